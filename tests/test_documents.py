@@ -40,31 +40,30 @@ def test_adding_a_kernel_works_as_written(finished: Path) -> None:
 
 def test_adding_an_operation_works_as_written(project: Path) -> None:
     page = (project / "docs/adding-a-kernel.md").read_text()
-    chapter = page[page.index("## A new operation") : page.index("## A study of your own")]
-    (struct,), (entry,) = (
-        re.findall(rf"```{language}\n(.*?)```", chapter, re.DOTALL) for language in ("cuda", "python")
+    chapter = page[page.index("## A new operation") : page.index("## A new study")]
+    (struct,), (entry, branch), (of_study, of_axes) = (
+        re.findall(rf"```{language}\n(.*?)```", chapter, re.DOTALL) for language in ("cuda", "python", "yaml")
     )
     device = project / "kernels/include/operations.cuh"
     device.write_text(device.read_text() + "\n" + struct)
-    host = project / "workflow/scripts/kernelsweep/problems/operations.py"
-    opening = "OPERATIONS: Mapping[str, Operation] = {\n"
-    assert opening in host.read_text()
-    host.write_text(host.read_text().replace(opening, opening + entry))
+    host = project / "kernels/reduction_problem.py"
+    begin = r'(def _repeated\(.*\n    """.*"""\n)'
+    text, branches = re.subn(begin, lambda found: found[0] + branch, host.read_text())
+    text, entries = re.subn(r"(?m)^COMBINE = \{", lambda found: f"{found[0]}\n{entry}", text)
+    assert branches == entries == 1
+    host.write_text(text)
     study = project / "config/studies/operations.yaml"
-    study.write_text(study.read_text().replace("operation: [sum, product,", "operation: [exclusive_or, product,"))
+    text, words = re.subn(r"(?m)^cxx: .*\n", of_study, study.read_text())
+    text, axes = re.subn(r"(?m)^  operation: .*\n", of_axes, text)
+    assert words == axes == 1
+    study.write_text(text)
     shrink(project, ["operations"])
 
     run = snakemake(project, "results/emulator/points/operations/shuffle.csv")
     assert run.returncode == 0, run.stdout
     with (project / "results/emulator/points/operations/shuffle.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["operation"] == "exclusive_or"]
-    statuses = {(row["dtype"], row["status"]) for row in rows}
-    assert statuses == {("int32", "ok"), ("int64", "ok"), ("float32", "skipped"), ("float64", "skipped")}
-    assert {row["message"] for row in rows} == {
-        "",
-        "operation exclusive_or: not defined for float32",
-        "operation exclusive_or: not defined for float64",
-    }
+    assert {(row["dtype"], row["status"]) for row in rows} == {("int32", "ok"), ("int64", "ok")}
 
 
 def test_your_kernel_works_as_written(tmp_path: Path) -> None:
@@ -81,7 +80,12 @@ def test_your_kernel_works_as_written(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert {row["status"] for row in rows} == {"ok"} and len(rows) == 6
     assert rows[0]["parameters"] == "n=64 tile=8 rows=1"
-    assert "Every point that was run is right" in (tmp_path / "results/emulator/studies/sgemm/summary.md").read_text()
+    for study in ("sgemm", "combined"):
+        summary = (tmp_path / f"results/emulator/studies/{study}/summary.md").read_text()
+        assert "Every point that was run is right" in summary
+    with (tmp_path / "results/emulator/studies/combined/table.csv").open(newline="") as file:
+        steps = [(row["kernel"], row["unroll"], row["points_right"]) for row in csv.DictReader(file)]
+    assert steps == [("in_place", "1", "8"), ("two_launches", "1", "16"), ("two_launches", "4", "16")]
 
 
 def test_a_repository_of_ones_own_runs_the_edited_kernel_alone(tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
+from planted import point as sized
+from reductions import REDUCTION, input_of
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.baselines import host
 from kernelsweep.baselines.host import BASELINES, bind, compile_sums, measure_baselines
 from kernelsweep.measure.environment import processor_name
 from kernelsweep.measure.sampling import Sampling
-from kernelsweep.problems.reduction import error_bound, make_reduction, reference
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 SOURCE = ROOT / "workflow/scripts/kernelsweep/baselines/host_sums.cpp"
@@ -49,7 +50,9 @@ def total(library: Path, name: str, array: np.ndarray) -> Any:
 
 def rows_of(names: list[str], array_size: int, dtype: str) -> list[dict[str, Any]]:
     point = {"array_size": array_size, "block_size": 512, "dtype": dtype, "operation": "sum", "cache": "cold"}
-    return measure_baselines(names, point, SOURCE, 1, SAMPLING, {"study": "unrolling", "platform": "some-gpu"})
+    return measure_baselines(
+        names, REDUCTION, point, SOURCE, 1, SAMPLING, {"study": "unrolling", "platform": "some-gpu"}
+    )
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -57,7 +60,7 @@ def rows_of(names: list[str], array_size: int, dtype: str) -> list[dict[str, Any
 @pytest.mark.parametrize("name", BASELINES)
 def test_sums_are_right_for_every_type_and_length(library: Path, name: str, dtype: str, length: int) -> None:
     # Pins: a recursion that drops the odd element. Lengths of one to three and just past a power of two have one.
-    array = make_reduction(dtype, "sum", length, seed=3).tile
+    array = input_of(sized(length, dtype=dtype))
     exact = sum((Fraction(value) for value in array.tolist()), Fraction(0))
     found = total(library, name, array.copy())
     if array.dtype.kind == "i":
@@ -81,7 +84,7 @@ def test_integers_wrap_around_as_on_the_device(library: Path, name: str, dtype: 
 
 @pytest.mark.parametrize("name", [name for name, baseline in BASELINES.items() if not baseline.updates_input])
 def test_the_input_is_unchanged(library: Path, name: str) -> None:
-    array = make_reduction("int32", "sum", 1000, seed=4).tile
+    array = input_of(sized(1000))
     before = array.copy()
     total(library, name, array)
     assert np.array_equal(array, before)
@@ -103,7 +106,7 @@ def test_every_sample_of_the_recursive_sum_is_of_the_whole_input(monkeypatch: py
     monkeypatch.setattr(host, "bind", recorded)
     rows = rows_of(["recursive_pairwise"], 1001, "int32")
     assert rows[0]["status"] == "ok"
-    assert results == [reference(make_reduction("int32", "sum", 1001, seed=1), 1001)] * (rows[0]["samples"] + 1)
+    assert results == [input_of(sized(1001)).sum()] * (rows[0]["samples"] + 1)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64's instructions")
@@ -196,7 +199,7 @@ def test_a_wrong_sum_has_no_time(dtype: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(sys.modules[__name__], "SOURCE", wrong)
     (row,) = rows_of(["scalar_loop"], 1000, dtype)
     assert row["status"] == "wrong_result"
-    assert row["message"].startswith("expected ")
+    assert row["message"].startswith("value: expected ")
     assert "time_us" not in row
 
 
@@ -211,11 +214,12 @@ def test_too_little_memory_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_loop_in_float32_is_held_to_a_bound_that_means_something() -> None:
     # Pins: gamma(k) = k u / (1 - k u) divides by zero at 2^24 roundings of float32, and is negative beyond.
-    problem = make_reduction("float32", "sum", 2**20, seed=1)
     unit = 2.0**-24
     for exponent in (20, 24, 28, 32):
         count = 2**exponent
-        bound = error_bound(problem, count, depth=BASELINES["scalar_loop"].depth(count))
-        assert bound == pytest.approx(count * unit * reference(problem, count), rel=1e-3)
-    short = error_bound(problem, 2**20, depth=27) / reference(problem, 2**20)
+        instance = REDUCTION.instance("", sized(count, dtype="float32"), 1)
+        expected = instance.expected["value"].elements.item()
+        bound = instance.bounds(BASELINES["scalar_loop"].depth(count))["value"].elements.item()
+        assert bound == pytest.approx(count * unit * expected, rel=1e-3)
+    short = instance.bounds(27)["value"].elements.item() / expected
     assert short == pytest.approx(27 * unit / (1 - 27 * unit), rel=1e-6)

@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from checkout import ROOT
 from planted import point
+from reductions import OPERATIONS, REDUCTION
 
 from kernelsweep.baselines import cub, libraries
 from kernelsweep.baselines.driver import driver_points, measure_driver
@@ -45,9 +46,8 @@ from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_config, load_study
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.schema import read_yaml
 
 CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
@@ -94,6 +94,12 @@ def on_gpu() -> list[dict[str, list[Any]]]:
     return library_axes(config, load_study("bandwidth_bound", ROOT), "nvidia-h200")
 
 
+def reducing(name: str) -> KernelSource:
+    """A library's reduction, as a study calls it."""
+    call = {"call": f"{name}<operation, dtype>", "arguments": ["data", "value", "array_size"]}
+    return as_kernel(name, REDUCTION, call)
+
+
 def test_every_rival_that_a_study_may_name_exists() -> None:
     for name, rival in LIBRARIES.items():
         assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{libraries.module_of(name)}.py").is_file()
@@ -105,16 +111,16 @@ def test_every_rival_that_a_study_may_name_exists() -> None:
 
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
     # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
-    planned = planned_calls(as_kernel("cub", REDUCTION), on_gpu(), [])
+    planned = planned_calls(reducing("cub"), on_gpu(), [])
     points = [each.point for each in planned]
     assert len(set(points)) == len(points)
-    assert {(point["block_size"], point["unroll"], point["grid_size"]) for point in points} == {(1, 1, None)}
+    assert not {"block_size", "unroll", "grid_size"} & {*points[0]}
     asked = {
         (axes["dtype"][0], size, cache) for axes in on_gpu() for size in axes["array_size"] for cache in axes["cache"]
     }
     assert asked <= {(point["dtype"], point["array_size"], point["cache"]) for point in points}
     assert not any(each.skipped for each in planned)
-    assert ("cub<int, Sum>", 2**32) in {(each.variant, each.point["array_size"]) for each in planned}
+    assert ("cub<sum, int>", 2**32) in {(each.variant, each.point["array_size"]) for each in planned}
 
 
 def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_reason(
@@ -123,36 +129,34 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch.setattr(
         libraries, "LIBRARIES", {**LIBRARIES, "cupy": Library("CuPy", ("no_such_package",), "a wish", ("sum",))}
     )
-    assert {each.skipped for each in planned_calls(as_kernel("cupy", REDUCTION), on_gpu(), [])} == {
+    assert {each.skipped for each in planned_calls(reducing("cupy"), on_gpu(), [])} == {
         "no_such_package is not installed (a wish)"
     }
     with monkeypatch.context() as bare:
         bare.setattr(libraries, "newest_cub", lambda: None)
-        assert {each.skipped for each in planned_calls(as_kernel("cub_tuned", REDUCTION), on_gpu(), [])} >= {
+        assert {each.skipped for each in planned_calls(reducing("cub_tuned"), on_gpu(), [])} >= {
             "nvidia-cuda-cccl is not installed (uv run --extra gpu --extra cccl ...)"
         }
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
     monkeypatch.setattr(libraries, "why_missing", lambda name: None)
-    (planned,) = planned_calls(as_kernel("pycuda_gpuarray", REDUCTION), [sweep], [])
-    assert planned.skipped == "operation product: the kernel supports sum, minimum, maximum"
-    (planned,) = planned_calls(as_kernel("pycuda_reduction", REDUCTION), [{**sweep, "array_size": [2**32]}], [])
+    (planned,) = planned_calls(reducing("pycuda_gpuarray"), [sweep], [])
+    assert planned.skipped == "operation product: PyCUDA's gpuarray.sum has sum, minimum, maximum"
+    (planned,) = planned_calls(reducing("pycuda_reduction"), [{**sweep, "array_size": [2**32]}], [])
     assert planned.skipped == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
 
 
 def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_path: Path) -> None:
     # Pins: times kept in the journal when another CUB was compiled.
     library = tmp_path / "cub.so"
-    planned = planned_calls(as_kernel("cub", REDUCTION), [{**on_gpu()[0], "array_size": [2**20]}], [])
+    planned = planned_calls(reducing("cub"), [{**on_gpu()[0], "array_size": [2**20]}], [])
     hashes = []
     for content in (b"one", b"another"):
         library.write_bytes(content)
-        variants = library_report(as_kernel("cub", REDUCTION), library, BUILT, planned)["variants"]
-        assert variants["cub<int, Sum>"]["words"] == ["sum", "int32"]
-        hashes.append(variants["cub<int, Sum>"]["binary_sha256"])
+        variants = library_report(reducing("cub"), library, BUILT, planned)["variants"]
+        assert variants["cub<sum, int>"]["words"] == ["sum", "int32"]
+        hashes.append(variants["cub<sum, int>"]["binary_sha256"])
     assert hashes[0] != hashes[1]
-    failed = library_report(
-        as_kernel("cub", REDUCTION), library, {**BUILT, "status": "build_failed", "message": "no"}, planned
-    )
+    failed = library_report(reducing("cub"), library, {**BUILT, "status": "build_failed", "message": "no"}, planned)
     assert (failed["status"], failed["message"], failed["variants"]) == ("build_failed", "no", {})
 
 
@@ -351,7 +355,7 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
     planned = planned_calls(rival, [axes], study.settings["restrictions"], study.settings["tied"])
     assert [each.skipped for each in planned] == [None, None]
     report = library_report(rival, None, {"status": "ok", "message": "", "target": None}, planned)
-    task = BuiltKernel(rival, report, Path()).task(IMPLEMENTATION, [each.point for each in planned], Protocol(None))
+    task = BuiltKernel(rival, report, Path()).task(IMPLEMENTATION, Protocol(None))
     runner = Runner(OnHost(), task)
     outcomes = [runner.run(each.point, each.variant) for each in planned]
     assert [(one.status, one.message) for one in outcomes] == [("ok", "")] * 2
@@ -359,9 +363,8 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
     rows = measurement_rows(rival, report, by_point, {"name": "host"}, {}, 0.005)
     assert [row["status"] for row in rows] == ["ok"] * 2
     assert list(dict.fromkeys(precisions)) == ["highest", "high"]
-    assert task.listed is not None
-    launch = {**task.listed["launches"][0], "arguments": [*"CAB", "m", "n", "n"]}
-    wrong = replace(task, listed={**task.listed, "launches": [launch]})
+    (*call, _), *_ = task.launches["listed"]
+    wrong = replace(task, launches={**task.launches, "listed": [[*call, [*"CAB", "m", "n", "n"]]]})
     assert Runner(OnHost(), wrong).run(planned[0].point, planned[0].variant).status == "wrong_result"
 
 
@@ -466,8 +469,8 @@ KNOWN = {"study": "bandwidth_bound", "platform": "a-gpu", "device": "a GPU"}
 
 def test_limits_are_measured_at_every_size_and_cache_state() -> None:
     sweeps = [
-        {**axes, "array_size": [2**16, 2**18], "cache": ["cold", "hot"], "dtype": dtypes}
-        for axes, dtypes in [(on_gpu()[0], ["int32"]), (on_gpu()[0], ["float32", "float64"])]
+        {**axes, "array_size": [2**16, 2**18], "cache": ["cold", "hot"], "operation": operations}
+        for axes, operations in [(on_gpu()[0], ["sum"]), (on_gpu()[0], ["product", "maximum"])]
     ]
     planned = driver_points(REDUCTION, sweeps, {"dtype": "int32", "operation": "sum"})
     assert [(point["array_size"], point["cache"]) for point in planned] == [

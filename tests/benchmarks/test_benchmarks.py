@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import shutil
 import sys
@@ -10,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import compare_edits
 import compare_kernel_tuner
@@ -21,13 +23,13 @@ import scaling
 import seconds
 from checkout import ROOT
 from elftools.elf.elffile import ELFFile
-from planted import point
 from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
 from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.gpus import Gpu
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.points import units
 
@@ -40,7 +42,7 @@ def machine_code(cubin: Path) -> list[bytes]:
 def test_our_side_measures_every_point_once(tmp_path: Path) -> None:
     # The emulator has no clock, but the comparisons make the same calls.
     kernel = own_sweep.kernel_of("warp_shuffle/shuffle")
-    points = [point(size, 64, unroll=unroll) for size in (1, 1000) for unroll in (1, 4)]
+    points = [own_sweep.point(size, 64, unroll=unroll) for size in (1, 1000) for unroll in (1, 4)]
     report = own_sweep.build_variants(kernel, points, tmp_path, own_sweep.EMULATOR)
     done = own_sweep.sweep(kernel, points, report, tmp_path, samples=20, seed=3, device={"name": "emulator"})
     assert list(done.outcomes) == points
@@ -73,17 +75,69 @@ def test_nvbench_verdict_needs_a_judged_point() -> None:
     assert compare_nvbench.table([right, wrong]).count("MISSED") == 1
 
 
-def test_nvbench_gets_every_launch_of_a_plan() -> None:
-    name, values = compare_nvbench.parse_kernel("stepwise/cascaded:grid_size=264")
-    kernel = own_sweep.kernel_of(name)
-    one = own_sweep.point(2**16, 256, **values)
-    report = {"variants": {"cascaded<int, Sum, 256u>": {"symbol": "_Zcascaded"}}}
-    job = compare_nvbench.nvbench_point(name, kernel, one, report, Path("cascaded.cubin"))
-    assert [(launch["grid"], launch["arguments"]) for launch in job["launches"]] == [
-        (264, ["data", "partials", 2**16]),
-        (1, ["partials", "value", 264]),
-    ]
-    assert (job["result"], job["results"], job["updates_input"]) == ("value", 1, False)
+class EmulatedDriver(compare_nvbench.Driver):
+    """The driver's calls, on the host's memory and the emulator's kernels, whose symbols are their numbers."""
+
+    def __init__(self, library: EmulatedLibrary) -> None:
+        self.library = library
+        self.memory: dict[int, Any] = {}
+        self.launched: list[tuple[int, ...]] = []
+
+    def allocate(self, size: int) -> int:
+        buffer = ctypes.create_string_buffer(size)
+        self.memory[ctypes.addressof(buffer)] = buffer
+        return ctypes.addressof(buffer)
+
+    def function(self, binary: str, symbol: str) -> int:
+        return int(symbol)
+
+    def __call__(self, name: str, *arguments: Any) -> None:
+        if name.startswith("cuMemcpy"):
+            ctypes.memmove(*arguments[:3])
+        elif name == "cuMemsetD32Async":
+            address, word, count, _ = arguments
+            ctypes.memmove(address, word.to_bytes(4, sys.byteorder) * count, 4 * count)
+        elif name == "cuMemFree_v2":
+            del self.memory[arguments[0]]
+        elif name == "cuLaunchKernel":
+            entry, *sizes, _, addresses, _ = arguments
+            parameters = zip(self.library.parameter_bytes(entry), addresses, strict=True)
+            values = [(ctypes.c_uint8 * size).from_address(address) for size, address in parameters]
+            self.library.launch(entry, tuple(sizes[:3]), tuple(sizes[3:6]), sizes[6], values)
+            self.launched.append(tuple(sizes))
+
+
+@pytest.mark.parametrize(("text", "launched", "updated"), [
+    ("unrolling/interleaved", [(16, 1, 1, 64, 1, 1, 0)], ["data"]),
+    ("stepwise/cascaded:grid_size=264", [(264, 1, 1, 64, 1, 1, 0), (1, 1, 1, 64, 1, 1, 0)], []),
+    ("stepwise/strided_index", [(16, 1, 1, 64, 1, 1, 256), (1, 1, 1, 64, 1, 1, 256)], []),
+])  # fmt: skip
+def test_nvbench_runs_and_checks_every_launch_of_a_plan(
+    tmp_path: Path, text: str, launched: list[Any], updated: list[str]
+) -> None:
+    name, values = compare_nvbench.parse_kernel(text)
+    kernel, one = own_sweep.kernel_of(name), own_sweep.point(1000, 64, **values)
+    report = own_sweep.build_variants(kernel, [one], tmp_path, own_sweep.EMULATOR)
+    for variant in report["variants"].values():
+        variant["symbol"] = str(variant["entry"])
+    binary = own_sweep.binary_of(kernel, tmp_path)
+    job = json.loads(json.dumps(compare_nvbench.nvbench_point(name, kernel, one, report, binary)))
+    driver = EmulatedDriver(EmulatedLibrary(binary))
+    prepared = compare_nvbench.PointUnderNVBench(driver, job, seed=1)
+    prepared.check(stream=0)
+    assert driver.launched == launched * compare_nvbench.MOST_PLACES and prepared.updated == updated
+    calls = MagicMock()
+    for _ in range(2):
+        prepared.launcher()(*[calls] * (2 if updated else 1))
+    assert driver.launched == launched * (compare_nvbench.MOST_PLACES + 2)
+    assert [call[0] for call in calls.method_calls if call[0] in ("start", "stop")] == ["start", "stop"] * 2 * len(
+        updated
+    )
+    driver.library.launch = lambda *_: None  # type: ignore[method-assign]
+    with pytest.raises(RuntimeError, match="wrong result"):
+        prepared.check(stream=0)
+    prepared.free()
+    assert not driver.memory
 
 
 # Seconds until the best configuration is found
@@ -113,7 +167,8 @@ def test_our_sides_compile_while_they_measure_and_find_the_references(
     kept = set(tmp_path.glob("results/**/*.np*"))
     assert kept
     for planned in one.planned:
-        problem_of(one.kernel.problem.named).prepare(planned.point, compare_kernel_tuner.SEED)
+        problem = problem_of(one.kernel.problem.named)
+        problem.instance(one.kernel.name, planned.point, compare_kernel_tuner.SEED).expect(planned.point)
     sides, units_kept = {}, []
     for side in compare_kernel_tuner.SIDES[:-1]:
         (folder := tmp_path / side).mkdir()

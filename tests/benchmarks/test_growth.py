@@ -13,13 +13,11 @@ import growth
 import pandas
 import pytest
 from support import made_up
-from synthetic_sweep import H200, WARP_SHUFFLE, sweep
 from workflow_runs import snakemake
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.errors import UserError
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
-from kernelsweep.sweep.points import points_of_variants, units
 
 STUDIES, KERNELS = 2, 5
 
@@ -51,15 +49,6 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_four_times(tmp_pat
     assert len(opened) == STUDIES * KERNELS
     # Once for its header, its includes, its code, and its code as a recording notes it.
     assert max(opened.values()) <= 4
-
-
-def test_what_must_be_compiled_is_known_without_going_through_the_array_sizes() -> None:
-    # Going through four billion sizes would take hours.
-    kernel = made_up.kernel()
-    many = {**made_up.axes(), "array_size": range(1, 2**32)}
-    (found,) = units(kernel, points_of_variants(kernel, [many], [], "sm_90"))  # type: ignore[dict-item]
-    assert [found] == units(kernel, points_of_variants(kernel, [made_up.axes(1)], [], "sm_90"))
-    assert len(found.functions) == 100
 
 
 @pytest.fixture(scope="module")
@@ -107,9 +96,16 @@ def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path
 
 
 def test_one_study_of_a_file_of_several_is_what_it_is_by_itself(tmp_path: Path) -> None:
-    every = sweep(WARP_SHUFFLE, H200)
-    own, both = tmp_path / "own.csv", tmp_path / "both.csv"
-    every.to_csv(own, index=False)
-    pandas.concat([every.assign(study="another"), every]).to_csv(both, index=False)
-    pandas.testing.assert_frame_equal(load_measurements([both], "synthetic"), load_measurements([own]))
+    made_up.make_rows(tmp_path, studies=2, kernels=1)
+    other, own = sorted(tmp_path.glob("points/*/*.csv"))
+    join_files(both := tmp_path / "both.csv", MEASUREMENT_COLUMNS, [other, own])
+    pandas.testing.assert_frame_equal(load_measurements([both], "made_up_1"), load_measurements([own]))
     assert load_measurements([both], "a third").empty
+
+
+def test_every_script_that_reads_points_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = made_up.make_project(tmp_path, studies=1, kernels=1)
+    made_up.make_rows(project / f"results/{made_up.DEVICE['platform']}", studies=1, kernels=1)
+    growth.join(project, studies=1, kernels=1)
+    growth.read(project, studies=1, kernels=1)
+    assert capsys.readouterr().out.count("read: ") == 6

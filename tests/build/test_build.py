@@ -16,6 +16,7 @@ import pytest
 from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 from planted import instantiations, point, source_of
+from shipped_builds import admits, typed_unrolls
 
 from kernelsweep.build import gcc, nvcc, toolkit
 from kernelsweep.build.binaries import unit_files
@@ -26,7 +27,6 @@ from kernelsweep.build.translation_unit import cuda_unit, launch_bounds
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.problems.exchange import EXCHANGE
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -384,11 +384,13 @@ def test_nvcc_is_found_where_it_is_installed_without_a_path(
 
 # Every kernel that is shipped
 
+REDUCTIONS, EXCHANGES = "kernels/reduction_problem.py", "kernels/exchanges/problem.py"
+
 
 def shipped_kernels() -> list[Any]:
     every = (kernel for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels.values())
-    # Once, even if several studies use it. Kernels with launches of their own have other axes.
-    kernels = {kernel.path: kernel for kernel in every if kernel.listed is None}
+    # Once, even if several studies use it.
+    kernels = {kernel.path: kernel for kernel in every if kernel.problem.name in (REDUCTIONS, EXCHANGES)}
     # A folder's kernels in one unit for each architecture, since half of nvcc's time goes by before it reads a kernel.
     # They alternate between the architectures.
     units: dict[tuple[str, str], list[KernelSource]] = {}
@@ -404,16 +406,17 @@ def variants(kernel: KernelSource) -> list[str]:
     and float64 (the narrowest and the widest type); and of the largest of both for each other type and operation. An
     exchange has the variants of its study.
     """
-    if kernel.problem is EXCHANGE:
+    if kernel.problem.name == EXCHANGES:
         (unit,) = kernel_units(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
         return sorted(unit.functions)
-    sums = itertools.product(["int32", "float64"], ["sum"], [64, 1024], [min(kernel.unroll), max(kernel.unroll)])
+    _, unrolls = typed_unrolls(kernel)
+    sums = itertools.product(["int32", "float64"], ["sum"], [64, 1024], [min(unrolls), max(unrolls)])
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
     every = [
         point(2**20, block, unroll=unroll, dtype=dtype, operation=operation)
-        for dtype, operation, block, unroll in (*sums, *((*each, 1024, max(kernel.unroll)) for each in rest))
+        for dtype, operation, block, unroll in (*sums, *((*each, 1024, max(unrolls)) for each in rest))
     ]
-    return instantiations(kernel, (point for point in every if kernel.unsupported(point) is None))
+    return instantiations(kernel, (one for one in every if admits(kernel, one)))
 
 
 @pytest.mark.nvcc

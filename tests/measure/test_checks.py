@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import itertools
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from planted import BLOCK_LOOP, CONST, RIGHT, ROOT, built, kernel_in, point, run
+from reductions import DTYPES, OPERATIONS, REDUCTION
 
 from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.exchange import Exchange, make_exchange
-from kernelsweep.problems.operations import OPERATIONS, supports
-from kernelsweep.problems.reduction import Reduction, combine, make_reduction
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 
 LAST_BLOCK_WRITES_NOTHING = "if (blockIdx.x + 1 < gridDim.x) partials[blockIdx.x] = result;"
 
-EVERY_TYPE_AND_OPERATION = [
-    (dtype, operation) for dtype, operation in itertools.product(CXX_TYPES, OPERATIONS) if supports(operation, dtype)
-]
+EVERY_TYPE_AND_OPERATION = list(itertools.product(DTYPES, OPERATIONS))
+UFUNCS = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}
 
 
 def kernel_with(folder: Path, ending: str, parameter: str = CONST, plan: str = "block_partials") -> KernelSource:
@@ -51,63 +48,43 @@ def test_a_partial_that_is_never_written_is_found_for_every_type_and_operation(p
     # Partials are combined by the host in one plan, by the kernel itself in the other.
     kernel = kernel_with(tmp_path, LAST_BLOCK_WRITES_NOTHING, plan=plan)
     points = [point(97, dtype=dtype, operation=operation) for dtype, operation in EVERY_TYPE_AND_OPERATION]
-    outcomes = run(kernel, points, tmp_path)
+    outcomes = run(kernel, points, tmp_path, second_input=True)
     passed = [(one["dtype"], one["operation"]) for one, outcome in outcomes.items() if outcome.status != "wrong_result"]
     assert not passed
 
 
-def poison(problem: Reduction | Exchange) -> np.ndarray[Any, Any]:
-    """Two elements of memory that was poisoned for a problem."""
-    return np.full(4, problem.poison, np.uint32).view(problem.dtype)[:2]
-
-
-@pytest.mark.parametrize(("dtype", "operation"), EVERY_TYPE_AND_OPERATION)
-def test_no_input_and_no_partial_reads_as_poison_does(dtype: str, operation: str) -> None:
-    reduction = make_reduction(dtype, operation, 2**22, seed=2026)
-    found = poison(reduction)[0]
-    if reduction.dtype.kind == "f":
-        assert np.isnan(found)
-        return
-    assert found not in reduction.tile
-    partials = [combine(part, operation) for part in np.array_split(reduction.tile, 1000)]
-    assert found not in partials
-    # Each missing partial changes the result, and so do all that are missing together.
-    expected = combine(np.array(partials, dtype), operation)
-    for missing in (1, 2, 500, 1000):
-        left = np.array([found] * missing + partials[missing:], dtype)
-        assert combine(left, operation) != expected
-
-
-@pytest.mark.parametrize("dtype", CXX_TYPES)
-def test_no_element_of_an_exchange_reads_as_poison_does(dtype: str) -> None:
-    exchange = make_exchange("rotate", dtype, 2**22)
-    found = poison(exchange)[0]
-    assert found != found or found not in exchange.tile
+def test_no_partial_reads_as_both_poisons_do() -> None:
+    # A missing partial shows with the smallest number in its place, or with the largest.
+    for dtype, operation in itertools.product(("int32", "int64"), OPERATIONS):
+        of = REDUCTION.instance("", point(2**20, dtype=dtype, operation=operation), 1)
+        array = of.arrays({})["data"]
+        partials = [UFUNCS[operation].reduce(part, dtype=dtype) for part in np.array_split(array.contents, 1000)]
+        expected = UFUNCS[operation].reduce(np.array(partials, dtype), dtype=dtype)
+        for missing in (1, 2, 500, 1000):
+            found = [
+                UFUNCS[operation].reduce(np.array([poison] * missing + partials[missing:], dtype), dtype=dtype)
+                for poison in (np.full(2, word, np.uint32).view(dtype)[0] for word in (0x80000000, 0x7FFFFFFF))
+            ]
+            assert any(value != expected for value in found), (dtype, operation, missing)
 
 
 # Inputs that a kernel changes
 
 IN_PLACE = f"data[first] = result; {RIGHT}"
-# Declarations of a parameter through which a kernel may write, or does so whatever they say.
-WRITABLE = {
-    "constant pointer": ("Element * const data /* updated in place, so it is not const */", IN_PLACE),
-    "cast": (CONST, f"const_cast<Element *>(data)[first] = result; {RIGHT}"),
-}
 
 
-@pytest.mark.parametrize("declaration", WRITABLE)
-def test_a_kernel_that_updates_its_input_finds_it_restored_at_every_run(declaration: str, tmp_path: Path) -> None:
-    parameter, ending = WRITABLE[declaration]
-    kernel = kernel_with(tmp_path, ending, parameter)
+def test_a_kernel_that_updates_its_input_finds_it_restored_at_every_run(tmp_path: Path) -> None:
+    kernel = kernel_with(tmp_path, IN_PLACE, "Element *data")
     points = [point(size, block, dtype="float64") for size in (64, 1000) for block in (32, 64)]
     outcomes = run(kernel, points, tmp_path)
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 4
-    assert all(outcome.bit_identical and outcome.updated == ["data"] for outcome in outcomes.values())
+    assert all(outcome.bit_identical for outcome in outcomes.values())
 
 
-def test_a_kernel_that_leaves_its_input_as_it_was_runs_on_the_input_itself(tmp_path: Path) -> None:
-    one = point(1000)
-    assert not run(kernel_with(tmp_path, RIGHT, "Element *data"), [one], tmp_path)[one].updated
+def test_a_kernel_that_updates_an_input_without_saying_so_is_wrong(tmp_path: Path) -> None:
+    kernel = kernel_with(tmp_path, f"const_cast<Element *>(data)[first] = result; {RIGHT}")
+    outcome = run(kernel, [point(1000)], tmp_path)[point(1000)]
+    assert outcome.status == "wrong_result" and "name it in its updates" in outcome.message
 
 
 class Copies(EmulatorPlatform):
@@ -115,9 +92,10 @@ class Copies(EmulatorPlatform):
 
     has_clock = True
 
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+    def __init__(self, inputs: Mapping[int, np.ndarray[Any, Any]]) -> None:
+        """`inputs`: the input by its size."""
         super().__init__()
-        self.array = array
+        self.inputs = inputs
         self.found_input: list[bool] = []
 
     def time(self, sample: Any, count: int) -> list[float]:
@@ -126,8 +104,8 @@ class Copies(EmulatorPlatform):
         return [20 + 0.001 * number for number in range(count)]
 
     def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Any) -> None:
-        found = arguments[0].view(self.array.dtype)[: arguments[2]]
-        self.found_input.append(np.array_equal(found, self.array[: arguments[2]]))
+        right = self.inputs[int(arguments[2])]
+        self.found_input.append(np.array_equal(arguments[0].view(right.dtype)[: right.size], right))
         super().launch(variant, grid, block, shared_bytes, arguments)
 
 
@@ -135,11 +113,15 @@ def runner_on_tiles(
     kernel: KernelSource, points: list[Point], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Runner, Copies]:
     """A runner on an input that repeats a tile of 97 elements."""
-    monkeypatch.setattr("kernelsweep.problems.reduction.TILE_LENGTH", 97)
+    monkeypatch.setitem(REDUCTION.module.names, "TILE_LENGTH", 97)
     task, report = built(kernel, points, folder)
     assert report["status"] == "ok", report["message"]
-    tile = make_reduction("int32", "sum", 97, seed=1).tile
-    platform = Copies(np.resize(tile, max(one["array_size"] for one in points)))
+    inputs = {}
+    for one in points:
+        array = REDUCTION.instance("", one, 1).arrays({})["data"]
+        assert array.contents is not None and array.contents.size == 97
+        inputs[one["array_size"]] = np.resize(array.contents, array.size)
+    platform = Copies(inputs)
     return Runner(platform, task), platform
 
 
@@ -151,26 +133,15 @@ CHANGED = {1000: 0, 1001: 96, 1002: 97, 1003: 98, 1004: 500, 1005: 1003, 1006: 1
 def test_a_change_of_one_element_is_found_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Pins: looking at the first repetition of the tile only, or at whole ones; and blaming the points after this one.
     planted = "".join(
-        f"if (array_size == {size} && first <= {changed} && {changed} < first + blockDim.x) data[{changed}] += 1;\n"
+        f"if (array_size == {size} && first <= {changed} && {changed} < first + blockDim.x) written[{changed}] += 1;\n"
         for size, changed in CHANGED.items()
     )
-    kernel = kernel_with(tmp_path, f"{RIGHT} {planted}", "Element *data")
+    kernel = kernel_with(tmp_path, f"{RIGHT} Element *written = const_cast<Element *>(data); {planted}")
     right = point(999)
     points = [one for size in CHANGED for one in (point(size), right, point(size, 64), right)]
     runner, platform = runner_on_tiles(kernel, points, tmp_path, monkeypatch)
     outcomes = [runner.run(one, instantiation(kernel, one)) for one in points]
-    assert [outcome.status for outcome in outcomes] == ["ok"] * len(points)
-    assert [outcome.updated for outcome in outcomes] == [[] if one == right else ["data"] for one in points]
-    assert all(platform.found_input)
-
-
-def test_a_later_visit_restores_what_the_check_found_to_be_updated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel = kernel_with(tmp_path, IN_PLACE, "Element *data")
-    runner, platform = runner_on_tiles(kernel, [point(1000)], tmp_path, monkeypatch)
-    outcome = runner.run(point(1000), instantiation(kernel, point(1000)), check=False, updated=["data"])
-    assert outcome.status == "ok" and len(platform.found_input) == len(outcome.samples)
+    assert [outcome.status for outcome in outcomes] == ["ok" if one == right else "wrong_result" for one in points]
     assert all(platform.found_input)
 
 

@@ -15,9 +15,9 @@ from kernelsweep.float_order import floats_of, order_of
 from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.problems.own.array_values import ArrayValue, read_dtype
-from kernelsweep.problems.own.comparison import right, wide
-from kernelsweep.problems.own.result_limits import limits_of
+from kernelsweep.problems.array_values import ArrayValue, read_dtype
+from kernelsweep.problems.comparison import right, wide
+from kernelsweep.problems.result_limits import limits_of
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 

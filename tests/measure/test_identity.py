@@ -141,7 +141,7 @@ class Repository:
         with Builder(source, self.target, UnitStore(self.store), 1) as builder:
             builder.offer(units(kernel, [points[0]]))
             report = {**builder.report(), "variants": builder.wait(variant).variants}
-        task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", points, self.protocol)
+        task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", self.protocol)
         binary = report["variants"][variant]["binary_sha256"]
         identity = identities(task, self.device)(points[0], binary, 0)
         of_kernel = (
@@ -347,19 +347,19 @@ def test_a_file_that_the_study_does_not_name_is_refused_when_it_is_opened(
         {**yaml.safe_load((ROOT / "config/metrics.yaml").read_text()), "platform": "emulator"}, repository.root
     )
     with pytest.raises(UserError, match=r"problem\.py: inputs opens kernels/own/(more|late)") as refused:
-        project.studies["own"].problem.make_instance("scaled", {"n": 256, "block": 64, "factor": 2}, 1, 0)
+        project.studies["own"].problem.instance("scaled", {"n": 256, "block": 64, "factor": 2}, 0)
     assert remedy in str(refused.value)
 
 
 def test_every_field_of_a_task_belongs_to_the_identity_or_is_left_out_with_a_reason(tmp_path: Path) -> None:
-    # A shipped kernel's header has settings that a list of launches has not: shared_elements and summation_depth.
     task, _ = built(planted_kernel(tmp_path), [point(64)], tmp_path)
 
     def identity(changed: KernelTask) -> str:
         return identity_sha256(identities(changed, DEVICE)(point(64), "a hash", 0))
 
     before = identity(task)
-    changes: dict[str, Any] = {"plan": "single_launch", "problem": "exchange", "listed": None, "variants": {}}
+    moved = {**task.launches, "place": "elsewhere"}
+    changes: dict[str, Any] = {"problem": {**task.problem, "more": 1}, "launches": moved, "variants": {}}
     for each in fields(KernelTask):
         value = getattr(task, each.name)
         if each.name != "protocol":

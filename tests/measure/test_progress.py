@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import os
 import re
-from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from planted import point
+from reductions import REDUCTION
 
 from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.progress import progress
-from kernelsweep.problems.exchange import EXCHANGE
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 NAME = "unrolling/completely_unrolled_template"
@@ -113,18 +112,8 @@ def test_a_kernel_without_samples_shows_its_counts_only(clock: Clock) -> None:
     assert terminal.lines[1:] == ["a/b 1/4, ? left", "a/b 2/4, 00:04 left"]
 
 
-def test_of_an_exchange_the_shortest_time_is_the_best(clock: Clock) -> None:
-    terminal = Terminal()
-    exchange = {"operation": "exchange", "width": 8, "arguments": "delta=2"}
-    with progress("a/b", EXCHANGE, terminal) as shown:
-        for done, time_us in enumerate((3.0, 2.0, 4.0), start=1):
-            shown.show(done, 3, point(1000, **exchange), Outcome("ok", visits=[Visit([time_us] * 7)]))
-            clock.seconds += 1
-    assert terminal.lines[-1].endswith("best 2.00 µs: array 1000 block 32 unroll 1")
-
-
 def test_the_best_is_that_of_the_objective_and_needs_no_bytes(clock: Clock) -> None:
-    without_bytes = replace(REDUCTION, work=lambda _: {"elements": 1000})
+    without_bytes: Any = SimpleNamespace(work=lambda _: {"elements": 1000})
     rate = Quantity("rate", "elements / time_us", "elements/µs", more_is_better=True)
     for objective, best in ((BUILT_IN["time_us"], "best 2.00 µs:"), (rate, "best 500 elements/µs:")):
         terminal = Terminal()

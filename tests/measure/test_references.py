@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.references import prepare_references
 from kernelsweep.measure.second_input import second_seed
 from kernelsweep.measure.task import KernelTask, Protocol
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
+from kernelsweep.sweep.kernels.launches import KernelLaunches, ListedLaunch
 from kernelsweep.sweep.point import Point
 
 PROBLEM = """
@@ -48,9 +47,11 @@ def task_of(
     constants: Sequence[str] = (),
 ) -> KernelTask:
     """The task of a kernel `k` that one launch with these arguments runs; `variants` as its build report has them."""
-    launch = ListedLaunch("k", (), (1,), (1,), 0, tuple(arguments))
-    listed = asdict(LaunchList("own.yaml: launches", (launch,), {}, tuple(constants)))
-    return KernelTask("", "k", named, "", listed, "0", "0", "k.cubin", variants or {"k": {}}, 1, Protocol(None, seed=7))
+    launch = ListedLaunch(None, (1,), (1,), 0, tuple(arguments))
+    listed = (launch,)
+    of_kernel = KernelLaunches("own.yaml: launches", "k", problem_of(named), listed, ("k", ()), constants=(*constants,))
+    launches, protocol = of_kernel.as_values(), Protocol(None, seed=7)
+    return KernelTask("", "k", named, launches, "0", "k.cubin", variants or {"k": {}}, protocol)
 
 
 def planned(*points: Point) -> list[PlannedPoint]:
@@ -62,7 +63,7 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("problem.py").write_text(PROBLEM, encoding="utf-8")
-    named = {"file": "problem.py", "axes": {"n": False, "block": False}}
+    named = {"file": "problem.py", "axes": {"n": False, "block": False}, "data": []}
     points = [Point({"n": n, "block": block}) for n in (4, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
@@ -73,8 +74,8 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
 
     # Another process finds them, and what a function raises is told.
     problem = problem_of(named)
-    problem.prepare(points[0], 7)
-    problem.prepare(points[0], second_seed(7))
+    for seed in (7, second_seed(7)):
+        problem.instance("k", points[0], seed).expect(points[0])
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 4
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
         prepare_references(task_of(named), planned(Point({"n": 65, "block": 1})), True, print)
@@ -87,7 +88,7 @@ def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited
     monkeypatch.chdir(tmp_path)
     problem = PROBLEM.replace("random.random(n)}", "random.random(n), 's': np.int64(3)}")
     Path("problem.py").write_text(problem, encoding="utf-8")
-    named = {"file": "problem.py", "axes": {"n": False, "block": False}}
+    named = {"file": "problem.py", "axes": {"n": False, "block": False}, "data": []}
     points = planned(Point({"n": 4, "block": 1}), Point({"n": 6, "block": 1}))
 
     def prepare(arguments: list[str | int], parameters: list[int], constant: int = 48) -> None:

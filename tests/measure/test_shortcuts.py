@@ -37,14 +37,14 @@ def timed(name: str, points: list[Point], folder: Path, second_input: bool = Tru
 def test_work_that_is_left_out_when_it_is_timed_is_found(tmp_path: Path) -> None:
     (outcome,) = timed("skips_what_is_there", [point(1000)], tmp_path)
     assert outcome.status == "wrong_result" and not outcome.samples
-    assert outcome.message.startswith("right when it was checked, but not when it was timed: expected ")
+    assert outcome.message.startswith("right when it was checked, but not when it was timed: value: expected ")
 
 
 def test_a_result_that_is_kept_by_address_is_found(tmp_path: Path) -> None:
     points = [point(1000), point(1000, dtype="float64"), point(1000)]
     outcomes = timed("cached_by_address", points, tmp_path)
     assert [outcome.status for outcome in outcomes] == ["wrong_result"] * 3
-    assert "right for the first input, but not for a second, of another seed: expected" in outcomes[0].message
+    assert "right for the first input, but not for a second, of another seed: value: expected" in outcomes[0].message
     # Without the second input nobody would know.
     again = tmp_path / "again"  # A library that is loaded once more from its place would still know its results.
     again.mkdir()

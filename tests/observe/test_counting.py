@@ -29,22 +29,24 @@ from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import cost, draw, rows_of
 from kernelsweep.observe.accesses.trace import trace_block
+from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountingRunner
-from kernelsweep.observe.listed_points import proven_points
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.platform import MemoryMistake, Size
+from kernelsweep.problems.problem_file import name_problem
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study import KERNEL_SCHEMA, kernel_of_job
 
 VECTOR = "float4"
 # The offset and the size in bytes of each piece of a structure of 40 bytes.
@@ -419,14 +421,14 @@ def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], too
 
 
 def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
-    task = compiled(kernel, points, folder).task("", points, Protocol(None, seed=1))
+    task = compiled(kernel, points, folder).task("", Protocol(None, seed=1))
     return CountingRunner(task, kernel.path.read_text())
 
 
 def watched(built: BuiltKernel, points: list[Point]) -> dict[Point, Outcome]:
     """The points' outcomes, as a worker answers them."""
     platform = CountingPlatform()
-    runner = Runner(platform, built.task("", points, Protocol(None, seed=1)))
+    runner = Runner(platform, built.task("", Protocol(None, seed=1)))
     return {point: run_watched(platform, runner, point, instantiation(built.source, point)) for point in points}
 
 
@@ -469,15 +471,12 @@ def test_mistakes_of_a_kernel_with_axes_of_its_own_are_found_in_each_of_its_unit
     (tmp_path / "problem.py").write_text(OWN_PROBLEM)
     (tmp_path / "reversed.cu").write_text(OWN_KERNEL)
     monkeypatch.chdir(tmp_path)
-    sizes = {"kernel": None, "grid": ["n / side"], "block": ["side"], "shared": 0}
-    launch = {**sizes, "arguments": ["source", "target", "n"]}
-    lists = {"launches": [launch], "macros": ["side"], "constants": [], "options": []}
-    unset = {**dict.fromkeys(("undefined_behaviour", "smallest_architecture", "gpu_only")), "acknowledged": {}}
-    settings = {"name": "reversed", **lists, **unset}
-    named = {"file": "problem.py", "axes": {"cache": True, "n": False, "side": False}}
-    kernel = kernel_of_job(named, settings, tmp_path / "reversed.cu", tmp_path, "own")
+    launch = {"grid": "n / side", "block": "side", "arguments": ["source", "target", "n"]}
+    settings = check({"name": "reversed", "launches": [launch], "macros": ["side"]}, KERNEL_SCHEMA, "own.yaml", {})
+    named = name_problem("problem.py", {"cache": True, "n": False, "side": False}, [])
+    kernel = kernel_of_job(named, settings, {}, tmp_path / "reversed.cu", tmp_path, "own")
     axes = {"cache": ["cold"], "n": [37, 70], "side": [32, 64]}
-    points = proven_points(KernelSweep(kernel, [axes], 1, [], "emulator"))
+    points = proven_points(KernelSweep(kernel, [axes], 1, [], "emulator"), has_own_axes=True)
     assert len(points) == 4
     for at, outcome in watched(compiled(kernel, points, tmp_path), points).items():
         mistake, *others = outcome.mistakes
@@ -521,7 +520,7 @@ OF_OTHERS_PARTS = (
 )
 
 
-@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+@pytest.mark.parametrize("kernel", shipped_kernels("kernels/reduction_problem.py"))
 def test_shipped_kernels_are_clean(kernel: KernelSource, tmp_path: Path) -> None:
     if kernel.name in OF_OTHERS_PARTS:
         pytest.skip("its loads, sums and end are other kernels', too; `snakemake prove` runs it")
@@ -566,7 +565,7 @@ def test_what_is_counted_is_shown_and_follows_an_edit(project: Path) -> None:
     study = yaml.safe_load(path.read_text())
     study["reference"]["array_size"] = "2^16"
     study["kernels"] = [entry for entry in study["kernels"] if entry["name"] == "shuffle"]
-    study["ladder"], study["axes"] = [{"kernel": "shuffle"}], {"unroll": [1]}
+    study["steps"], study["axes"]["unroll"] = [{"kernel": "shuffle"}], [1]
     path.write_text(yaml.safe_dump(study))
     results = project / "results/emulator"
     run = snakemake(project, "results/emulator/metrics.csv")

@@ -35,11 +35,9 @@ from kernelsweep.project import targets
 from kernelsweep.project.project import Project, load_config, load_project, load_study
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.launch_plans import PLANS
-from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.points import instantiation, launched_columns
 from kernelsweep.sweep.resolve import kernel_axes
 
 CAPTURES = ROOT / "tests/support/captures"
@@ -226,13 +224,13 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
         assert {point["array_size"] for point in chosen} == {study.settings["reference"]["array_size"]}
         steps += [(kernel, point["unroll"]) for point in chosen]
         for each in chosen:
-            assert launched_columns(source, each)["grid_size"] == PLANS[source.plan](each).launches[0].blocks
+            assert launched_columns(source, each)["grid_size"] == source.plan(each).launches[0].blocks
     assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["ladder"])
 
 
 def test_a_study_can_add_points() -> None:
     study = load_study("unrolling", ROOT)
-    at = {"array_size": 2**20, "cache": "hot", "block_size": None, "dtype": None, "operation": None}
+    at = {"array_size": 2**20, "cache": "hot"}
     further = {"kernel": "unrolled", "unroll": 16, "grid_size": None, "at": at}
     config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
     sweep = KernelSweep(study.kernels["unrolled"], kernel_axes(config, study, "unrolled", "nvidia-h200"), 132, [], None)
@@ -315,7 +313,7 @@ def test_a_wrong_point_is_not_profiled_and_costs_no_other_its_metrics(ncu: Path,
     _, rows = profiled(ready(source, POINTS, tmp_path), tmp_path)
     assert values(rows, "duration") == {1: "1", 100: "", 65: "2"}
     [message] = {row["message"] for _, row in rows if row["value"] == ""}
-    assert message.startswith("Not profiled: wrong_result: expected")
+    assert message.startswith("Not profiled: wrong_result: value: expected")
 
 
 def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Path, tmp_path: Path) -> None:
@@ -417,9 +415,9 @@ def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: 
     study = yaml.safe_load(path.read_text())
     del study["baselines"], study["published"]
     study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kernels]
-    study["ladder"] = [step for step in study["ladder"] if step["kernel"] in kernels and step["unroll"] in unroll]
+    study["steps"] = [step for step in study["steps"] if step["kernel"] in kernels and step["unroll"] in unroll]
     study["reference"] |= {"array_size": 1000, "block_size": 64}
-    study["axes"] = {"unroll": unroll}
+    study["axes"]["unroll"] = unroll
     study["figures"] = figures
     path.write_text(yaml.safe_dump(study, sort_keys=False))
 

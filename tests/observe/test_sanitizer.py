@@ -18,6 +18,7 @@ import pytest
 import yaml
 from checkout import ROOT
 from planted import built, instantiations, planted_kernel, point
+from reductions import REDUCTION
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.build.toolkit import tool_version
@@ -28,14 +29,12 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, command, find
 from kernelsweep.observe.sanitizer.log import Log, parse_log
 from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS, MOST_THREADS, points_to_check
-from kernelsweep.problems.exchange import EXCHANGE
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, points
+from kernelsweep.sweep.points import instantiation, valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 CLEAN_RACECHECK = """\
@@ -286,7 +285,7 @@ def axes(**values: Any) -> Axes:
         **{"block_size": [64, 128, 256], "unroll": [1]},
         **values,
     }
-    return resolve_axes((EXCHANGE if "width" in values else REDUCTION).axes, settings)
+    return resolve_axes(REDUCTION.axes, {"grid_size": [None]}, settings)
 
 
 def checked(kernel: KernelSource, sweep: Axes, variants: Sequence[str], *restrictions: str) -> list[Point]:
@@ -294,48 +293,25 @@ def checked(kernel: KernelSource, sweep: Axes, variants: Sequence[str], *restric
     return [each.point for each in points_to_check(KernelSweep(kernel, [sweep], 132, restrictions, "sm_90"), variants)]
 
 
-def test_points_lie_around_the_boundaries_of_the_smallest_and_the_largest_block(tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path)
-    sweep = axes()
-    variants = instantiations(kernel, points(sweep))
-    chosen = checked(kernel, sweep, variants)
-    assert {(p["block_size"], p["array_size"]) for p in chosen} == {
-        (block, size) for block in (64, 256) for size in (1, block - 1, block + 1, 3 * block + 7)
-    }
-    assert len(chosen) == len(set(chosen)), "cold and hot are one"
-    restricted = checked(kernel, sweep, variants, "block_size <= array_size")
-    assert {p["array_size"] for p in restricted if p["block_size"] == 256} == {257, 775}
-    assert checked(kernel, sweep, []) == [], "nothing is compiled for it"
-
-
-def test_every_type_and_operation_gets_a_point_and_a_kernel_not_too_many(tmp_path: Path) -> None:
+def test_points_are_of_the_smallest_arrays_with_the_corners_of_launches(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     sweep = axes(dtype=["int32", "int64", "float32", "float64"], operation=["sum", "product", "minimum", "maximum"])
-    runnable = [p for p in points(sweep) if not kernel.unsupported(p)]
-    chosen = checked(kernel, sweep, instantiations(kernel, runnable))
-    assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in runnable}
+    every = valid_points([sweep], [], [])
+    chosen = checked(kernel, sweep, instantiations(kernel, every))
+    assert {(p["dtype"], p["operation"]) for p in chosen} == {(p["dtype"], p["operation"]) for p in every}
     assert {p["block_size"] for p in chosen} == {64, 256}
-    assert len(chosen) <= MOST_CHECKED_POINTS
-
-
-def test_grids_and_exchanges_have_sizes_of_their_own(tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path)
-    grids = axes(grid_size=[256, 288, 528])
-    chosen = checked(kernel, grids, instantiations(kernel, points(grids)))
-    assert {(p["block_size"], p["grid_size"]) for p in chosen} == {(64, 256), (256, 528), (64, 528), (256, 256)}
-    assert max(p["array_size"] for p in chosen) == 256 * 528 + 7
+    assert len(chosen) == len(set(chosen)) == MOST_CHECKED_POINTS, "cold and hot are one"
+    few = axes()
+    variants = instantiations(kernel, valid_points([few], [], []))
+    assert {p["block_size"] for p in checked(kernel, few, variants, "block_size <= 128")} == {64, 128}
+    assert checked(kernel, few, []) == [], "nothing is compiled for it"
     # Slow launches are left out, but not where a kernel has no others.
     large = 2 * MOST_THREADS // 64
     cascaded = load_study("stepwise", ROOT).kernels["cascaded"]
     for swept, left in (([256, large], {256}), ([large], {large})):
         grids = axes(grid_size=swept)
-        chosen = checked(cascaded, grids, instantiations(cascaded, points(grids)))
+        chosen = checked(cascaded, grids, instantiations(cascaded, valid_points([grids], [], [])))
         assert {p["grid_size"] for p in chosen} == left
-    exchanges = axes(width=[2, 4], arguments=["delta=1", "delta=2"], array_size=[16, 1000, 2**16])
-    shift = load_study("exchanges", ROOT).kernels["shift_up"]
-    chosen = checked(shift, exchanges, instantiations(shift, points(exchanges)))
-    assert {p["array_size"] for p in chosen} == {16, 1000}
-    assert {(p["width"], p["arguments"]) for p in chosen} >= {(2, "delta=1"), (4, "delta=1"), (4, "delta=2")}
 
 
 # Runs, on the emulator
@@ -394,7 +370,7 @@ def test_wrong_results_hangs_and_crashes_are_failures_with_the_point_that_they_c
 
 
 def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Path) -> None:
-    fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != Element(-1)) array_size = 0;"
+    fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != std::numeric_limits<Element>::lowest()) array_size = 0;"
     assert planted_run(tmp_path, fault, "memcheck")[2] == "clean: "
     assert planted_run(tmp_path, fault, "initcheck")[2].startswith("failed: 3 points failed, the first wrong_result")
 
@@ -470,10 +446,12 @@ def test_a_run_gives_a_table_and_fails_for_what_was_found(
     shrink(project, ["warp_shuffle"])
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
-    study["axes"] = {"unroll": [1]}
+    study["axes"]["unroll"] = [1]
     # A kernel that this platform can't run.
     study["kernels"][0]["gpu_only"] = "it is planted"
-    path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key != "ladder"}))
+    path.write_text(
+        yaml.safe_dump({key: value for key, value in study.items() if key not in ("steps", "baselines", "published")})
+    )
     monkeypatch.setenv("FAKE_KERNEL", "shuffle")
     monkeypatch.setenv("FAKE_TOOL", "racecheck")
     monkeypatch.setenv("FAKE_LOG", RACECHECK)

@@ -116,7 +116,7 @@ def test_a_flush_evicts_lines_that_a_kernel_has_marked_to_stay(arch: str, tmp_pa
     # 16 MiB fit into the L2. Lines that stayed there would be read several times as fast as from memory.
     samples = {}
     for name, cache in (("marks_lines_to_stay", "cold"), ("marks_lines_to_stay", "hot"), ("marks_no_lines", "cold")):
-        kernel = kernel_in(ROOT / f"tests/planted/{name}.cu", unroll=[16])
+        kernel = kernel_in(ROOT / f"tests/planted/{name}.cu")
         one = point(2**22, 256, unroll=16, cache=cache)
         (tmp_path / "journal.jsonl").unlink(missing_ok=True)
         outcome = run(kernel, [one], tmp_path, arch)[one]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -15,19 +16,23 @@ from checkout import ROOT
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from planted import BLOCK_LOOP, CONST, RIGHT, kernel_in, point
-from shipped_builds import OF_VECTORS, compiled, shipped_build, variants, wherever_an_array_begins
+from reductions import DTYPES, EXCHANGE
+from shipped_builds import (
+    OF_VECTORS,
+    compiled,
+    round_elements,
+    shipped_build,
+    variants,
+    wherever_an_array_begins,
+)
 from shipped_kernels import shipped_kernels, shipped_study
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.problems.exchange import make_exchange
-from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.problems.problem import DATA
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.launch_plans import PLANS, round_elements
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, skip_reason
+from kernelsweep.sweep.points import instantiation
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
@@ -36,6 +41,9 @@ GUARD = 4096  # elements before and after each array
 RANDOM_BYTES = np.random.default_rng(1).integers(0, 256, 9 * GUARD, dtype=np.uint8)
 Built = Callable[[KernelSource], tuple[list[Point], EmulatedLibrary]]
 expression = cache(Expression)
+DATA = "data"
+REDUCTIONS = shipped_kernels("kernels/reduction_problem.py")
+UFUNCS = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}
 
 
 def loaded(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
@@ -90,22 +98,27 @@ class Guarded:
             assert np.array_equal(guard, RANDOM_BYTES[: len(guard)]), f"the kernel wrote to memory {where} {name}"
 
 
+def is_of_blocks(kernel: KernelSource) -> bool:
+    """Whether a partial result is of one block's elements, one after another."""
+    return not kernel.chooses_grid and "partials" in kernel.launches.results
+
+
 def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarray, results: np.ndarray) -> None:
     """Each result against the elements that it stands for: exact, or for floats within the kernel's own error bound.
 
     Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition: gamma(depth) * sum |x| for a sum, section
     4.2; gamma(n - 1) * |product| for a product of n elements, section 3.1.
     """
-    plan = PLANS[kernel.plan](point)
-    span = point["block_size"] * point["unroll"] if kernel.plan == "block_partials" else len(array)
+    plan = kernel.plan(point)
+    span = point["block_size"] * point["unroll"] if is_of_blocks(kernel) else len(array)
     starts = np.arange(0, len(array), span)
-    ufunc = OPERATIONS[point["operation"]].ufunc
+    ufunc = UFUNCS[point["operation"]]
     if array.dtype.kind == "i" or point["operation"] in ("minimum", "maximum"):
         np.testing.assert_array_equal(results, ufunc.reduceat(array, starts, dtype=array.dtype))
         return
     exact = array.astype(np.longdouble)
     expected = ufunc.reduceat(exact, starts)
-    depth = expression(kernel.summation_depth)({**point, LAUNCHES: len(plan.launches)})
+    depth = expression(kernel.roundings)({**point, LAUNCHES: len(plan.launches)})
     roundings = depth if point["operation"] == "sum" else span - 1
     size = np.add.reduceat(abs(exact), starts) if point["operation"] == "sum" else abs(expected)
     unit = float(np.finfo(array.dtype).eps) / 2
@@ -122,8 +135,10 @@ def launched(
 
     A plan with an array that has contents is run a second time, on that array as the first run left it.
     """
-    plan = PLANS[kernel.plan](point)
-    filled = {name: array.contents for name, array in plan.arrays.items() if array.contents is not None}
+    plan = kernel.plan(point)
+    filled = {
+        name: np.resize(array.contents, array.size) for name, array in plan.arrays.items() if array.contents is not None
+    }
     kept = {name: Guarded(contents) for name, contents in filled.items()}
     for _ in range(2 if kept else 1):
         results = launched_once(kernel, library, point, array, offset, kept)
@@ -140,35 +155,35 @@ def launched_once(
     offset: int,
     kept: dict[str, Guarded],
 ) -> np.ndarray:
-    plan = PLANS[kernel.plan](point)
+    plan = kernel.plan(point)
     # A slot that no block writes must not look right: NaN, or a value that hardly any partial has.
     unwritten = np.nan if array.dtype.kind == "f" else 0x5BADBAD5
     buffers = {
         name: kept.get(name) or Guarded(np.full(own.size, unwritten, own.dtype)) for name, own in plan.arrays.items()
     }
+    output = "output" if kernel.problem is EXCHANGE else "value"
+    buffers[output] = Guarded(np.full(len(array) if output == "output" else 1, unwritten, array.dtype))
     buffers[DATA] = Guarded(array, offset)
     entry = library.entries.index(instantiation(kernel, point))
-    shared_bytes = expression(kernel.shared_elements)(point) * array.itemsize
     for launch in plan.launches:
         arguments = [
             buffers[value].argument if isinstance(value, str) else ctypes.c_size_t(int(value))
             for value in launch.arguments
         ]
-        own_bytes = shared_bytes if launch.shared_bytes is None else launch.shared_bytes
-        library.launch(entry, launch.grid, launch.block, own_bytes, arguments)
+        library.launch(entry, launch.grid, launch.block, launch.shared_bytes, arguments)
     for name, buffer in buffers.items():
         buffer.assert_guards_untouched({DATA: "the input"}.get(name, f"the {name}"))
-    if kernel.input_is_const:
+    if DATA not in plan.updates and DATA not in plan.results:
         np.testing.assert_array_equal(buffers[DATA].values, array, "the kernel changed an input that it declares const")
-    ((name, count),) = plan.results.items()
+    ((name, count),) = plan.results.items() or [(output, buffers[output].values.size)]
     results = buffers[name].values[:count]
-    if kernel.plan != "grid_partials":
+    if name != "partials" or is_of_blocks(kernel):
         return results
     # Which elements a block takes is the kernel's own affair: only the whole is known.
     if array.dtype.kind == "f" and point["operation"] in ("minimum", "maximum"):
         return np.array([extremum(point["operation"], results)])
     wide = array.dtype if array.dtype.kind == "i" else np.longdouble
-    return np.array([OPERATIONS[point["operation"]].ufunc.reduce(results, dtype=wide)])
+    return np.array([UFUNCS[point["operation"]].reduce(results, dtype=wide)])
 
 
 def check(kernel: KernelSource, library: EmulatedLibrary, point: Point, seed: int) -> None:
@@ -180,22 +195,22 @@ def sized(variant: Point, array_size: int) -> Point:
     return variant.at(array_size=array_size)
 
 
-def around_block_boundaries(variant: Point, plan: str) -> list[int]:
-    span = round_elements(plan, variant)
+def around_block_boundaries(kernel: KernelSource, variant: Point) -> list[int]:
+    span = round_elements(kernel, variant)
     sizes = [span - 1, span, span + 1, 2 * span - 1, 2 * span + 1]
     if span > LARGEST:  # The same code with smaller blocks, or fewer, gets the others.
         sizes = [span - 1, span + 1]
     return [size for size in sizes if size <= MOST] or [span % MOST + 1]
 
 
-@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+@pytest.mark.parametrize("kernel", REDUCTIONS)
 def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, built: Built) -> None:
     # Pins: a ragged tail dropped or misread, a block before the last taken for whole, threads that leave before a
     # barrier, an identity that is none for some type, 32-bit overflow that traps or saturates, and mistakes that cancel
     # out in the total or that only a total over few blocks would show.
     points, library = built(kernel)
     for variant in points:
-        for array_size in around_block_boundaries(variant, kernel.plan):
+        for array_size in around_block_boundaries(kernel, variant):
             check(kernel, library, sized(variant, array_size), seed=0)
 
     # So many blocks that the last one's threads take several results each.
@@ -211,7 +226,9 @@ def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, built: 
     results_are_right()
 
 
-@pytest.mark.parametrize("kernel", [one for one in shipped_kernels("reduction") if one.values[0] in OF_VECTORS])
+@pytest.mark.parametrize(
+    "kernel", [one for one in shipped_kernels("kernels/reduction_problem.py") if one.values[0] in OF_VECTORS]
+)
 def test_a_vector_kernel_is_right_wherever_its_array_begins(kernel: KernelSource, built: Built) -> None:
     # Pins: vector loads from addresses that are not aligned to them, which a GPU answers with an error and the emulator
     # doesn't; elements before the first boundary left out or read twice; and arrays that end before it.
@@ -219,7 +236,7 @@ def test_a_vector_kernel_is_right_wherever_its_array_begins(kernel: KernelSource
     for variant in wherever_an_array_begins(kernel):
         vector = 16 // np.dtype(variant["dtype"]).itemsize
         for offset in range(vector):
-            for size in (*range(1, 2 * vector + 2), *around_block_boundaries(variant, kernel.plan), 5000):
+            for size in (*range(1, 2 * vector + 2), *around_block_boundaries(kernel, variant), 5000):
                 array = elements(variant["dtype"], variant["operation"], size, seed=size)
                 results = launched(kernel, library, sized(variant, size), array, offset)
                 assert_results_are_right(kernel, sized(variant, size), array, results)
@@ -238,7 +255,7 @@ def extremum(operation: str, values: np.ndarray) -> float:
     return zeros_apart[0 if operation == "minimum" else -1]
 
 
-@pytest.mark.parametrize("kernel", shipped_kernels("reduction"))
+@pytest.mark.parametrize("kernel", REDUCTIONS)
 def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Built) -> None:
     # Pins: a NaN that is found only in some places, or not at all; and a zero whose sign depends on the order.
     points, library = built(kernel)
@@ -263,7 +280,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Buil
         places = np.random.default_rng(seed).permutation(size)[: len(specials)]
         array[places] = specials[: len(places)]
         results = launched(kernel, library, sized(variant, size), array.copy())
-        span = variant["block_size"] * variant["unroll"] if kernel.plan == "block_partials" else size
+        span = variant["block_size"] * variant["unroll"] if is_of_blocks(kernel) else size
         for result, start in zip(results, range(0, size, span), strict=True):
             expected = extremum(variant["operation"], array[start : start + span])
             assert (np.isnan(result) and np.isnan(expected)) or (
@@ -310,7 +327,7 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
         array = np.full(2**14, value)
         array[:16] = 1
         one = sized(built[-1], len(array))
-        assert PLANS[kernel.plan](one).launches[0].blocks == 128
+        assert kernel.plan(one).launches[0].blocks == 128
         assert_results_are_right(kernel, one, array, launched(kernel, library, one, array))
     # The first elements cancel, but make the unit larger and larger, until it exceeds the sum of the others.
     for exponent in range(60):
@@ -385,9 +402,9 @@ def modelled(settings: dict[str, Any], width: int, block_size: int, unroll: int,
     return np.array(output[: len(array)])
 
 
-@pytest.mark.parametrize("kernel", shipped_kernels("exchange"))
+@pytest.mark.parametrize("kernel", shipped_kernels("kernels/exchanges/problem.py"))
 def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tmp_path: Path) -> None:
-    (unroll,) = kernel.unroll
+    unroll = 1 if kernel.name in ("broadcast", "shift_up", "shift_down", "rotate", "butterfly") else 4
     cases = []
     exchanges = [exchange for exchange in EXCHANGES if exchange["kernel"] == kernel.name]
     for place, (exchange, width) in enumerate(product(exchanges, WIDTHS)):
@@ -396,9 +413,9 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         # Each width has another block size with each exchange.
         block_size = THREADS[(place + place // len(WIDTHS)) % len(THREADS)]
         one = point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text)
-        if not skip_reason(one, kernel, [], "emulator"):
+        if block_size % 32 == 0 or None not in modelled(exchange, width, block_size, unroll, np.ones(450, int)):
             cases.append((exchange, one))
-    cases += [(exchange, one.at(dtype=dtype)) for exchange, one in cases[-3:] for dtype in kernel.dtypes[1:]]
+    cases += [(exchange, one.at(dtype=dtype)) for exchange, one in cases[-3:] for dtype in DTYPES[1:]]
     published = [
         (point(size, size // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"]), row)
         for row in read_rows(ROOT / "resources/published/warp_shuffle_exchanges.csv")
@@ -406,23 +423,27 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         for size in [len(row["output"].split())]
     ]
     assert published
-    library = loaded(kernel, [*(one for _, one in cases), *(one for one, _ in published)], tmp_path)
+    every = [*(one for _, one in cases), *(one for one, _ in published)]
+    texts = {one["arguments"] for one in every}
+    names = {text: ", ".join(word.partition("=")[2] for word in text.split()) for text in texts}
+    kernel = replace(kernel, launches=replace(kernel.launches, cxx={"arguments": names}))
+    library = loaded(kernel, every, tmp_path)
     for exchange, one in cases:
         for size in (1, 31, 450):
             array = np.arange(1, size + 1).astype(one["dtype"])
             found = launched(kernel, library, sized(one, size), array)
             expected = modelled(exchange, one["width"], one["block_size"], unroll, array)
             np.testing.assert_array_equal(found, expected, str(sized(one, size)))
-        # The library's own model, by which results are judged everywhere else, says the same.
+        # The problem's own model, by which results are judged everywhere else, says the same.
         numbered = sized(one, 1000)
-        problem = make_exchange(kernel.name, one["dtype"], 1000)
-        found = launched(kernel, library, numbered, problem.tile.copy())
-        assert problem.judge(numbered, {"output": found}, 0).mistake is None
+        instance = EXCHANGE.instance(kernel.name, numbered, 0)
+        found = launched(kernel, library, numbered, np.arange(1000).astype(one["dtype"]))
+        assert instance.judge(numbered, {"output": found}, 0).mistake is None
         found[-1] += 1
-        assert "element 999: expected" in (problem.judge(numbered, {"output": found}, 0).mistake or "")
+        assert "output[999]: expected" in (instance.judge(numbered, {"output": found}, 0).mistake or "")
     for one, row in published:
-        problem = make_exchange(kernel.name, one["dtype"], one["array_size"])
-        judgement = problem.judge(one, {"output": launched(kernel, library, one, problem.tile.copy())}, 0)
+        found = launched(kernel, library, one, np.arange(one["array_size"]).astype(one["dtype"]))
+        judgement = EXCHANGE.instance(kernel.name, one, 0).judge(one, {"output": found}, 0)
         assert (judgement.mistake, judgement.output) == (None, row["output"])
 
 

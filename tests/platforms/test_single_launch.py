@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 from planted import kernel_in, point, run
+from reductions import REDUCTION
 from shipped_kernels import shipped_study
 from synthetic_sweep import H200, shipped
 
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
-from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import points, skip_reason
+from kernelsweep.sweep.points import launched_points, skip_reason, valid_points
 
 STUDY = shipped_study("bandwidth_bound")
 
@@ -33,7 +32,8 @@ def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
     axes = resolve_axes(
         REDUCTION.axes, AXES, {"grid_size": ["2048 threads * multiprocessors", "2 * multiprocessors", 264]}
     )
-    found = {(p["block_size"], p["grid_size"]) for p in points(axes_on_device(axes, 132))}
+    on_device = valid_points([axes_on_device(axes, 132)], [], [])
+    found = {(p["block_size"], p["grid_size"]) for p in launched_points(STUDY.kernels["vector_loads"], on_device)}
     assert found == {(128, 16 * 132), (1024, 2 * 132), (128, 264)}
     assert grid_on_device("2048 threads * multiprocessors", 132, 512) == 4 * 132
     assert grid_on_device("1024 threads * multiprocessors", 1, 768) == 1
@@ -41,7 +41,8 @@ def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
 
 def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_once() -> None:
     axes = resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000, 2**16, 2**28], "grid_size": [3, 264, 528, 1056]})
-    found = launched_points("single_launch", points(axes))
+    every, kernel = valid_points([axes], [], []), STUDY.kernels["last_block"]
+    found = launched_points(kernel, every)
     # With 4 vectors of 16 bytes a thread, a block of 128 threads takes 2048 elements of int32 or 1024 of float64.
     grids = {
         (dtype, size): [
@@ -58,12 +59,12 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
         ("float64", 2**16): [3, 64],
         ("float64", 2**28): [3, 264, 528, 1056],
     }
-    assert all(PLANS["single_launch"](p).launches[0].blocks == p["grid_size"] for p in found)
-    clusters = launched_points("single_launch_of_clusters", points(axes))
+    assert all(kernel.plan(p).launches[0].blocks == p["grid_size"] for p in found)
+    clusters = launched_points(STUDY.kernels["clusters"], every)
     assert all(p["grid_size"] is not None and p["grid_size"] % 8 == 0 for p in clusters)
-    assert launched_points("single_launch_of_clusters", clusters) == clusters
-    # A plan that doesn't fit its grid launches the sweep's grid sizes.
-    assert launched_points("two_stages", points(axes)) == points(axes)
+    assert launched_points(STUDY.kernels["clusters"], clusters) == clusters
+    # Launches that don't fit their grid have the sweep's grid sizes.
+    assert launched_points(STUDY.kernels["vector_loads"], every) == [*every]
 
 
 def test_a_step_has_a_row_at_every_size_though_its_grid_is_fitted() -> None:
@@ -164,16 +165,11 @@ def test_what_a_kernel_needs_of_a_gpu_is_the_reason_it_is_skipped() -> None:
     assert reasons["clusters", "emulator"] == "only for a GPU: the emulator runs no blocks together"
 
 
-def test_a_kernel_of_clusters_is_read_and_instantiated_with_its_attribute() -> None:
-    kernel = STUDY.kernels["clusters"]
-    assert kernel.template_parameters == ("Element", "Operation", "block_size", "unroll")
-
-
 # One kernel for each bound.
 BOUNDED = {
-    kernel.summation_depth: kernel
+    kernel.roundings: kernel
     for kernel in STUDY.kernels.values()
-    if "float32" in kernel.dtypes and not kernel.gpu_only
+    if not any("int32" in text and "float32" not in text for text in kernel.restrictions) and not kernel.gpu_only
 }
 
 
@@ -185,5 +181,5 @@ def test_a_sum_of_floats_is_within_its_own_bound_at_every_grid(kernel: KernelSou
         for one in (point(size, 64, dtype="float32") for size in (1, 1025, 2**18 + 3))
         for grid_size in (1, 5, 300)
     ]
-    outcomes = run(kernel, launched_points(kernel.plan, sweep), tmp_path)
+    outcomes = run(kernel, launched_points(kernel, sweep), tmp_path)
     assert {p: o.message for p, o in outcomes.items() if o.status != "ok"} == {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,11 +15,11 @@ import numpy as np
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems.own import comparison, result_limits
-from kernelsweep.problems.own.array_values import ArrayValue, read_dtype
-from kernelsweep.problems.own.doubts import doubts
-from kernelsweep.problems.own.file_instance import FileInstance
-from kernelsweep.problems.own.problem_file import ProblemFile, read_problem_file
+from kernelsweep.problems import comparison, result_limits
+from kernelsweep.problems.array_values import ArrayValue, read_dtype
+from kernelsweep.problems.doubts import doubts
+from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.problem_file import Problem, name_problem, problem_of
 
 MATMUL = """
 import numpy as np
@@ -115,13 +117,23 @@ POINT = {"n": 48, "width": 19, "height": 7, "radius": 2, "block_size": 32}
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[..., ProblemFile]:
-    def read(text: str, axes: Any = tuple(POINT)) -> ProblemFile:
-        path = tmp_path / "problem.py"
+def read(tmp_path: Path) -> Callable[..., Problem]:
+    def read(text: str, axes: Any = tuple(POINT)) -> Problem:
+        path = tmp_path / "kernels/own/problem.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        return read_problem_file(path, "kernels/own/problem.py", axes)
+        return in_file(tmp_path, "kernels/own/problem.py", axes)
 
     return read
+
+
+def in_file(root: Path, file: str, axes: Any = ()) -> Problem:
+    return problem_of(name_problem(file, dict.fromkeys(axes, False), []), root)
+
+
+def instance_of(problem: Problem, point: Any, seed: int = 1, kept: Path | None = None) -> FileInstance:
+    """The instance of a kernel, whose references are kept in a folder, or nowhere."""
+    return replace(problem, references=kept or Path(tempfile.mkdtemp())).instance("a kernel", point, seed)
 
 
 def judged(instance: FileInstance, **results: np.ndarray) -> str | None:
@@ -129,13 +141,13 @@ def judged(instance: FileInstance, **results: np.ndarray) -> str | None:
 
 
 def test_a_matrix_product_is_judged_within_its_bound(
-    read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
+    read: Callable[..., Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparison, "AT_ONCE", 50)
     problem = read(MATMUL)
-    assert problem.data_axes == ("n",)
+    assert problem.instance_axes == ("n",)
     assert problem.work(POINT) == {"flops": 2 * 48**3, "bytes": 12 * 48**2}
-    instance = problem.instance(POINT, seed=1)
+    instance = instance_of(problem, POINT, seed=1)
     arrays = instance.arrays(POINT)
     assert {name: (array.dtype.name, array.size, array.is_result) for name, array in arrays.items()} == {
         "A": ("float32", 48 * 48, False),
@@ -145,7 +157,7 @@ def test_a_matrix_product_is_judged_within_its_bound(
     A, B = (np.asarray(arrays[name].contents).reshape(48, 48) for name in "AB")
     right = A @ B
     assert judged(instance, C=right) is None
-    exact, bound = A.astype(float) @ B, instance.bounds["C"].elements.reshape(48, 48)
+    exact, bound = A.astype(float) @ B, instance.bounds()["C"].elements.reshape(48, 48)
     for found in (right, (exact + 0.75 * bound * (np.arange(48) == 40)).astype(np.float32), exact.astype(np.float32)):
         share = (abs(found - exact) / bound).max()
         assert instance.judge(POINT, {"C": found.reshape(-1)}, 1).error_share == share <= 0.76
@@ -166,9 +178,9 @@ def test_a_matrix_product_is_judged_within_its_bound(
     assert judged(instance, C=lost_tile) is not None
 
 
-def test_equal_axes_and_seeds_give_equal_data(read: Callable[..., ProblemFile]) -> None:
+def test_equal_axes_and_seeds_give_equal_data(read: Callable[..., Problem]) -> None:
     def first(seed: int, **point: int) -> bytes:
-        contents = read(MATMUL).instance({**POINT, **point}, seed).arrays(POINT)["A"].contents
+        contents = instance_of(read(MATMUL), {**POINT, **point}, seed).arrays(POINT)["A"].contents
         assert contents is not None
         return contents.tobytes()
 
@@ -176,14 +188,15 @@ def test_equal_axes_and_seeds_give_equal_data(read: Callable[..., ProblemFile]) 
     assert len({data[:40] for data in (first(1), first(2), first(1, n=47))}) == 3
     problem = read(MATMUL)
     # Contents of equal inputs are one object, which stays on the device.
-    one, other = (problem.instance({**POINT, "block_size": size}, 1).arrays(POINT)["A"].contents for size in (32, 64))
+    both = (instance_of(problem, {**POINT, "block_size": size}) for size in (32, 64))
+    one, other = (instance.arrays(POINT)["A"].contents for instance in both)
     assert one is other
 
 
-def test_a_separable_convolution_has_scratch_and_finds_planted_mistakes(read: Callable[..., ProblemFile]) -> None:
+def test_a_separable_convolution_has_scratch_and_finds_planted_mistakes(read: Callable[..., Problem]) -> None:
     problem = read(SEPCONV)
-    assert problem.data_axes == ("width", "height", "radius")
-    instance = problem.instance(POINT, 1)
+    assert problem.instance_axes == ("width", "height", "radius")
+    instance = instance_of(problem, POINT, 1)
     middle = instance.arrays(POINT)["middle"]
     assert (middle.size, middle.contents, middle.updated, middle.is_result) == (7 * 19, None, False, False)
     right = instance.expected["result"].as_given.astype(np.float32)
@@ -195,8 +208,8 @@ def test_a_separable_convolution_has_scratch_and_finds_planted_mistakes(read: Ca
     assert doubts(instance, POINT) == []
 
 
-def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[..., ProblemFile]) -> None:
-    instance = read(HISTOGRAM).instance(POINT, 1)
+def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[..., Problem]) -> None:
+    instance = instance_of(read(HISTOGRAM), POINT, 1)
     counts = instance.arrays(POINT)["counts"]
     assert counts.contents is not None and counts.contents.tolist() == [0]
     assert (counts.dtype.name, counts.size, counts.updated) == ("uint32", 256, True)
@@ -211,22 +224,22 @@ def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[.
     )
 
 
-def test_an_array_updated_in_place_is_judged_against_what_it_was(read: Callable[..., ProblemFile]) -> None:
+def test_an_array_updated_in_place_is_judged_against_what_it_was(read: Callable[..., Problem]) -> None:
     problem = read(SORT)
-    instance = problem.instance(POINT, 1)
+    instance = instance_of(problem, POINT, 1)
     keys = instance.arrays(POINT)["keys"]
     assert keys.updated and keys.is_result and keys.contents is not None
     assert judged(instance, keys=np.arange(48, dtype=np.int32)) is None
     assert judged(instance, keys=keys.contents) is not None
     assert judged(instance, keys=np.arange(48, dtype=np.int32)[::-1]) == "48 keys are at a wrong place"
     idle = SORT.replace("random.permutation(n)", "np.arange(n)")
-    assert doubts(read(idle).instance(POINT, 1), POINT) == [
+    assert doubts(instance_of(read(idle), POINT, 1), POINT) == [
         "kernels/own/problem.py, at n=48: keys as before the run would pass. "
         "The inputs or the check can't show this mistake there."
     ]
 
 
-def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., ProblemFile], tmp_path: Path) -> None:
+def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., Problem], tmp_path: Path) -> None:
     kept, calls = tmp_path / "kept", tmp_path / "calls"
     text = MATMUL.replace(
         '    return {"C": A.ast', f'    open({str(calls)!r}, "a").write("x")\n    return {{"C": A.ast'
@@ -235,7 +248,7 @@ def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., P
     def computed(text: str, seed: int = 1, **point: int) -> int:
         """How often the reference is computed to judge a right result."""
         calls.write_text("")
-        instance = read(text).instance({**POINT, **point}, seed, kept)
+        instance = instance_of(read(text), {**POINT, **point}, seed, kept)
         arrays = instance.arrays(POINT)
         A, B = (np.asarray(arrays[name].contents).reshape(instance.outputs["C"].shape) for name in "AB")
         assert judged(instance, C=A @ B) is None
@@ -273,14 +286,14 @@ def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., P
 
 
 def test_the_limits_of_right_results_are_kept_until_the_types_or_data_change(
-    read: Callable[..., ProblemFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    read: Callable[..., Problem], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[int] = []
     between = result_limits._between
     monkeypatch.setattr(result_limits, "_between", lambda dtype, *more: found.append(1) or between(dtype, *more))
 
     def ends(text: str, folder: Path | None = tmp_path / "kept", seed: int = 1) -> list[list[int]]:
-        instance = read(text).instance(POINT, seed, folder)
+        instance = instance_of(read(text), POINT, seed, folder)
         instance.expect(POINT)
         parts = [part for part in instance.limits()["C"].parts() if part]
         return [np.concatenate([part[end] for part in parts]).tolist() for end in (0, 1)]
@@ -294,7 +307,7 @@ def test_the_limits_of_right_results_are_kept_until_the_types_or_data_change(
 
 
 def test_a_reduction_is_compared_by_its_result_and_2_to_the_32_elements_cost_one_tile(
-    read: Callable[..., ProblemFile],
+    read: Callable[..., Problem],
 ) -> None:
     text = """
 import numpy as np
@@ -312,7 +325,7 @@ def reference(data, n):
     return {"sum": n // 97 * data.sum() + data[:n % 97].sum()}
 """
     problem = read(text)
-    instance = problem.instance({"n": 2**32, "block_size": 2**20}, 1)
+    instance = instance_of(problem, {"n": 2**32, "block_size": 2**20}, 1)
     data = instance.arrays(POINT)["data"]
     assert data.size == 2**32 and data.contents is not None and data.contents.shape == (97,)
     partials = np.zeros(4096, np.int64)
@@ -333,7 +346,7 @@ TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 
 
 
 @pytest.mark.parametrize("dtype", [*TYPES.split(), "bfloat16", "float8_e4m3fn"])
-def test_every_type_is_compared_exactly(read: Callable[..., ProblemFile], dtype: str) -> None:
+def test_every_type_is_compared_exactly(read: Callable[..., Problem], dtype: str) -> None:
     small = dtype.startswith(("bfloat", "float8"))
     module = pytest.importorskip("ml_dtypes") if small else np
     text = f'''
@@ -348,7 +361,7 @@ def outputs():
 def reference(A):
     return {{"B": A.reshape(13, 5)}}
 '''
-    instance = read(text).instance(POINT, 1)
+    instance = instance_of(read(text), POINT, 1)
     right = instance.arrays(POINT)["A"].contents
     assert right is not None and right.dtype == read_dtype(dtype, "")
     assert judged(instance, B=right) is None
@@ -360,14 +373,14 @@ def reference(A):
 
 
 def test_the_package_of_a_type_is_named_where_it_is_missing(
-    read: Callable[..., ProblemFile], monkeypatch: pytest.MonkeyPatch
+    read: Callable[..., Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(UserError, match="c has the type bfloat16, which needs the package ml_dtypes: pip install"):
-        read(ADD.replace("(n, np.float32)}", "(n, 'bfloat16')}")).instance(POINT, 1)
+        instance_of(read(ADD.replace("(n, np.float32)}", "(n, 'bfloat16')}")), POINT, 1)
 
 
-def test_integers_beyond_a_floats_digits_are_compared_exactly(read: Callable[..., ProblemFile]) -> None:
+def test_integers_beyond_a_floats_digits_are_compared_exactly(read: Callable[..., Problem]) -> None:
     text = """
 import numpy as np
 
@@ -380,15 +393,15 @@ def reference():
 def error_bound():
     return {"near": 2}
 """
-    instance = read(text.replace("5]),", "5], np.uint64),")).instance(POINT, 1)
+    instance = instance_of(read(text.replace("5]),", "5], np.uint64),")), POINT, 1)
     big, near = np.array([2**63 + 1, 5], np.uint64), np.array([2**62 + 3, 5])
     assert judged(instance, big=big, near=near) is None
     assert judged(instance, big=big - np.uint64(1), near=near) is not None
     assert "may differ by 2" in str(judged(instance, big=big, near=near + 1))
 
 
-def test_without_a_bound_a_float_equals_the_rounded_reference(read: Callable[..., ProblemFile]) -> None:
-    instance = read(ADD.replace("a + b", "a.astype(np.float64) + b")).instance(POINT, 1)
+def test_without_a_bound_a_float_equals_the_rounded_reference(read: Callable[..., Problem]) -> None:
+    instance = instance_of(read(ADD.replace("a + b", "a.astype(np.float64) + b")), POINT, 1)
     a, b = (np.asarray(instance.arrays(POINT)[name].contents) for name in "ab")
     assert (a.astype(np.float64) + b != a + b).any()
     assert judged(instance, c=a + b) is None
@@ -396,12 +409,12 @@ def test_without_a_bound_a_float_equals_the_rounded_reference(read: Callable[...
 
 
 def test_a_bound_that_follows_from_the_reference_is_computed_with_it(
-    read: Callable[..., ProblemFile], tmp_path: Path
+    read: Callable[..., Problem], tmp_path: Path
 ) -> None:
     text = ADD.replace("(a, b)", "(a, radius)").replace("a + b", "a.astype(np.float64) * 10.0**radius")
     text += "\ndef error_bound(expected): return {'c': expected['c'] / 2**23}\n"
     for radius in (1, 5):
-        instance = read(text).instance({**POINT, "radius": radius}, 1, tmp_path / "kept")
+        instance = instance_of(read(text), {**POINT, "radius": radius}, 1, tmp_path / "kept")
         right = np.asarray(instance.arrays(POINT)["a"].contents) * np.float32(10) ** np.float32(radius)
         assert judged(instance, c=right) is None
 
@@ -420,9 +433,9 @@ def test_files_of_one_name_beside_problems_do_not_clash(tmp_path: Path, monkeypa
     before = {*sys.modules}, [*sys.path]
 
     def size(folder: str) -> int:
-        problem = read_problem_file(tmp_path / folder / "problem.py", "problem.py", ())
+        problem = in_file(tmp_path / folder, "problem.py")
         assert [file.name for file in problem.files] == ["problem.py", "helpers.py", "__init__.py", "sizes.py"]
-        return problem.instance({}, 1).arrays({})["C"].size
+        return instance_of(problem, {}, 1).arrays({})["C"].size
 
     assert [size("one"), size("two"), size("one")] == [3, 5, 3]
     (tmp_path / "one/later/sizes.py").write_text("SIZE = 8\n")
@@ -496,7 +509,7 @@ def reference(a, b):
     ],
 )
 def test_a_mistake_in_a_problem_file_is_one_sentence(
-    read: Callable[..., ProblemFile], old: str, new: str, told: str
+    read: Callable[..., Problem], old: str, new: str, told: str
 ) -> None:
     assert old in ADD
     with pytest.raises(UserError) as error:
@@ -520,35 +533,33 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
         ("def result(c): return {'total': c.sum()}", "reference returns c. result returns total."),
     ],
 )
-def test_a_mistake_in_an_optional_function_is_one_sentence(
-    read: Callable[..., ProblemFile], added: str, told: str
-) -> None:
+def test_a_mistake_in_an_optional_function_is_one_sentence(read: Callable[..., Problem], added: str, told: str) -> None:
     _use(read(ADD))
     with pytest.raises(UserError) as error:
         _use(read(f"{ADD}\n{added}\n"))
     assert told in str(error.value)
 
 
-def _use(problem: ProblemFile) -> None:
+def _use(problem: Problem) -> None:
     problem.work(POINT)
     if "launches" in problem.functions:
         problem.launches("add", POINT)
-    instance = problem.instance(POINT, 1)
+    instance = instance_of(problem, POINT, 1)
     judged(instance, **{name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()})
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"kernels/own/problem.py can't be read: No such file or directory\."):
-        read_problem_file(tmp_path / "problem.py", "kernels/own/problem.py", ())
+        in_file(tmp_path, "kernels/own/problem.py")
 
 
-def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., ProblemFile]) -> None:
+def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., Problem]) -> None:
     softmax = ADD.replace("a + b", "np.exp(a) / np.exp(a).sum()")
     lossy = ADD.replace("a + b", "np.append((a + b)[:-1], np.float32(1))")
     absolute = f"{softmax}\ndef error_bound(): return {{'c': 0.1}}\n"
-    assert doubts(read(ADD).instance(POINT, 1), POINT) == []
-    told = doubts(read(absolute).instance(POINT, 1), POINT)
-    assert ["last element of" in doubt for doubt in doubts(read(lossy).instance(POINT, 1), POINT)] == [True, True]
+    assert doubts(instance_of(read(ADD), POINT, 1), POINT) == []
+    told = doubts(instance_of(read(absolute), POINT, 1), POINT)
+    assert ["last element of" in doubt for doubt in doubts(instance_of(read(lossy), POINT, 1), POINT)] == [True, True]
     start, end = "kernels/own/problem.py, at n=48: ", "he inputs or the check can't show this mistake there."
     assert all(text.endswith(end) for text in told)
     assert [text.removeprefix(start).partition(" would pass. ")[0] for text in told] == [

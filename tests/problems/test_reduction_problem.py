@@ -3,72 +3,70 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from planted import point
+from reductions import DTYPES, OPERATIONS, REDUCTION
+from shipped_kernels import shipped_kernels
 
-from kernelsweep.problems import reduction
-from kernelsweep.problems.reduction import Reduction, error_bound, exact_sum, make_reduction, mistake, reference
+from kernelsweep.measure.second_input import second_seed
+from kernelsweep.problems.doubts import plain_mistakes
+from kernelsweep.problems.file_instance import FileInstance
 
-TILE = 97
-LONGEST = 3 * TILE + 5
-SIZES = [1, 2, TILE - 1, TILE, TILE + 1, 2 * TILE, 2 * TILE + 1, 3 * TILE - 1, LONGEST]
-DTYPES = ["int32", "int64", "float32", "float64"]
-OPERATIONS = ["sum", "product", "minimum", "maximum"]
-
-
-@pytest.fixture(autouse=True)
-def _small_tile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reduction, "TILE_LENGTH", TILE)
+MODULE = REDUCTION.module.names
+TILE = MODULE["TILE_LENGTH"]
+SIZES = [1, 2, 97, 1000, TILE - 1, TILE, TILE + 1, 2 * TILE + 5]
+UFUNCS = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}
 
 
-def materialised(problem: Reduction, array_size: int) -> np.ndarray:
+def instance(dtype: str, operation: str, size: int, seed: int = 1) -> FileInstance:
+    return REDUCTION.instance("a kernel", point(size, dtype=dtype, operation=operation), seed)
+
+
+def whole(of: FileInstance) -> np.ndarray[Any, Any]:
     """The array as a platform holds it."""
-    return np.resize(problem.tile, array_size)
+    array = of.arrays({})["data"]
+    assert array.contents is not None
+    return np.resize(array.contents, array.size)
 
 
-def brute_force(problem: Reduction, array_size: int) -> int | float:
-    """The array combined one by one in Python's own unlimited integers, or in exactly rounded float sums."""
-    elements = [element.item() for element in materialised(problem, array_size)]
-    value = {
-        "sum": math.fsum if problem.dtype.kind == "f" else sum,
-        "product": math.prod,
-        "minimum": min,
-        "maximum": max,
-    }[problem.operation](elements)
-    if problem.dtype.kind == "f":
-        return float(value)
-    bits = 8 * problem.dtype.itemsize
-    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+def mistake(of: FileInstance, partials: Any, roundings: int = 10) -> str | None:
+    values = np.atleast_1d(np.asarray(partials))
+    return of.judge({}, {"partials": values}, roundings).mistake
 
 
-@pytest.mark.parametrize("array_size", SIZES)
+def combined(array: np.ndarray[Any, Any], operation: str) -> Any:
+    """An array combined on the host: in the element type, or for floats' sums exactly rounded."""
+    if array.dtype.kind == "f" and operation == "sum":
+        return math.fsum(array)
+    with np.errstate(over="ignore"):
+        return UFUNCS[operation].reduce(array, dtype=array.dtype)
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_reference_is_the_whole_arrays_combination(dtype: str, operation: str, array_size: int) -> None:
-    problem = make_reduction(dtype, operation, LONGEST, seed=1)
-    expected = brute_force(problem, array_size)
-    assert reference(problem, array_size) == expected
+def test_the_reference_is_the_whole_arrays_combination(dtype: str, operation: str) -> None:
+    for size in SIZES:
+        of = instance(dtype, operation, size)
+        array = whole(of)
+        expected = combined(array, operation)
+        assert of.expected["value"].elements.item() == expected, size
+        partials = [UFUNCS[operation].reduce(part, dtype=array.dtype) for part in np.array_split(array, min(size, 10))]
+        assert mistake(of, np.array(partials, dtype), roundings=size) is None
+        assert np.isnan(expected) or mistake(of, np.array([np.nan if dtype.startswith("f") else expected + 1], dtype))
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("operation", ["sum", "product"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_integers_wrap_around_as_on_the_device(dtype: str, operation: str) -> None:
     # Elements near the type's limit: sums and products leave its range at once, and more than once.
-    element = np.dtype(dtype)
-    problem = Reduction(element, operation, np.full(TILE, np.iinfo(element).max - 2, element))
-    for array_size in SIZES:
-        assert reference(problem, array_size) == brute_force(problem, array_size)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_right_partials_pass(dtype: str, operation: str) -> None:
-    problem = make_reduction(dtype, operation, LONGEST, seed=2)
-    combine = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}[operation]
-    blocks = np.array_split(materialised(problem, LONGEST), 10)
-    partials = np.array([combine.reduce(block, dtype=problem.dtype) for block in blocks], problem.dtype)
-    assert mistake(problem, LONGEST, partials, depth=30) is None
+    reference: Callable[..., Any] = MODULE["reference"]
+    tile = np.full(97, np.iinfo(dtype).max - 2, dtype)
+    for size in (1, 96, 97, 98, 296):
+        assert reference(tile, size, operation)["value"] == combined(np.resize(tile, size), operation)
 
 
 @pytest.mark.parametrize("operation", ["sum", "product"])
@@ -76,27 +74,14 @@ def test_right_partials_pass(dtype: str, operation: str) -> None:
 def test_a_dropped_or_doubled_element_is_noticed(dtype: str, operation: str) -> None:
     # A product of even numbers would be 0 modulo 2^bits, whichever element is dropped. Dropping an element that leaves
     # the result as it is (0 in a sum, 1 in a product) is no mistake.
-    problem = make_reduction(dtype, operation, LONGEST, seed=3)
-    array = materialised(problem, LONGEST)
-    combine = np.add if operation == "sum" else np.multiply
-    neutral = 0 if operation == "sum" else 1
-    for position in np.flatnonzero(array != neutral):
-        dropped = combine.reduce(np.delete(array, position), dtype=problem.dtype)
-        doubled = combine.reduce(np.append(array, array[position]), dtype=problem.dtype)
-        for wrong in (dropped, doubled):
-            text = mistake(problem, LONGEST, np.array([wrong], problem.dtype), depth=10)
-            assert text == f"expected {reference(problem, LONGEST)}, found {wrong}"
+    of = instance(dtype, operation, 300)
+    array = whole(of)
+    for position in np.flatnonzero(array != (0 if operation == "sum" else 1)):
+        for wrong in (np.delete(array, position), np.append(array, array[position])):
+            assert mistake(of, np.array([combined(wrong, operation)], dtype))
 
 
-@pytest.mark.parametrize("operation", ["minimum", "maximum"])
-def test_an_extremum_missed_is_noticed(operation: str) -> None:
-    problem = make_reduction("float32", operation, LONGEST, seed=4)
-    ordered = np.sort(problem.tile)
-    second = ordered[1] if operation == "minimum" else ordered[-2]
-    assert mistake(problem, LONGEST, np.array([second]), depth=10)
-
-
-def pairwise(values: np.ndarray) -> np.float32:
+def pairwise(values: np.ndarray[Any, Any]) -> np.float32:
     """A float32 sum in the order of a tree, one rounding a step, as a thread block adds."""
     while len(values) > 1:
         values = np.append(values, np.float32(0)) if len(values) % 2 else values
@@ -104,50 +89,18 @@ def pairwise(values: np.ndarray) -> np.float32:
     return np.float32(values[0])
 
 
-def test_float_bound_accepts_a_tree_and_rejects_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reduction, "TILE_LENGTH", 2**20)
-    count, block = 2**20, 1024
-    problem = make_reduction("float32", "sum", count, seed=5)
-    blocks = problem.tile.reshape(-1, block)
-    partials = np.array([pairwise(row) for row in blocks], np.float32)
-    assert mistake(problem, count, partials, depth=10) is None
+def test_the_bound_of_floats_accepts_a_tree_and_rejects_what_is_wrong() -> None:
+    of = instance("float32", "sum", 2**19)
+    partials = np.array([pairwise(row) for row in whole(of).reshape(-1, 1024)], np.float32)
+    assert mistake(of, partials) is None
     # A whole block dropped, a block added twice, and an input that was cut to half precision.
-    assert mistake(problem, count, partials[1:], depth=10)
-    assert mistake(problem, count, np.append(partials, partials[0]), depth=10)
-    assert mistake(problem, count, partials * np.float32(1 + 2.0**-11), depth=10)
+    for wrong in (partials[1:], np.append(partials, partials[0]), partials * np.float32(1 + 2.0**-11)):
+        assert mistake(of, wrong)
     # It is as tight as it is proven: every addition rounded down by half a unit in the last place would just pass.
-    worst = reference(problem, count) * 10 * 2.0**-24
-    assert worst <= error_bound(problem, count, depth=10) <= 1.01 * worst
-
-
-def test_a_dropped_element_of_one_block_is_noticed_in_float32() -> None:
-    problem = make_reduction("float32", "sum", TILE, seed=6)
-    largest = int(np.argmax(problem.tile))
-    assert mistake(problem, TILE, np.delete(problem.tile, largest), depth=10)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_nan_is_never_right(dtype: str, operation: str) -> None:
-    # Every comparison with NaN is false: a check written as `error > bound` would let it pass.
-    problem = make_reduction(dtype, operation, LONGEST, seed=7)
-    results = np.array([reference(problem, LONGEST), np.nan], dtype)
-    assert "found nan" in (mistake(problem, LONGEST, results, depth=10) or "")
-    assert mistake(problem, LONGEST, np.array([np.inf], dtype), depth=10)
-
-
-def test_the_same_seed_gives_the_same_input() -> None:
-    first, again, other = (make_reduction("float64", "sum", LONGEST, seed).tile for seed in (8, 8, 9))
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
-
-
-def test_a_longer_sweep_keeps_the_shorter_arrays_elements() -> None:
-    # The journal keeps a point when a larger size is added to the sweep, so its input must be the one it was run with.
-    for dtype in DTYPES:
-        for operation in OPERATIONS:
-            short = make_reduction(dtype, operation, 10, seed=10).tile
-            assert np.array_equal(short, make_reduction(dtype, operation, LONGEST, seed=10).tile[:10])
+    worst = of.expected["value"].elements.item() * 10 * 2.0**-24
+    assert worst <= of.bounds(10)["value"].elements.item() <= 1.01 * worst
+    few = instance("float32", "sum", 97)
+    assert mistake(few, np.delete(whole(few), whole(few).argmax()))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -166,4 +119,42 @@ def test_an_exact_sum_is_fsums_whatever_the_floats(dtype: str) -> None:
         "none": np.empty(0, dtype),
     }
     for name, values in many.items():
-        assert float(exact_sum(values)) == math.fsum(values.astype(np.float64)), name
+        assert float(MODULE["exact_sum"](values)) == math.fsum(values.astype(np.float64)), name
+
+
+# The emulator's sizes with more than one element. Kernels run at each of them, so that a mistake must show at one.
+SWEPT = (31, 1000, 2**14 + 1)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_no_plain_mistake_is_taken_for_right(dtype: str, operation: str) -> None:
+    told, seen = set(), set()
+    for size in SWEPT:
+        for seed in (2026, second_seed(2026)):
+            of = instance(dtype, operation, size, seed)
+            right = np.array([of.expected["value"].elements.item()]).astype(dtype)
+            wrong = dict(plain_mistakes("the result", right))
+            wrong["the mean"] = np.array([whole(of).astype(np.float64).mean()]).astype(dtype)
+            wrong["the loss of the last element"] = np.array([combined(whole(of)[:-1], operation)]).astype(dtype)
+            told |= {*wrong}
+            seen |= {name for name, result in wrong.items() if mistake(of, result, roundings=200)}
+    assert told == seen and len(told) == 4
+
+
+@pytest.mark.parametrize("kernel", shipped_kernels("kernels/exchanges/problem.py"))
+def test_no_plain_mistake_of_an_exchange_is_taken_for_right(kernel: Any) -> None:
+    arguments = {
+        **dict.fromkeys(("broadcast",), "source_lane=3"),
+        **dict.fromkeys(("rotate",), "offset=2"),
+        **dict.fromkeys(("shift_up", "shift_down"), "delta=1"),
+        **dict.fromkeys(("butterfly", "butterfly_array"), "lane_mask=1"),
+    }.get(kernel.name, "lane_mask=1 first=0 second=3")
+    for dtype in DTYPES:
+        one = point(1000, 32, unroll=4, dtype=dtype, operation="exchange", width=16, arguments=arguments)
+        of = kernel.problem.instance(kernel.name, one, 0)
+        right = of.expected["output"].elements.astype(dtype)
+        wrong = dict(plain_mistakes("the result", right))
+        wrong["the last element"] = np.where(np.arange(1000) == right.argmax(), 0, right).astype(dtype)
+        assert of.judge(one, {"output": right}, 0).mistake is None
+        assert not [told for told, values in wrong.items() if of.judge(one, {"output": values}, 0).mistake is None]

@@ -119,9 +119,12 @@ def test_a_recordings_metrics_are_its_own(shipped: Project, here: Path) -> None:
 
 
 def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: Project) -> None:
-    wide = {**shipped.config["platforms"], "nvidia-h100": {"axes": {"dtype": ["int64"]}}}
-    wide["nvidia-h200"] = {"axes": {"dtype": ["int32"]}}
-    project = changed(shipped, platforms=wide)
+    wide = {
+        model: {"axes": {"dtype": [dtype]}} for model, dtype in (("nvidia-h100", "int64"), ("nvidia-h200", "int32"))
+    }
+    unrolling = shipped.studies["unrolling"]
+    settings = {**unrolling.settings, "platforms": {**unrolling.settings["platforms"], **wide}}
+    project = replace(shipped, studies={**shipped.studies, "unrolling": replace(unrolling, settings=settings)})
     study = {"study": "unrolling", "kernel": "unrolled"}
     found = parameters.translation_units(project, "sm_90", **study)
     variants = [name for unit in found for (name,) in unit["variants"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas
+from reductions import EXCHANGE
 from synthetic_sweep import EMULATOR, H200
 
 from kernelsweep.analysis.published import Published
@@ -24,7 +25,8 @@ OUTPUTS = {
 PUBLISHED = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS)
 
 STUDY: dict[str, Any] = {
-    "problem": "exchange",
+    "problem": EXCHANGE.named,
+    "compares": "outputs",
     "title": "Exchanges: ways to hand values across a warp",
     "axes": {},
     "kernels": [

@@ -10,7 +10,9 @@ from urllib.parse import parse_qs
 from xml.etree import ElementTree
 
 import pytest
+from reductions import REDUCTION
 
+from kernelsweep.baselines.host import BASELINES
 from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
@@ -72,7 +74,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
     (root / "config/studies/product.yaml").write_text(STUDY)
-    settings = read_study("product", root, {"relations": RELATIONS}).settings
+    settings = read_study("product", root, {"relations": RELATIONS, "baselines": BASELINES}).settings
     known = {"study": "product", "platform": "nvidia-h200", "device": "NVIDIA H200", "status": "ok"}
     measured = []
     for kernel, *values in product(("naive", "tiled"), *AXES.values()):
@@ -292,7 +294,15 @@ def test_the_hosts_time_has_no_block_size_to_choose() -> None:
     times = {"time_us": "2", "time_low_us": "1", "time_high_us": "3"}
     measured = [("sum", "64"), ("sum", "128"), ("cpu_numpy", "1")]
     rows = [{**known, **times, "kernel": kernel, "block_size": size} for kernel, size in measured]
-    study = {"title": "S", "problem": "reduction", "reference": {}, "tied": [], "names": ["sum"], "gridded": []}
+    study = {
+        "title": "S",
+        "problem": REDUCTION.named,
+        "compares": "times",
+        "reference": {},
+        "tied": [],
+        "names": ["sum"],
+        "gridded": [],
+    }
     shown = explorer_data({"s": study}, rows, [], [])["s"]
     assert [axis["values"] for axis in shown["axes"]] == [["64", "128"]]
     assert shown["at"] == {"block_size": [0, 1, -1]}

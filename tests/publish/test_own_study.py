@@ -21,6 +21,7 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.baselines.host import BASELINES
 from kernelsweep.drawing.layout import WIDTHS
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json, read_best
@@ -84,7 +85,7 @@ def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = 
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
     (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures) + further)
-    return read_study("product", root, {"relations": RELATIONS})
+    return read_study("product", root, {"relations": RELATIONS, "baselines": BASELINES})
 
 
 def row(kernel: str, point: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
 def test_heads_of_tables_say_what_their_words_mean(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert re.search(r'<th[^>]* title="the share of the memory[^"]*">of the peak</th>', text)
-    assert re.search(r'<th[^>]* title="the time of the ladder[^"]*">speedup</th>', text)
+    assert re.search(r'<th[^>]* title="the time of the first step[^"]*">speedup</th>', text)
     assert text.index('<section id="words">') < text.index("one process's samples of a point")
     table = "<thead><tr><th>GB/s</th><th>time (µs)</th></tr></thead><tbody><tr><th>time</th></tr></tbody>"
     known = {"time": "a <b>", "GB": "no"}

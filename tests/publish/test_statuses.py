@@ -44,8 +44,7 @@ def recorded(study: Study) -> StudyData:
     definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
     metrics = load_metrics([RECORDING / "metrics.csv.gz"], study.name)
     wanted = {name: definitions[name] for name in study.settings["metrics"]}
-    shows_output = study.problem.shows_output is not None
-    published = load_published(study.settings["published"], ROOT / "resources/published", shows_output)
+    published = load_published(study.settings["published"], ROOT / "resources/published", not study.compares_times)
     return StudyData(study.settings, rows[rows["study"] == study.name], device, published, Metrics(metrics, wanted))
 
 
@@ -62,7 +61,7 @@ def with_failures(data: StudyData, failures: list[str]) -> StudyData:
 
 def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
     files = drawn_figures(study, ROOT, has_clock=True)
-    if study.problem.described is not None:
+    if not study.settings["ladder"]:
         files["heatmap"] = shipped_figures()["heatmap"]
     said = {}
     for name, file in files.items():

@@ -111,7 +111,8 @@ def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
 
 
 def planned(kernel: str = "unrolled", rows: int | None = 3, cannot_run: str | None = None) -> PlannedKernel:
-    return PlannedKernel("unrolling", kernel, rows, f"points/unrolling/{kernel}.csv", cannot_run)
+    file, is_made = f"points/unrolling/{kernel}.csv", rows is not None
+    return PlannedKernel("unrolling", kernel, rows, file, cannot_run, is_made=is_made)
 
 
 @pytest.mark.parametrize("found", [2, 4])

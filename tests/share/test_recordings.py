@@ -103,7 +103,7 @@ def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Pat
         "counters": [{"measured": "2026-01-02T10:00:00Z", "studies": ["unrolling"]}],
     }
     (small / "device.json").write_text(json.dumps(recorded_device(environment, "small")))
-    settings, rows = {"published": None, "problem": "reduction"}, [small / "measurements.csv.gz"]
+    settings, rows = {"published": None, "compares": "times"}, [small / "measurements.csv.gz"]
     devices = {
         study: read_study_data(study, settings, rows, small / "device.json").device
         for study in ("unrolling", "transpose", "staged")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from checkout import ROOT
 from emulator_units import runtime
+from reductions import EXCHANGE, REDUCTION, kernel_in
 
 from kernelsweep.build.build import Source, build
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.home import SCHEMAS
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
@@ -20,16 +21,10 @@ from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.measure.work import Progress, begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.problems.exchange import EXCHANGE
-from kernelsweep.problems.reduction import REDUCTION
-from kernelsweep.sweep.config_file import NAMES_OF_PROBLEMS
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.template import read_kernel
-from kernelsweep.sweep.kernels.units import units_of, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, units
-from kernelsweep.sweep.schema import check
 
 QUICK = Sampling(
     relative_precision=0.05,
@@ -92,12 +87,6 @@ def source_of(kernel: Path) -> Source:
     return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime())
 
 
-def kernel_in(path: Path, **settings: Any) -> KernelSource:
-    """The kernel of a reduction in a file, with these settings of a study's entry."""
-    entry = check({"name": path.stem, **settings}, SCHEMAS / "kernel.schema.yaml", path.name, NAMES_OF_PROBLEMS)
-    return read_kernel(entry, path, REDUCTION, path.name)
-
-
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:
     """A kernel of one thread a block, with `fault` as its first statements."""
     path = folder / "planted.cu"
@@ -129,7 +118,7 @@ def built(
     protocol = Protocol(
         QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed, second_input=second_input
     )
-    return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol), report
+    return BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, protocol), report
 
 
 def measured(
@@ -155,25 +144,30 @@ NO_LENGTH_3 = 'static_assert(LENGTH != 3, "no such length");'
 def measured_while_built(
     kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator", before: bool = False
 ) -> tuple[dict[Point, Outcome], list[Point]]:
-    """The outcomes, and the points that were run for them. Each point has a variant of its own: LENGTH is 2, 3, ...
+    """The outcomes, and the points that were run for them.
+
+    Each point has an array size of its own, and a variant: LENGTH is 2, 3, ...
 
     before  whether all variants are compiled before any runs, instead of while others run
 
     The journal and the compiled units stay in `folder`.
     """
-    variants = [([instantiation(kernel, each)], {"LENGTH": str(length)}) for length, each in enumerate(points, start=2)]
-    planned = [PlannedPoint(each, variant_name(*of)) for each, of in zip(points, variants, strict=True)]
+    lengths = " + ".join(
+        f"{number} * (array_size == {one['array_size']})" for number, one in enumerate(points, start=2)
+    )
+    kernel = replace(kernel, launches=replace(kernel.launches, macros={"LENGTH": lengths}))
+    planned = [PlannedPoint(each, instantiation(kernel, each)) for each in points]
     protocol = Protocol(QUICK, repeated_runs=2, seed=1)
     ran: list[Point] = []
     if before:
         binary = folder / "before.bin"
-        report = build(source_of(kernel.path), binary, target, units_of(variants))
-        task = BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, points, protocol)
+        report = build(source_of(kernel.path), binary, target, units(kernel, points))
+        task = BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, protocol)
         return measured(task, planned, report, folder / "before.jsonl", lambda done, count, p, _: ran.append(p)), ran
     unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
-    task = unbuilt.task(kind_of(target).implementation, points, protocol)
+    task = unbuilt.task(kind_of(target).implementation, protocol)
     builder = Builder(source_of(kernel.path), target, UnitStore(folder / "units"), workers=2)
-    builder.offer(units_of(variants))
+    builder.offer(units(kernel, points))
     with Journal(folder / "built.jsonl") as journal, builder:
         work = find_work(task, planned, {}, journal, DEVICE, builder)
         with Workers(task, work.visits) as workers:

@@ -82,6 +82,14 @@ ON_EMULATOR: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 RIGHT = "right"
 SIZE = 1000
+_SUMS = ["data", "partials", "array_size"]
+_OF_BLOCKS = {
+    "launches": [{"grid": "array_size / block_size", "block": "block_size", "arguments": _SUMS}],
+    "arrays": {"partials": {"size": "array_size / block_size", "dtype": "dtype"}},
+    "results": {"partials": "ceil(array_size / block_size)"},
+    "updates": ["data"],
+    "roundings": "1 + ceil(log2(block_size))",
+}
 _LAUNCH = {"grid": "n / side", "block": "side", "arguments": ["products", "partials", "first", "second", "n"]}
 _CHECKED_IN_THE_SWEEP = ("wrong_result", "timed_out", "launch_failed")
 
@@ -95,6 +103,7 @@ def write_repository(folder: Path, by_study: Mapping[str, Sequence[str]], timeou
         for mistake in mistakes:
             (folder / f"kernels/{study}/{mistake}.cu").write_text(_with_mistake(right, mistake))
     shutil.copy(_HERE / "arrays_problem.py", folder / "kernels/arrays/problem.py")
+    shutil.copy(ROOT / "kernels/reduction_problem.py", folder / "kernels")
     (folder / "config/studies").mkdir(parents=True)
     for study, mistakes in by_study.items():
         names = (RIGHT, *mistakes)
@@ -112,12 +121,14 @@ def _with_mistake(right: str, mistake: str) -> str:
 
 
 def _of_sums(study: str, names: Sequence[str]) -> dict[str, object]:
+    axes = {"array_size": [SIZE], "block_size": [64], "unroll": [1]}
     only = {"gpu_only": "compute-sanitizer is to prove it"} if study == "sanitized" else {}
     return {
-        "axes": {"array_size": [SIZE], "block_size": [64], "unroll": [1], "dtype": ["float32"], "cache": ["cold"]},
-        "platforms": {"emulator": {"axes": {"array_size": [SIZE], "block_size": [64]}}},
-        "kernels": [{"name": name, "block_size": "power_of_two", **only} for name in names],
-        "ladder": [{"kernel": RIGHT}],  # which has a picture a step
+        "problem": "kernels/reduction_problem.py",
+        "axes": {**axes, "dtype": ["float32"], "operation": ["sum"], "cache": ["cold"]},
+        "cxx": {"operation": {"sum": "Sum"}},
+        "kernels": [{"name": name, "function": f"{name}<dtype, operation>", **_OF_BLOCKS, **only} for name in names],
+        "steps": [{"kernel": RIGHT}],  # which has a picture a step
     }
 
 

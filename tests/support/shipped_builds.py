@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 
 from planted import point, source_of
+from reductions import DTYPES, OPERATIONS
 from shipped_kernels import shipped_study
 
 from kernelsweep.build.build import build
 from kernelsweep.measure.task import BuiltKernel
-from kernelsweep.sweep.kernels.launch_plans import FITTED_PLANS, PLANS_WITH_A_GRID, edge_sizes
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import units
+from kernelsweep.sweep.points import skip_reason, units
 
 BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
 
 # Each type and each operation, a float's sum for its error bound, and the extrema of both floats. The sizes of the
-# elements alternate, so that the first four cover every block size and every unroll factor of FITTED_PLANS with both.
+# elements alternate, so that the first four cover every block size and every unroll factor of OF_VECTORS with both.
 TYPED = [
     ("int32", "sum"),
     ("int64", "product"),
@@ -32,12 +32,46 @@ OF_ALL_OPERATIONS = "cascaded"
 OF_VECTORS = list(shipped_study("bandwidth_bound").kernels.values())
 
 
+UNROLLS = (1, 2, 4, 8, 16)
+
+
+def admits(kernel: KernelSource, one: Point) -> bool:
+    """Whether a kernel can have a point."""
+    return skip_reason(one, kernel, kernel.restrictions, None) is None
+
+
+def typed_unrolls(kernel: KernelSource) -> tuple[list[tuple[str, str]], list[int]]:
+    """The element types with the operations, and the unroll factors, that a kernel can have."""
+    every = [
+        (dtype, operation, unroll)
+        for dtype, operation, unroll in product(DTYPES, OPERATIONS, UNROLLS)
+        if admits(kernel, point(1, 256, unroll=unroll, dtype=dtype, operation=operation))
+    ]
+    return list(dict.fromkeys((one[0], one[1]) for one in every)), sorted({one[2] for one in every})
+
+
+def fits_its_grid(kernel: KernelSource) -> bool:
+    """Whether the kernel reads vectors, and has at most as many blocks as it has work for."""
+    return kernel.chooses_grid and "min" in str(kernel.launches.listed[0].grid)
+
+
+def block_elements(kernel: KernelSource, one: Point) -> int:
+    """The elements that a thread block takes in one round."""
+    vector = 128 // int(one["dtype"][-2:]) if fits_its_grid(kernel) else 1
+    return int(one["block_size"] * one["unroll"] * vector)
+
+
+def round_elements(kernel: KernelSource, one: Point) -> int:
+    """The elements that all blocks take in one round; one block's, if the array sets their number."""
+    return block_elements(kernel, one) * (one["grid_size"] or 1)
+
+
 def grid_sizes(kernel: KernelSource, block_size: int) -> tuple[int | None, ...]:
     """A single block, few for many elements, and more blocks than a block has threads.
 
     Large blocks run slowly on the emulator: there are more of them than a warp has lanes.
     """
-    if kernel.plan not in PLANS_WITH_A_GRID:
+    if not kernel.chooses_grid:
         return (None,)
     return (1, 7, 300 if block_size < 300 else 40)
 
@@ -47,12 +81,12 @@ def variants(kernel: KernelSource) -> list[Point]:
     middle and the largest unroll factor and some grids, and with one of TYPED in turn. One more point for each type
     and operation that is still missing; OF_ALL_OPERATIONS gets every type with every operation.
     """
-    unrolls = sorted({kernel.unroll[0], kernel.unroll[len(kernel.unroll) // 2], kernel.unroll[-1]})
-    block_sizes = {kernel.smallest_block_size, *BLOCK_SIZES}
-    if kernel.plan in FITTED_PLANS:  # The kernels of these plans share their loop over the array.
+    pairs, supported = typed_unrolls(kernel)
+    unrolls = sorted({supported[0], supported[len(supported) // 2], supported[-1]})
+    block_sizes = {*BLOCK_SIZES}
+    if fits_its_grid(kernel):  # Such kernels share their loop over the array.
         unrolls = [unrolls[0], unrolls[-1]]
         block_sizes = {96, 1024}  # wherever_an_array_begins() covers one warp.
-    pairs = [(dtype, operation) for dtype in kernel.dtypes for operation in kernel.operations]
     typed = [pair for pair in TYPED if pair in pairs]
     typed += [
         (dtype, operation)
@@ -63,7 +97,7 @@ def variants(kernel: KernelSource) -> list[Point]:
         (block_size, unroll)
         for block_size in sorted(block_sizes)
         for unroll in unrolls
-        if not kernel.unsupported(point(1, block_size, unroll=unroll, dtype=typed[0][0], operation=typed[0][1]))
+        if admits(kernel, point(1, block_size, unroll=unroll, dtype=typed[0][0], operation=typed[0][1]))
     ]
     every = [
         point(1, block_size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid_size)
@@ -79,19 +113,28 @@ def variants(kernel: KernelSource) -> list[Point]:
 
 def wherever_an_array_begins(kernel: KernelSource) -> list[Point]:
     """Points of size 1 for the variants that get arrays at any address: each type, with few or many loads a thread."""
-    unrolls = [kernel.unroll[0], kernel.unroll[-1], kernel.unroll[-1], kernel.unroll[0]]
+    pairs, unrolls = typed_unrolls(kernel)
+    first, last = unrolls[0], unrolls[-1]
+    first_of = {dtype: operation for dtype, operation in reversed(pairs)}
     return [
-        point(1, 32, unroll=unroll, dtype=dtype, operation=kernel.operations[0], grid_size=3)
-        for dtype, unroll in zip(kernel.dtypes, unrolls, strict=False)
+        point(1, 32, unroll=unroll, dtype=dtype, operation=operation, grid_size=3)
+        for (dtype, operation), unroll in zip(sorted(first_of.items()), (first, last, last, first), strict=False)
     ]
 
 
 def at_the_edges(kernel: KernelSource) -> list[Point]:
     """Points of a kernel's largest unroll factor, in a small block, around its boundaries."""
-    block = next(size for size in (64, 256, 320) if size >= kernel.smallest_block_size)
-    grid = 3 if kernel.plan in PLANS_WITH_A_GRID else None
-    largest = point(1, block, unroll=kernel.unroll[-1], grid_size=grid)
-    return [largest.at(array_size=size) for size in edge_sizes(kernel.plan, largest)]
+    ((dtype, operation), *_), unrolls = typed_unrolls(kernel)
+    unroll = unrolls[-1]
+    grid = 3 if kernel.chooses_grid else None
+    largest = next(
+        one
+        for size in (64, 256, 320)
+        if admits(kernel, one := point(1, size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid))
+    )
+    block = block_elements(kernel, largest)
+    most = (round_elements(kernel, largest) if grid else 3 * block) + 7
+    return [largest.at(array_size=size) for size in dict.fromkeys((most, block - 1, block + 1, 1)) if size > 0]
 
 
 def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> BuiltKernel:

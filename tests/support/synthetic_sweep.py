@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas
 from checkout import ROOT
+from reductions import REDUCTION
 from shipped_kernels import shipped_study
 
 from kernelsweep.analysis.metric_rows import Metrics
@@ -17,15 +18,12 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.baselines.libraries import library_axes
-from kernelsweep.problems.exchange import EXCHANGE, parse_arguments
-from kernelsweep.problems.lanes import source_elements
 from kernelsweep.project.project import load_config
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
-from kernelsweep.sweep.axes import axes_on_device
-from kernelsweep.sweep.kernels.launch_plans import PLANS, launched_points
+from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import points, skip_reason
-from kernelsweep.sweep.resolve import kernel_axes
+from kernelsweep.sweep.points import valid_points
+from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
 from kernelsweep.sweep.schema import read_yaml
 from kernelsweep.sweep.study import Study
 
@@ -49,7 +47,8 @@ EMULATOR: dict[str, Any] = {
 UNROLLS = [2, 4, 8, 16]
 UNROLLING: dict[str, Any] = {
     "search": None,
-    "problem": "reduction",
+    "problem": REDUCTION.named,
+    "compares": "times",
     "title": "Unrolling: an integer sum in global memory, nine steps",
     "description": "From a divergent tree to a completely unrolled one.",
     "kernels": [
@@ -94,7 +93,8 @@ UNROLLING: dict[str, Any] = {
 }
 
 WARP_SHUFFLE: dict[str, Any] = {
-    "problem": "reduction",
+    "problem": REDUCTION.named,
+    "compares": "times",
     "title": "Warp shuffle: where partial sums live",
     "description": "The same tree in global memory, in shared memory and in registers.",
     "kernels": [{"name": name, "axes": {"unroll": [1, 4]}} for name in ("global_memory", "shared_memory", "shuffle")],
@@ -246,13 +246,12 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     rows = []
     for place, (kernel, source) in enumerate(study.kernels.items()):
-        every = [
-            axes_on_device(axes, device["multiprocessors"])
-            for axes in kernel_axes(config, study, kernel, device["platform"])
-        ]
-        for point in launched_points(source.plan, points(*every)):
-            reason = skip_reason(point, source, [], "emulator" if device["kind"] == "emulator" else None)
-            launches = PLANS[source.plan](point).launches
+        axes = kernel_axes(config, study, kernel, device["platform"])
+        target = "emulator" if device["kind"] == "emulator" else None
+        restrictions = restrictions_of(config, study, kernel)
+        for each in KernelSweep(source, axes, device["multiprocessors"], restrictions, target).planned():
+            point, reason = each.point, each.skipped
+            launches = source.plan(point).launches
             row = {
                 **point,
                 "study": name,
@@ -268,16 +267,9 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
             }
             if not reason:
                 row |= _shipped_results(point, place, len(launches), launches[0].blocks, device)
-            if not reason and study.problem is EXCHANGE and point["array_size"] <= 32:
-                span = point["block_size"] * point["unroll"]
-                assert point["width"] is not None
-                sources = source_elements(
-                    kernel, point["width"], parse_arguments(point["arguments"]), point["block_size"], point["unroll"]
-                )
-                every_block = [
-                    start + int(source) for start in range(0, point["array_size"], span) for source in sources
-                ]
-                row["output"] = " ".join(str(value) for value in every_block[: point["array_size"]])
+            if not reason and name == "exchanges" and point["array_size"] <= 32:
+                expected = study.problem.instance(kernel, point, 0).expected["output"]
+                row["output"] = " ".join(map(str, expected.elements.tolist()))
             rows.append(row)
     if device["kind"] == "gpu":
         rows += _beside_the_kernels(name, study, config, device)
@@ -291,7 +283,7 @@ def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[st
     limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings["limits"] if limit in DRIVER_LIMITS]
     rows = []
     for place, kernel in enumerate([*limits, *rivals]):
-        for point in points(*library_axes(config, study, device["platform"])):
+        for point in valid_points(library_axes(config, study, device["platform"]), [], []):
             skipped = kernel == rivals[-1]
             known = {"study": name, "kernel": kernel, "platform": device["platform"], "device": device["name"]}
             outcome = {"status": "skipped", "message": "it is not installed"} if skipped else {"status": "ok"}
@@ -310,7 +302,7 @@ def _shipped_results(point: Point, place: int, launches: int, grid_size: int, de
         results["relative_error"] = roundoff * growth if point["array_size"] > 1 + place // 2 * 70000 else 0.0
     if device["kind"] != "gpu":
         return results
-    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point["block_size"] / 256)))
+    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point.get("block_size", 1) / 256)))
     share *= min(1.0, point["array_size"] / 2**20, (grid_size + 30 - grid_size % 132 / 10) / 300)
     time_us = LAUNCH_US * launches + point["array_size"] * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
     if point["operation"] == "product":
@@ -350,8 +342,7 @@ def study_data(
     study: Mapping[str, Any], rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
 ) -> StudyData:
     """A study with made-up rows and its published results."""
-    outputs = study.get("problem") == "exchange"
-    published = load_published(study["published"], ROOT / "resources/published", outputs)
+    published = load_published(study["published"], ROOT / "resources/published", study["compares"] == "outputs")
     return StudyData(study, rows, device, published, of or Metrics())
 
 

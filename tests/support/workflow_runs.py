@@ -29,13 +29,12 @@ def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")
         if path.stem not in studies:
             path.unlink()
     path = project / "config/config.yaml"
-    text = re.sub(r"(?m)^studies: .*$", f"studies: [{', '.join(studies)}]", path.read_text())
-    for axis, values in SMALL_AXES.items():
-        text = re.sub(rf"(?m)^(      {axis}: ).*$", rf"\g<1>{values}", text)
-    path.write_text(text)
+    path.write_text(re.sub(r"(?m)^studies: .*$", f"studies: [{', '.join(studies)}]", path.read_text()))
     for study in studies:
         path = project / f"config/studies/{study}.yaml"
         text = re.sub(r"(?m)^further:\n(?:  .*\n)+", "", path.read_text())
+        for axis, values in SMALL_AXES.items():
+            text = re.sub(rf"(?m)^(      {axis}: ).*$", rf"\g<1>{values}", text)
         path.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder]", text))
 
 
@@ -43,9 +42,24 @@ def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")
 FINISHED_STUDIES = {"mine": ["interleaved", "unrolled"], "warp_shuffle": ["global_memory", "shared_memory", "shuffle"]}
 OWN_STUDY = """\
 title: Mine
+problem: kernels/reduction_problem.py
+cxx: {operation: {sum: Sum}}
+axes: {dtype: [int32], operation: [sum], array_size: [2^24], block_size: [512], unroll: [1]}
+platforms: {emulator: {axes: {array_size: [1, 1000], block_size: [64]}}}
 kernels:
-  - {name: interleaved, block_size: power_of_two}
-  - {name: unrolled, block_size: power_of_two, unroll: [1, 2, 4, 8, 16], axes: {unroll: [4], block_size: [64, 256]}}
+  - &interleaved
+    name: interleaved
+    function: interleaved<dtype, operation>
+    launches:
+      - {grid: array_size / (block_size * unroll), block: block_size, arguments: [data, partials, array_size]}
+    arrays: {partials: {size: array_size / (block_size * unroll), dtype: dtype}}
+    results: {partials: ceil(array_size / (block_size * unroll))}
+    updates: [data]
+  - <<: *interleaved
+    name: unrolled
+    function: unrolled<dtype, operation, unroll>
+    axes: {unroll: [4], block_size: [64, 256]}
+steps: [{kernel: interleaved}, {kernel: unrolled, unroll: 4}]
 """
 RESTRICTION = "unroll <= array_size"
 

@@ -15,7 +15,7 @@ from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.fit import of_size
-from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.observe.chosen_points import nearest_point
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.observe.searched_points import searched_points
 from kernelsweep.project.inputs import observed_build
@@ -29,7 +29,8 @@ from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.kernels.planner import as_values, plan_of, planner
+from kernelsweep.sweep.kernels.launches import KernelLaunches, launches_of_task
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
@@ -102,6 +103,10 @@ def points_of(project: Project, platform: str = "emulator") -> list[Point]:
     return list(found)
 
 
+def read_by_a_worker(kernel: KernelSource) -> KernelLaunches:
+    return launches_of_task(kernel.launches.as_values(), kernel.problem)
+
+
 def test_a_quick_sweep_has_the_reference_points_size_and_every_configuration(load: Callable[..., Project]) -> None:
     every = points_of(load(), "nvidia-h200")
     quick = points_of(load(sweep="quick"), "nvidia-h200")
@@ -138,14 +143,14 @@ def test_launches_macros_and_units_follow_from_a_point(load: Callable[..., Proje
     project = load()
     kernel, points = project.kernel("own", "own"), points_of(project)
     point = next(p for p in points if (p["width"], p["tile"], p["dtype"], p["unroll"]) == (128, 8, "int32", 1))
-    plan = plan_of(kernel, point)
+    plan = kernel.plan(point)
     rows, columns = plan.launches
     assert (rows.grid, rows.block, rows.shared_bytes) == ((16, 61, 1), (8, 1, 1), 32)
     assert (columns.grid, columns.block) == ((2, 1, 1), (64, 2, 1))
     assert rows.arguments == ("target", "source", 128, 7, 0.5)
-    assert rows.variant == "rows<8, int, 16, short> [unroll=1 WIDE=true]" and plan.constants == ("weights",)
-    assert planner("", as_values(kernel.listed))(point) == plan, "as a worker reads it"
-    assert plan_of(kernel, point.at(width=129)).launches[0].grid == (17, 61, 1), "grids are rounded up"
+    assert rows.function == "rows<8, int, 16, short> [unroll=1 WIDE=true]" and plan.constants == ("weights",)
+    assert read_by_a_worker(kernel).at(point) == plan, "as a worker reads it"
+    assert kernel.plan(point.at(width=129)).launches[0].grid == (17, 61, 1), "grids are rounded up"
     built = kernel_units(project.config, project.studies["own"], "own", "emulator", "emulator")
     assert [unit.macros for unit in built] == [
         {"unroll": unroll, "WIDE": wide} for unroll in ("1", "3") for wide in ("false", "true")
@@ -357,16 +362,16 @@ def test_a_function_may_say_the_launches_and_how_many_there_are(
     monkeypatch.chdir(project.root)
     kernel, points = project.kernel("own", "own"), points_of(project)
     point = next(p for p in points if (p["width"], p["tile"], p["dtype"], p["unroll"]) == (100, 4, "float32", 1))
-    plan = plan_of(kernel, point)
+    plan = kernel.plan(point)
     assert [launch.grid for launch in plan.launches] == [(25, 2, 1), (25, 1, 1), (7, 1, 1), (2, 1, 1)]
     assert plan.launches[0].arguments == ("target", np.int16(100)) and plan.launches[0].shared_bytes == 4
-    assert [launch.variant for launch in plan.launches[:2]] == [
+    assert [launch.function for launch in plan.launches[:2]] == [
         "own [unroll=1 WIDE=false]",
         "halve<4, float> [unroll=1 WIDE=false]",
     ]
-    assert planner("", as_values(kernel.listed))(point) == plan, "as a worker reads it"
+    assert read_by_a_worker(kernel).at(point) == plan, "as a worker reads it"
     assert instantiation(kernel, point) == "own; halve<4, float> [unroll=1 WIDE=false]"
-    assert len(plan_of(kernel, point.at(width=3)).launches) == 1
+    assert len(kernel.plan(point.at(width=3)).launches) == 1
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ def slow_down(project: Path, largest: int) -> tuple[str, Path]:
     Returns the file with the kernel's points, and its journal.
     """
     shrink(project, ["warp_shuffle"])
-    configuration = project / "config/config.yaml"
+    configuration = project / "config/studies/warp_shuffle.yaml"
     sizes = ", ".join(map(str, range(1, largest + 1)))
     configuration.write_text(re.sub(r"(?m)^(      array_size: ).*$", rf"\g<1>[{sizes}]", configuration.read_text()))
     kernel = project / "kernels/warp_shuffle/global_memory.cu"

@@ -40,7 +40,6 @@ def test_another_major_release_of_snakemake_is_refused_with_a_sentence(project: 
 
 def test_a_run_without_any_change_ends_with_its_answer(project: Path) -> None:
     shrink(project, ["warp_shuffle"])
-    (project / "config/studies/warp_shuffle.yaml").write_text("title: One kernel\nkernels: [{name: shuffle}]\n")
     run = snakemake(project, "warp_shuffle", environment={**os.environ, "KERNELSWEEP_PATCHES": "none"})
     assert run.returncode == 0, run.stdout
     answer, page = run.stdout.rstrip().rpartition("Every point that was run is right.")[1:]

@@ -92,7 +92,8 @@ def test_the_code_of_the_workers_measures_every_kernel_again_and_builds_none(fin
 
 
 def test_a_new_array_size_builds_nothing(finished: Path) -> None:
-    edit(finished / "config/config.yaml", "array_size: [1, 1000]", "array_size: [1, 1000, 2000]")
+    for study in FINISHED_STUDIES:
+        edit(finished / f"config/studies/{study}.yaml", "array_size: [1, 1000]", "array_size: [1, 1000, 2000]")
     assert built_or_measured(planned_jobs(finished)) == EVERY_SWEEP
 
 

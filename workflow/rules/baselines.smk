@@ -6,6 +6,7 @@ from kernelsweep.baselines.libraries import LIBRARIES, module_of
 rule measure_host:
     input:
         source=of_home("workflow/scripts/kernelsweep/baselines/host_sums.cpp", Path.cwd()),
+        problem=for_job(inputs.problem_files),
     output:
         files.baselines(),
     log:
@@ -23,6 +24,7 @@ rule measure_host:
     params:
         baselines=for_job(parameters.setting, key="baselines"),
         reference=for_job(parameters.setting, key="reference"),
+        problem=for_job(parameters.setting, key="problem"),
         measuring=config["measuring"],
         seed=config["seed"],
         code=code_of("measure/measure_host.py"),

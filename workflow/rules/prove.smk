@@ -32,6 +32,7 @@ rule prove_kernel:
         number=for_job(parameters.next_proof),
         axes=for_job(parameters.proven_axes),
         restrictions=for_job(parameters.restrictions),
+        has_own_axes=for_job(parameters.has_axes_for_emulator),
         tied=for_job(parameters.setting, key="tied"),
         search=for_job(parameters.setting, key="search"),
         measuring=config["measuring"],

@@ -95,7 +95,7 @@ def _imported_files(source: str, package: Path) -> frozenset[Path]:
 def _imported_from(source: str, roots: Sequence[Path], importer: Path) -> frozenset[Path]:
     """The files below `roots` that a file with this text and path imports directly, also by `from . import ...`."""
     found = []
-    for name in _names_in(ast.parse(source)):
+    for name in _imported_modules(source):
         absolute = name.lstrip(".")
         level = len(name) - len(absolute)
         bases = importer.parents[level - 1 : level] if level else roots
@@ -109,6 +109,12 @@ def _files(modules: Iterable[Path]) -> frozenset[Path]:
     """The files of modules, which are given by their paths without a suffix."""
     candidates = [file for module in modules for file in (module.with_suffix(".py"), module / "__init__.py")]
     return frozenset(filter(Path.is_file, candidates))
+
+
+# Each load of a problem file asks again.
+@cache
+def _imported_modules(source: str) -> list[str]:
+    return _names_in(ast.parse(source))
 
 
 # An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole

@@ -10,8 +10,8 @@ from pathlib import Path
 from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.arguments import check_arguments
-from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
     file, seed, doubts = f"config/studies/{snakemake.wildcards.study}.yaml", snakemake.params.seed, {}
@@ -23,7 +23,7 @@ with logged(snakemake.log[0]) as terminal:
         check_arguments(kernel, point, seed, file)
         data = tuple(point[axis] for axis in kernel.problem.instance_axes)
         if data not in doubts:
-            doubts[data] = kernel.problem.doubts(point, seed)
+            doubts[data] = kernel.problem.doubts(kernel.name, point, seed)
     if snakemake.params.kernels:
         for rival, call in snakemake.params.rivals.items():
             check_arguments(as_kernel(rival, kernel.problem, call, f"{file}: rivals"), point, seed, file)

@@ -7,7 +7,7 @@ from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:

@@ -6,6 +6,7 @@ from kernelsweep.baselines.host import measure_baselines
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.sampling import sampling_settings
 from kernelsweep.platforms.lease import leased_host
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
@@ -15,6 +16,7 @@ with logged(snakemake.log[0]) as terminal:
     with leased_host(wildcards.platform, notifier(terminal, f"{wildcards.study}, on the host")):
         rows = measure_baselines(
             names=params.baselines,
+            problem=problem_of(params.problem, Path.cwd()),
             reference=params.reference,
             source=Path(snakemake.input.source),
             seed=params.seed,

@@ -33,8 +33,8 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.kernels.units import spread_units
-from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.points import units
+from kernelsweep.sweep.study import kernel_of_job
 from kernelsweep.sweep.study_quantities import objective_of
 
 with logged(snakemake.log[0]) as terminal:
@@ -54,7 +54,7 @@ with logged(snakemake.log[0]) as terminal:
     # A search has a plan of what it proposes only.
     planned = sweep.planned() if candidates is None else []
     protocol = replace(measuring_protocol(params.measuring, params.seed, kind), racing=params.racing and kind.has_clock)
-    task = BuiltKernel(kernel, report, binary).task(kind.implementation, [each.point for each in planned], protocol)
+    task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     if chunk:
         own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
         planned = [each for each in planned if each.point in own]

@@ -17,7 +17,7 @@ from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 
 with logged(snakemake.log[0]) as terminal:
@@ -29,9 +29,7 @@ with logged(snakemake.log[0]) as terminal:
     built = read_report(report_file) if report_file else NOT_COMPILED
     report = library_report(rival, library, built, planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
-    task = BuiltKernel(rival, report, library or Path()).task(
-        IMPLEMENTATION, [each.point for each in planned], protocol
-    )
+    task = BuiltKernel(rival, report, library or Path()).task(IMPLEMENTATION, protocol)
 
     name = f"{wildcards.study}/{rival.name}"
     notify = notifier(terminal, name)

@@ -11,9 +11,9 @@ from kernelsweep.observe.counting.rows import count_rows
 from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
 from kernelsweep.observe.time_limit import within
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]):
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -24,7 +24,7 @@ with logged(snakemake.log[0]):
     runs = []
     if report["status"] == "ok" and counted:
         built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
-        task = built.task("", counted, Protocol(None, seed=params.seed))
+        task = built.task("", Protocol(None, seed=params.seed))
         runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         for point in counted:
             variant = instantiation(kernel, point)

@@ -14,9 +14,9 @@ from kernelsweep.observe.accesses.trace import trace_block
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.observe.time_limit import within
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.own_study import kernel_of_job
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.study import kernel_of_job
 
 
 def pictures(
@@ -26,7 +26,7 @@ def pictures(
     if report["status"] != "ok":
         return [empty(step["name"], "The kernel could not be compiled.") for step in steps]
     points = [Point(step["point"]) for step in steps]
-    task = BuiltKernel(kernel, report, binary).task("", points, Protocol(None, seed=snakemake.params.seed))
+    task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=snakemake.params.seed))
     runner = CountingRunner(task, kernel.path.read_text(encoding="utf-8"))
     drawings = []
     for step, point in zip(steps, points, strict=True):

@@ -20,8 +20,8 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.planner import launched_columns
-from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.points import launched_columns
+from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -59,7 +59,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     elif runnable:
         built = BuiltKernel(kernel, report, binary)
         platform = kind_of(wildcards.platform).implementation
-        task = built.task(platform, [each.point for each in runnable], Protocol(None, seed=params.seed))
+        task = built.task(platform, Protocol(None, seed=params.seed))
         with leased_device(wildcards.platform, device, notifier(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(each.point["cache"] for each in runnable):

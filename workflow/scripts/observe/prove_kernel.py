@@ -11,14 +11,14 @@ from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.observe.listed_points import proven_points
+from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.platforms.emulator import MULTIPROCESSORS, EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import PROOF_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -29,11 +29,9 @@ with logged(snakemake.log[0]) as terminal:
 
     conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
     sweep = KernelSweep(kernel, params.axes, MULTIPROCESSORS, *conditions)
-    planned = sweep.planned(proven_points(sweep))
+    planned = sweep.planned(proven_points(sweep, params.has_own_axes))
     protocol = measuring_protocol(params.measuring, params.seed, kind)
-    task = BuiltKernel(kernel, report, Path(snakemake.input.binary)).task(
-        kind.implementation, [each.point for each in planned], protocol
-    )
+    task = BuiltKernel(kernel, report, Path(snakemake.input.binary)).task(kind.implementation, protocol)
     name = f"{wildcards.study}/{kernel.name}, proof"
     with Journal(Path(params.journal), notifier(terminal, name)) as journal, ExitStack() as running:
         device = EmulatorPlatform.describe(EMULATOR)

@@ -21,7 +21,7 @@ from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import each_row
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.own_study import kernel_of_job
+from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -70,7 +70,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     else:
         points = [each.point for each in chosen]
         built = BuiltKernel(kernel, report, binary)
-        task = built.task(kind.implementation, points, Protocol(None, seed=params.seed))
+        task = built.task(kind.implementation, Protocol(None, seed=params.seed))
         requests = [(each.point, each.variant) for each in chosen]
         name = f"{wildcards.study}/{kernel.name}, {wildcards.tool}"
         with leased_device(wildcards.platform, device, notifier(terminal, name), shared=True):

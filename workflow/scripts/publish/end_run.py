@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from kernelsweep.analysis.completeness import planned_kernels
+from kernelsweep.analysis.completeness import PlannedKernel
 from kernelsweep.analysis.proofs import proof_errors, read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.errors import UserError
@@ -28,7 +28,7 @@ with logged(snakemake.log[0], is_answer=True):
     print(answer_text(found, studies, device["provenance"], claims, proofs))
     print("".join(f"  {sentence}\n" for sentence in counted.differing()), end="")
     print(places_text(found, Path(snakemake.input.page)))
-    errors = incomplete_run(counted, planned_kernels(snakemake.params.plan, device["multiprocessors"]))
+    errors = incomplete_run(counted, [PlannedKernel(**entry) for entry in snakemake.params.plan])
     errors += proof_errors(proofs)
     if failed := +counted.failures:
         kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))

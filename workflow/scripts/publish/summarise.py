@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kernelsweep.analysis.completeness import planned_kernels
+from kernelsweep.analysis.completeness import PlannedKernel
 from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device
@@ -17,7 +17,7 @@ with logged(snakemake.log[0]):
     metrics = (row for path in (*snakemake.input.metrics, *snakemake.params.found_metrics) for row in each_row(path))
     metrics = (row for row in metrics if row["study"] in snakemake.params.studies)
     device = read_device(snakemake.input.device, snakemake.params.studies)
-    planned = planned_kernels(snakemake.params.plan, device["multiprocessors"])
+    planned = [PlannedKernel(**entry) for entry in snakemake.params.plan]
     proofs = read_proofs(snakemake.input.proofs)
     text = summary_text(counted, device["provenance"], metrics, planned, proofs if snakemake.input.proofs else None)
     Path(snakemake.output.text).write_text(text, encoding="utf-8")

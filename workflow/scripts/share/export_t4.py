@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import each_row
 from kernelsweep.share.t4 import t4_files
 

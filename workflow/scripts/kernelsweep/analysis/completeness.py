@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.results import STATUSES
-from kernelsweep.sweep.axes import axes_on_device
-from kernelsweep.sweep.kernels.launch_plans import launched_points
-from kernelsweep.sweep.points import points
 
 
 @dataclass(frozen=True)
 class PlannedKernel:
     """One kernel of a run's plan.
 
-    rows        the number of rows that its axes span; None for a recording, whose plan isn't kept
+    rows        the number of rows that its axes span; None where nothing tells: for a recording, whose plan isn't kept,
+                and where a launch fits its grid to the problem
+    is_made     whether the run makes its rows
     file        the file that holds these rows
     cannot_run  why the platform can run none of its points, or None
     excluded    the number of combinations that restrictions exclude, where these are no rows
@@ -33,36 +31,7 @@ class PlannedKernel:
     excluded: int = 0
     valid: int = 0
     searched: bool = False
-
-
-def planned_kernels(plan: Iterable[Mapping[str, Any]], multiprocessors: int) -> list[PlannedKernel]:
-    """Count the rows that each kernel's axes span.
-
-    plan             entries with PlannedKernel's fields, and launch_plan and axes (a list of sweeps, or None), from
-                     which the rows follow where they are None
-    multiprocessors  the device's, by which some grid sizes are given
-    """
-    return [
-        PlannedKernel(
-            entry["study"],
-            entry["kernel"],
-            _spanned_rows(entry, multiprocessors),
-            entry["file"],
-            entry["cannot_run"],
-            entry["excluded"],
-            entry["valid"],
-            entry["searched"],
-        )
-        for entry in plan
-    ]
-
-
-def _spanned_rows(entry: Mapping[str, Any], multiprocessors: int) -> int | None:
-    rows: int | None = entry["rows"]
-    if entry["axes"] is None or rows is not None:
-        return rows
-    on_device = [axes_on_device(axes, multiprocessors) for axes in entry["axes"]]
-    return len(launched_points(entry["launch_plan"], points(*on_device)))
+    is_made: bool = True
 
 
 def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[str]:
@@ -77,9 +46,8 @@ def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> li
 
 def ended_early(counted: RowCounts, kernel: PlannedKernel) -> bool:
     """Whether a search has ended before its plan: none of its points compiles."""
-    assert kernel.rows is not None
     rows = _rows(counted, kernel)
-    return kernel.searched and 0 < rows < kernel.rows and rows == counted.points[_of(kernel, "build_failed")]
+    return kernel.searched and 0 < rows < (kernel.rows or 0) and rows == counted.points[_of(kernel, "build_failed")]
 
 
 def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
@@ -93,7 +61,7 @@ def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> lis
     A recording may lack a study, and that is no mistake of the run's.
     """
     ran = {kernel.study for kernel in planned if _was_run(counted, kernel)}
-    could_run = [kernel.study for kernel in planned if kernel.rows is not None and not kernel.cannot_run]
+    could_run = [kernel.study for kernel in planned if kernel.is_made and not kernel.cannot_run]
     return [study for study in dict.fromkeys(could_run) if study not in ran]
 
 

@@ -125,8 +125,8 @@ def _checked(path: Path, study: str | None) -> pandas.DataFrame:
             rows[column] = pandas.to_numeric(rows[column].replace("", None))
         except ValueError as error:
             raise UserError(f"{path}: column {column}: {error}") from error
-        if column in POINT_INTEGERS and (rows[column].isna() & (rows["parameters"] == "")).any():
-            raise UserError(f"{path}: column {column} is empty in some row; every row names its point in full")
+    if ((rows["parameters"] == "") & rows[list(POINT_INTEGERS)].isna().all(axis="columns")).any():
+        raise UserError(f"{path}: {', '.join(POINT_INTEGERS)} and parameters are empty in some row; it names no point")
     _check_values(rows, path)
     return rows
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.intervals import Interval, time_interval
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import INTERVAL
 from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity, objective_of
 

@@ -9,7 +9,7 @@ import pandas
 
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 
 
 def size_axes(study: Mapping[str, Any]) -> Sequence[str]:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import DRIVER_LIMIT_KERNELS, EDITED, PROOF_FAILED
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -35,13 +34,13 @@ def at_reference(
 
 def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows whose outputs the study compares with published ones, of any array size; none if it compares times."""
-    shows = problem_of(study["problem"]).shows_output
     rows = at_reference(study, measurements, free=("block_size", "array_size"))
-    if shows is None:
+    if study["compares"] != "outputs":
         return rows.iloc[:0]
-    points: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
-    shown = [shows(point, study["reference"]) for point in points]
-    return rows[pandas.Series(shown, index=rows.index, dtype=bool)].sort_values("unroll")
+    is_one_block = rows["block_size"] * rows["unroll"] == rows["array_size"]
+    has_width = rows["width"] == study["reference"]["block_size"]
+    shown: pandas.DataFrame = rows[is_one_block & has_width]
+    return shown.sort_values("unroll")
 
 
 def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:

@@ -6,7 +6,7 @@ from typing import Any
 
 from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 
 
 def arithmetic_of(values: dict[str, Any], data: StudyData) -> str | None:

@@ -12,12 +12,15 @@ import pandas
 from kernelsweep.analysis.words import UNDEFINED_MARK, step_name
 from kernelsweep.results import POINT_COLUMNS
 from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
-from kernelsweep.sweep.kernels.launch_plans import VECTOR_BYTES, whole_clusters
+
+# The vectors that threads load, and the blocks of a cluster, in kernels whose launches fit their grid to the array.
+_VECTOR_BYTES = 16
+_CLUSTER_SIZE = 8
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a study's ladder; grid_size is None where the kernel's plan sets the number of blocks itself."""
+    """One step of a study's ladder; grid_size is None where the kernel sets the number of blocks itself."""
 
     kernel: str
     unroll: int
@@ -29,11 +32,13 @@ class Step:
         return step_name(self.kernel, self.unroll)
 
     def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
-        """This step's rows. Where its plan fits the grid to the array, small arrays have a smaller grid."""
-        rows = measurements[(measurements["kernel"] == self.kernel) & (measurements["unroll"] == self.unroll)]
+        """This step's rows. Where its launches fit the grid to the array, small arrays have a smaller grid."""
+        unrolls = measurements["unroll"]
+        is_own = (measurements["kernel"] == self.kernel) & ((unrolls == self.unroll) | unrolls.isna())
+        rows = measurements[is_own.fillna(False).astype(bool)]
         if self.grid_size is None:
             return rows
-        own = rows["grid_size"].isin([self.grid_size, whole_clusters(self.grid_size)])
+        own = rows["grid_size"].isin([self.grid_size, _whole_clusters(self.grid_size)])
         fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
         chosen = rows[(own | fitted).fillna(False).astype(bool)]
         largest = chosen.groupby(list(POINT_COLUMNS))["grid_size"].transform("max")
@@ -41,13 +46,18 @@ class Step:
 
 
 def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
-    """The rows whose grid just covers their array, in whole clusters or not (see launch_plans)."""
+    """The rows whose grid just covers their array, in whole clusters or not as the studies' launches have it."""
     # Converted to integers, since pandas with pyarrow makes a column of text from no rows.
     element_bytes = rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize).astype("int64")
     sizes = rows["array_size"] * element_bytes
-    needed = -(-sizes // (rows["block_size"] * rows["unroll"] * VECTOR_BYTES))
-    fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == whole_clusters(needed))
+    needed = -(-sizes // (rows["block_size"] * rows["unroll"] * _VECTOR_BYTES))
+    fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == _whole_clusters(needed))
     return fitted
+
+
+def _whole_clusters(blocks: Any) -> Any:
+    """A number of blocks (or many), rounded up to whole thread block clusters."""
+    return -(-blocks // _CLUSTER_SIZE) * _CLUSTER_SIZE
 
 
 def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:

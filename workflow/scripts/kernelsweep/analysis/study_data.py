@@ -16,7 +16,6 @@ from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
-from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, EDITED
 
 PUBLISHED_FOLDER = Path("resources/published")
@@ -95,7 +94,7 @@ class StudyData:
 
 def compares_outputs(settings: Mapping[str, Any]) -> bool:
     """Whether a study shows its kernels' outputs instead of times and metrics."""
-    return problem_of(settings["problem"]).shows_output is not None
+    return bool(settings["compares"] == "outputs")
 
 
 def read_study_data(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.baselines.libraries import LIBRARIES, PROBLEM_LIBRARIES, as_kernel, call_of
+from kernelsweep.baselines.libraries import LIBRARIES, REDUCTIONS, as_kernel, words_of
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.study import Study
@@ -14,14 +14,11 @@ from kernelsweep.sweep.study import Study
 def check_baselines(study: Study) -> None:
     """Raise UserError if a study names something unknown to compare its kernels with, or something for other work."""
     settings, kernels, shown = study.settings, study.kernels, study.file
-    if settings["baselines"] and not (study.problem.races and settings["reference"]["operation"] == "sum"):
+    if settings["baselines"] and settings["reference"].get("operation") != "sum":
         raise UserError(f"{shown}: baselines compute sums, but the reference point's operation is not `sum`.")
     for key in ("rivals", "limits"):
-        if settings[key] and not study.problem.races:
-            raise UserError(
-                f"{shown}: {key} do the same work as every kernel, but kernels of the problem {study.problem.name} do "
-                "different work."
-            )
+        if settings[key] and not study.compares_times:
+            raise UserError(f"{shown}: {key} do the same work as every kernel, but this study compares outputs.")
     for name in LIBRARIES:
         if name in kernels:
             raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
@@ -37,15 +34,17 @@ def check_baselines(study: Study) -> None:
 
 def _check_call(name: str, call: Mapping[str, Any], study: Study) -> None:
     """Raise UserError if a study calls a library's function that there isn't, or with other words or arguments."""
-    if name not in PROBLEM_LIBRARIES:
-        guess = nearest(name, PROBLEM_LIBRARIES) or ";"
-        raise UserError(f"{study.file}: rivals has {name!r}{guess} Known: {', '.join(PROBLEM_LIBRARIES)}.")
-    known = PROBLEM_LIBRARIES[name]
-    needed = f"{name}{f'<{known.words[0]}>' if known.words else ''} with {', '.join(known.parameters)}"
-    if len(call["arguments"]) != len(known.parameters):
+    if name not in LIBRARIES:
+        guess = nearest(name, LIBRARIES) or ";"
+        raise UserError(f"{study.file}: rivals has {name!r}{guess} Known: {', '.join(LIBRARIES)}.")
+    words, parameters = LIBRARIES[name].words[:1], LIBRARIES[name].parameters
+    if name in REDUCTIONS:
+        words, parameters = ("operation", "dtype"), ("data", "value", "array_size")
+    of_words = f"<{', '.join(words)}>" if words else ""
+    needed = f"{name}{of_words} with {', '.join(parameters)}"
+    if len(call["arguments"]) != len(parameters):
         raise UserError(
             f"{study.file}: rivals calls {name} with {len(call['arguments'])} arguments. It needs: {needed}."
         )
-    launch = call_of(as_kernel(name, study.problem, call))
-    if launch is None or len(launch.template) != bool(known.words):
+    if len(words_of(as_kernel(name, study.problem, call))) != len(words):
         raise UserError(f"{study.file}: rivals has {call['call']!r}. It needs: {needed}.")

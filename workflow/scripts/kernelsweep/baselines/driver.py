@@ -13,7 +13,7 @@ import numpy as np
 from kernelsweep.baselines.libraries import compared_points
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.point import Point
@@ -32,11 +32,15 @@ def driver_points(
     restrictions: Sequence[str] = (),
     tied: Sequence[Sequence[str]] = (),
 ) -> list[Point]:
-    """Every size and cache state of the sweep; a shipped problem's with the reference point's type and operation."""
-    every = compared_points(problem, sweeps, restrictions, tied)
-    if problem.described is None:
-        every = [point.at(dtype=reference["dtype"], operation=reference["operation"]) for point in every]
-    return list(dict.fromkeys(every))
+    """Every size and cache state of the sweep; words that the work doesn't depend on are the reference point's."""
+    free = {
+        name: reference[name]
+        for name, axis in problem.axes.items()
+        if axis.has_texts and name != "cache" and name in reference and name not in problem.work_axes
+    }
+    every = compared_points(sweeps, restrictions, tied)
+    known = {name: value for name, value in free.items() if every and name in every[0]}
+    return list(dict.fromkeys(point.at(**known) for point in every))
 
 
 def measure_driver(

@@ -20,7 +20,8 @@ from kernelsweep.build import gcc
 from kernelsweep.errors import BuildError
 from kernelsweep.measure.environment import processor_name
 from kernelsweep.measure.sampling import Sampling, sample
-from kernelsweep.problems.reduction import Reduction, make_reduction
+from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import BASELINE_PREFIX, Row, is_imprecise, time_columns
 from kernelsweep.sweep.point import Point
 
@@ -102,6 +103,7 @@ def bind(name: str, array: Array, library: Path | None) -> Callable[[], Any]:
 
 def measure_baselines(
     names: Sequence[str],
+    problem: Problem,
     reference: Mapping[str, Any],
     source: Path,
     seed: int,
@@ -111,6 +113,7 @@ def measure_baselines(
     """The baselines' rows of measurements.csv, one a name: each checked against the kernels' reference, then timed.
 
     names      of BASELINES
+    problem    the study's, with an input `data` and an output `value`
     reference  the study's reference point, for array_size and dtype; its operation has to be sum
     source     host_sums.cpp
     sampling   when to stop sampling
@@ -120,7 +123,7 @@ def measure_baselines(
     can't be compiled or doesn't fit into memory is a row with that status.
     """
     point = Point({**reference, "block_size": 1, "unroll": 1, "operation": "sum", "cache": "hot"})
-    problem = make_reduction(point["dtype"], point["operation"], point["array_size"], seed)
+    instance = problem.instance("", point, seed)
     source_sha256 = hashlib.sha256(source.read_bytes()).hexdigest()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -133,7 +136,7 @@ def measure_baselines(
                     if not library.exists():
                         compile_sums(source, library)
                     row["binary_sha256"] = hashlib.sha256(library.read_bytes()).hexdigest()
-                row |= _measure(name, point, problem, library, sampling)
+                row |= _measure(name, point, instance, library, sampling)
             except BuildError as error:
                 row |= {"status": "build_failed", "message": " ".join(str(error).split())}
             except MemoryError as error:
@@ -142,15 +145,17 @@ def measure_baselines(
     return rows
 
 
-def _measure(name: str, point: Point, problem: Reduction, library: Path, sampling: Sampling) -> Row:
+def _measure(name: str, point: Point, instance: Instance, library: Path, sampling: Sampling) -> Row:
     """Run a baseline, and return the row's further columns: its status and, if it is right, its times."""
     baseline = BASELINES[name]
-    data = np.resize(problem.tile, point["array_size"])
+    contents = instance.arrays(point)["data"].contents
+    assert contents is not None, "an input has contents"
+    data = np.resize(contents, point["array_size"])
     work = data.copy() if baseline.updates_input else data
     run = bind(name, work, library if baseline.compiled else None)
 
     result = np.array([run()], point["dtype"])
-    judgement = problem.judge(point, {"sum": result}, baseline.depth(point["array_size"]))
+    judgement = instance.judge(point, {"value": result}, baseline.depth(point["array_size"]))
     error = judgement.relative_error
     row: Row = {
         "status": "wrong_result" if judgement.mistake else "ok",

@@ -18,18 +18,17 @@ from typing import Any, Protocol
 
 from kernelsweep.build.build_report import new_report
 from kernelsweep.code_hash import code_hash
-from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.launch_list import LaunchList, ListedLaunch
+from kernelsweep.sweep.kernels.launches import ListedLaunch
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.own_study import NO_SETTINGS, own_kernel
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, points, skip_reason, valid_points
+from kernelsweep.sweep.points import instantiation, valid_points
 from kernelsweep.sweep.resolve import swept_axes
-from kernelsweep.sweep.study import Study
+from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.study import KERNEL_SCHEMA, Study, read_kernel
 
 # The longest chain of additions of an element: each of these libraries sums at least 2^16 chains, if the array has as
 # many elements, and adds the chains up in trees.
@@ -62,10 +61,9 @@ class Library:
     install     how to install it
     operations  of a reduction: the operations that it supports
     largest     of a reduction: the largest array size that its index type can hold
-    summation_depth
-                of a reduction: an expression for the longest chain of additions of an element
-    words       of a function for problem files: the words that a study may give it, as cublas_matmul<tf32>
-    parameters  of a function for problem files: its arguments for readers, in their order
+    roundings   an expression for the longest chain of additions of an element, as a kernel's
+    words       the words that a study may give it, as cublas_matmul<tf32>; a reduction's are an operation and a type
+    parameters  its arguments for readers, in their order
     """
 
     label: str
@@ -73,7 +71,7 @@ class Library:
     install: str
     operations: tuple[str, ...] = ()
     largest: int = 2**32
-    summation_depth: str = _SUMMATION_DEPTH
+    roundings: str = _SUMMATION_DEPTH
     newest_cub: bool = False
     environment: str = ""
     words: tuple[str, ...] = ()
@@ -91,8 +89,8 @@ _UNSIGNED_LESS_A_GRID = 2**31
 _CCCL = (), "uv run --extra gpu --extra cccl ..."
 
 
-def _cub_sum(label: str, environment: str, summation_depth: str = _SUMMATION_DEPTH) -> Library:
-    return Library(label, *_CCCL, ("sum",), summation_depth=summation_depth, newest_cub=True, environment=environment)
+def _cub_sum(label: str, environment: str, roundings: str = _SUMMATION_DEPTH) -> Library:
+    return Library(label, *_CCCL, ("sum",), roundings=roundings, newest_cub=True, environment=environment)
 
 
 # Reductions, in the order of tables.
@@ -109,8 +107,8 @@ REDUCTIONS: Mapping[str, Library] = {
     "torch": Library("PyTorch's sum", ("torch",), "pip install torch", _ALL),
 }
 
-# Functions that a study with a problem file calls with arguments of its own.
-PROBLEM_LIBRARIES: Mapping[str, Library] = {
+# Functions for other problems.
+_OTHERS: Mapping[str, Library] = {
     "cublas_matmul": Library(
         "cuBLAS's SGEMM",
         ("torch", "cupy"),
@@ -123,7 +121,7 @@ PROBLEM_LIBRARIES: Mapping[str, Library] = {
     ),
 }
 
-LIBRARIES: Mapping[str, Library] = {**REDUCTIONS, **PROBLEM_LIBRARIES}
+LIBRARIES: Mapping[str, Library] = {**REDUCTIONS, **_OTHERS}
 
 # The libraries that nvcc compiles here.
 COMPILED = tuple(name for name, library in LIBRARIES.items() if not library.packages)
@@ -134,41 +132,16 @@ NOT_COMPILED: Mapping[str, Any] = {"status": "ok", "message": "", "target": None
 # The platform that calls them, as in platforms.kinds.Kind.
 IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
 
-# The launch plan that stands for a library's call.
-LIBRARY_PLAN = "library_call"
 
+def as_kernel(name: str, problem: Problem, call: Mapping[str, Any], shown: str = "rivals") -> KernelSource:
+    """A library as a kernel of a problem, whose one launch stands for the call.
 
-def as_kernel(
-    name: str, problem: Problem, call: Mapping[str, Any] | None = None, shown: str = "rivals"
-) -> KernelSource:
-    """A library as a kernel of a problem: the points that it supports, and its launch plan.
-
-    call   a study's entry for the library, with its arguments; None for a reduction
+    call   a study's entry for the library, with its arguments
     shown  where the study has that entry, for messages
     """
-    path = Path(f"{name}.py")
-    if call is not None:
-        launch = {"kernel": call["call"], "grid": 1, "block": 1, "shared": 0, "arguments": call["arguments"]}
-        return own_kernel({**NO_SETTINGS, "name": name, "launches": [launch]}, path, problem, shown)
-    return KernelSource(
-        name=name,
-        path=path,
-        problem=problem,
-        template_parameters=("Element", "Operation"),
-        plan=LIBRARY_PLAN,
-        input_is_const=True,
-        block_size="any",
-        smallest_block_size=1,
-        largest_block_size=1024,
-        unroll=(1,),
-        dtypes=tuple(CXX_TYPES),
-        operations=LIBRARIES[name].operations,
-        shared_elements="0",
-        summation_depth=LIBRARIES[name].summation_depth,
-        undefined_behaviour=None,
-        smallest_architecture=None,
-        gpu_only=None,
-    )
+    launch = {"kernel": call["call"], "grid": 1, "block": 1, "arguments": call["arguments"]}
+    entry = {"name": name, "launches": [launch], "roundings": LIBRARIES[name].roundings if name in REDUCTIONS else 0}
+    return read_kernel(check(entry, KERNEL_SCHEMA, shown, {}), Path(f"{name}.py"), problem, {}, shown)
 
 
 def why_missing(name: str) -> str | None:
@@ -223,37 +196,38 @@ def library_axes(config: Mapping[str, Any], study: Study, platform: str, rival: 
 
     rival  a library; None for the driver
 
-    Libraries choose their own blocks. So a shipped problem's points have one block size, and those of a problem file
-    lack the axes that say how kernels are built or launched, unless the data or the library's call depends on them.
+    Libraries choose their own blocks. So their points lack the axes that say how kernels are built or launched, unless
+    the data or the library's call depends on them.
     """
     call = study.settings["rival_calls"].get(rival, {})
-    sweeps = swept_axes(config, study, call, LIBRARY_PLAN, platform)
-    if study.problem.described is None:
-        return [{**axes, "block_size": [1], "unroll": [1]} for axes in sweeps]
     needed = {name for name, axis in study.problem.axes.items() if not axis.of_kernel}
     if rival is not None:
         needed |= {*study.problem.instance_axes, *axes_of_call(as_kernel(rival, study.problem, call))}
+    sweeps = swept_axes(config, study, call, False, platform)
     return [{name: values for name, values in axes.items() if name in needed} for axes in sweeps]
 
 
-def call_of(kernel: KernelSource) -> ListedLaunch | None:
-    """A study's call of a library's function, as the launch that stands for it; None for a reduction."""
-    return kernel.listed.launches[0] if isinstance(kernel.listed, LaunchList) else None
+def call_of(kernel: KernelSource) -> ListedLaunch:
+    """A study's call of a library's function, as the launch that stands for it."""
+    return kernel.launches.listed[0]
+
+
+def words_of(kernel: KernelSource) -> tuple[str, ...]:
+    """The expressions for the words of a study's call."""
+    function = call_of(kernel).function
+    return function[1] if function else ()
 
 
 def axes_of_call(kernel: KernelSource) -> set[str]:
     """The axes that a library's call names in its words and its arguments."""
-    call = call_of(kernel)
-    texts = (*call.template, *call.arguments) if call else ()
+    texts = (*words_of(kernel), *call_of(kernel).arguments)
     return {name for text in texts for name in expression(str(text)).names} & {*kernel.problem.axes}
 
 
 def compared_points(
-    problem: Problem, sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]
+    sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]
 ) -> Sequence[Point]:
-    """The points of library_axes(), without duplicates; of a problem file only those that meet the restrictions."""
-    if problem.lists_excluded:
-        return points(*sweeps)
+    """The points of library_axes() that meet the restrictions, without duplicates."""
     groups = [[axis for axis in group if all(axis in axes for axes in sweeps)] for group in tied]
     return valid_points(sweeps, restrictions, [group for group in groups if group])
 
@@ -263,14 +237,17 @@ def planned_calls(
 ) -> list[PlannedPoint]:
     """A library's points."""
     library = LIBRARIES[kernel.name]
-    own = restrictions if kernel.problem.lists_excluded else []  # The others meet them all.
 
     def reason(point: Point) -> str | None:
+        if missing := why_missing(kernel.name):
+            return missing
+        if library.operations and (operation := _words(kernel, point)[0]) not in library.operations:
+            return f"operation {operation}: {library.label} has {', '.join(library.operations)}"
         if point.get("array_size", 1) > library.largest:
             return f"array size {point['array_size']}: {library.label} counts to {library.largest}"
-        return why_missing(kernel.name) or skip_reason(point, kernel, own, None)
+        return None
 
-    planned = compared_points(kernel.problem, sweeps, restrictions, tied)
+    planned = compared_points(sweeps, restrictions, tied)
     return [PlannedPoint(point, instantiation(kernel, point), reason(point)) for point in planned]
 
 
@@ -299,8 +276,7 @@ def library_report(
 
 def _words(kernel: KernelSource, point: Point) -> list[str]:
     """The words of a variant, which come first when its library is called."""
-    call = call_of(kernel)
-    return [str(expression(text)(point)) for text in call.template] if call else [point["operation"], point["dtype"]]
+    return [str(expression(text)(point)) for text in words_of(kernel)]
 
 
 def version(name: str, library: Path | None) -> str:

@@ -200,8 +200,8 @@ def _check_static_shared_memory(compiled: Path) -> None:
             demangled = _run(["c++filt", f"_Z{function}"]).stdout.strip().removeprefix("void ")
             raise BuildError(
                 f"{demangled.partition('(')[0]} has {size} bytes of static shared memory; a GPU allows "
-                f"{_MOST_STATIC_SHARED_BYTES}. Make it dynamic: extern __shared__, with its size as shared_elements in "
-                "the kernel's header"
+                f"{_MOST_STATIC_SHARED_BYTES}. Make it dynamic: extern __shared__, with its bytes as shared in "
+                "the study"
             )
 
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelsweep.sweep.kernels.source import ATTRIBUTES, read_source
+from kernelsweep.sweep.kernels.source import read_source
 from kernelsweep.sweep.kernels.units import Unit
 
+# The attributes allowed between a kernel's `void` and its name.
+_ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
 
 
@@ -80,4 +82,4 @@ def parameter_names(source: str, kernel: str) -> list[str]:
 
 def _kernel_function(source: str, kernel: str) -> re.Match[str] | None:
     """A match of the kernel's function, with its parameters as the first group."""
-    return re.search(rf"__global__\s+void\s+{ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)
+    return re.search(rf"__global__\s+void\s+{_ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)

@@ -10,8 +10,7 @@ from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import check_constant
 from kernelsweep.problems.problem import Instance
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.planner import plan_of, planner
+from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 
@@ -22,21 +21,24 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
     point  one of the kernel's; its data is made
     file   the study's, for the message
     """
-    if kernel.listed is None:
-        return
-    instance = kernel.problem.make_instance(kernel.name, point, 1, seed)
-    arrays = instance.arrays(point)
+    instance = kernel.problem.instance(kernel.name, point, seed)
+    plan = kernel.plan(point)
+    arrays = {**instance.arrays(point), **plan.arrays}
     known = [*arrays, *instance.scalars(point)]
     where = f"{file}: the kernel {kernel.name!r}"
-    plan = plan_of(kernel, point)
     for number, launch in enumerate(plan.launches):
         for name in launch.arguments:
             if isinstance(name, str) and name not in known:
-                names = [*known, *point]
-                guess = nearest(name, names) or ";"
+                every = [*known, *point]
+                guess = nearest(name, every) or ";"
                 raise UserError(
-                    f"{kernel.listed.place}.{number}.arguments has {name!r}{guess} Known: {', '.join(names)}."
+                    f"{kernel.launches.place}.{number}.arguments has {name!r}{guess} Known: {', '.join(every)}."
                 )
+    for key, names in (("results", [*plan.results]), ("updates", [*plan.updates])):
+        for name in names:
+            if name not in arrays:
+                guess = nearest(name, arrays) or ";"
+                raise UserError(f"{where}: {key} has {name!r}{guess} Arrays: {', '.join(arrays)}.")
     for name in plan.constants:
         if name not in arrays or arrays[name].contents is None:
             inputs = [array for array in arrays if arrays[array].contents is not None]
@@ -44,21 +46,22 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
             raise UserError(f"{where}: constants has {name!r}{guess} Arrays among the inputs: {', '.join(inputs)}.")
 
 
-def check_fit(task: KernelTask, planned: PlannedPoint, instance: Instance) -> None:
+def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance: Instance) -> None:
     """Raise UserError where a point's arguments or constants have other sizes than the compiled kernel's parameters.
 
+    launches  the kernel's
     instance  the problem's at the point
 
     The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch, as are kernels that
     are compiled while they are measured.
     """
-    if task.listed is None or not task.binary:
+    if not task.binary:
         return
-    point, plan = planned.point, planner(task.plan, task.listed)(planned.point)
-    arrays, scalars = instance.arrays(point), instance.scalars(point)
+    plan = launches.at(point)
+    arrays, scalars = {**instance.arrays(point), **plan.arrays}, instance.scalars(point)
     try:
         for launch in plan.launches:
-            function = launch.variant or planned.variant
+            function = launch.function
             report = task.variants[function]
             known = {**scalars, **arrays}
             values = [known[name] if isinstance(name, str) else name for name in launch.arguments]
@@ -67,7 +70,7 @@ def check_fit(task: KernelTask, planned: PlannedPoint, instance: Instance) -> No
                 bytes_of_values = arrays[name].size * arrays[name].dtype.itemsize
                 check_constant(name, bytes_of_values, report["constant_bytes"][name])
     except MisfitError as error:
-        raise UserError(f"{task.listed['place']}: {error} (at {point}).") from error
+        raise UserError(f"{task.launches['place']}: {error} (at {point}).") from error
 
 
 def _check_parameters(function: str, names: Sequence[Any], values: Sequence[Any], sizes: Sequence[int]) -> None:

@@ -22,8 +22,8 @@ import numpy as np
 from kernelsweep.code_hash import code_hash, user_code_hash
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.problems.registry import problem_of
-from kernelsweep.sweep.kernels.planner import planner
+from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
 
 # Each job hashes these files, and to parse them takes half of a short job's time. The process that forks the jobs
@@ -33,8 +33,7 @@ code_hash(measuring_files())
 LEFT_OUT: Mapping[str, str] = {
     "task.binary": "a file's name; its machine code is in, as a hash",
     "task.variants": "other variants, and resources that follow from the machine code",
-    "task.listed": "in, as the launches that it comes to at the point",
-    "task.longest": "arrays of all sizes begin alike, and a longer one changes no shorter one's run",
+    "task.launches": "in, as the launches that it comes to at the point",
     "task.protocol": "in, field by field",
     "protocol.visits": "the number of visits changes none of them, and each has its own number",
     "protocol.timeout_seconds": "a run that ended in time is the same with more time",
@@ -43,7 +42,7 @@ LEFT_OUT: Mapping[str, str] = {
 }
 
 # What the task says of the user's own files; the rest of it are settings.
-_OF_VERSION = ("plan", "shared_elements", "summation_depth", "problem")
+_OF_VERSION = ("roundings", "problem")
 
 Identity = Mapping[str, Any]
 # From a point, the SHA-256 of its variant's machine code or None, and the visit's number or None.
@@ -68,12 +67,10 @@ def identities(task: KernelTask, device: Mapping[str, Any]) -> IdentityOf:
     of_version = {name: kept.pop(f"task.{name}") for name in _OF_VERSION}
     of_version["problem_files"] = user_code_hash(problem.files)
     settings = {**kept, "code": code_hash(measuring_files()), "numpy": np.__version__}
-    plan = planner(task.plan, task.listed)
+    launches = launches_of_task(task.launches, problem)
 
     def identity(point: Point, binary: str | None, visit: int | None) -> Identity:
-        version = {**of_version}
-        if task.listed:  # A plan by name is part of the code.
-            version["launches"] = repr(plan(point))
+        version = {**of_version, "launches": repr(launches.at(point))}
         if binary is not None:
             version["binary"] = binary
         of_visit = {} if visit is None else {"visit": visit}

@@ -27,7 +27,7 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import free_gpus, leased_device
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.point import Point
@@ -66,9 +66,10 @@ class KernelJob:
         if work.is_done:
             return work.results()
         instances = Instances(self.task)
-        instances.make_ahead(*work.checked_and_timed())
+        is_prepared = instances.make_ahead(*work.checked_and_timed())
         with Workers(self.task, work.visits, instances) as workers:
-            self._prepare(planned)
+            if not is_prepared:
+                self._prepare(planned)
             if self.builder:  # After what forks this process, which has threads then.
                 begin_to_build(work, self.task, self.builder)
             with self._lease(), self._progress("") as shown:

@@ -71,7 +71,6 @@ class Outcome:
     bit_identical    whether repeated runs of a floating-point point left the same bits; None if that was not tried
     output           as in problems.problem.Judgement
     partial_barrier  as in platforms.platform.Platform, of the checked runs
-    updated          the arrays that the checked run was found to change, which are then restored before every other run
     mistakes         in the use of memory, where the platform watches
     once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one
     is_repeated      whether an earlier run with the same identity failed with the same words
@@ -86,7 +85,6 @@ class Outcome:
     bit_identical: bool | None = None
     output: str = ""
     partial_barrier: str = ""
-    updated: list[str] = field(default_factory=list)
     mistakes: list[MemoryMistake] = field(default_factory=list)
     once_wrong: str = ""
     is_repeated: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelsweep.intervals import Interval
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
@@ -102,13 +102,13 @@ def _shortened(name: str, room: int) -> str:
 def _merit(problem: Problem, point: Point, outcome: Outcome, objective: Quantity) -> tuple[float, str] | None:
     """How good a timed point is (more is better), with the same in words; None where the objective is unknown.
 
-    In place of the time, the bandwidth is shown where kernels race and their work has bytes.
+    In place of the time, the bandwidth is shown where their work has bytes.
     """
     if objective.name != TIME:
         value = quantity_of_outcome(objective, point, outcome, problem)
         return (-objective.cost(value).value, f"{value.value:.4g} {objective.unit}".strip()) if value else None
     time_us = statistics.median(outcome.samples)
-    size = problem.work(point).get("bytes") if problem.races else None
+    size = problem.work(point).get("bytes")
     if size is None:
         return -time_us, f"{time_us:.2f} µs"
     bandwidth_gbs = size / time_us / 1e3

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome, combined
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import place_of
 from kernelsweep.sweep.point import Point

@@ -18,8 +18,9 @@ from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.threads import thread_count
 
 
@@ -37,8 +38,6 @@ def prepare_references(
     and where arguments or constants don't fit the kernel.
     """
     problem = problem_of(task.problem)
-    if problem.references is None:
-        return
     instances: dict[tuple[Any, ...], list[PlannedPoint]] = {}
     for each in planned:
         if not each.skipped:
@@ -73,14 +72,15 @@ def _prepare_apart(*arguments: Any) -> None:
 def _prepare(task: KernelTask, instances: Sequence[Sequence[PlannedPoint]], has_clock: bool) -> None:
     """`instances` are the points of each."""
     problem, seed = problem_of(task.problem), task.protocol.seed
+    launches = launches_of_task(task.launches, problem)
     for points in instances:
         point = points[0].point
-        instance = problem.make_instance(task.kernel, point, 1, seed)
+        instance = problem.instance(task.kernel, point, seed)
         for each in points:
-            check_fit(task, each, instance)
-        problem.prepare(point, seed)
+            check_fit(task, launches, each.point, instance)
+        instance.expect(point)
         if is_run_again(instance, point, has_clock):
-            problem.prepare(point, second_seed(seed))
+            problem.instance(task.kernel, point, second_seed(seed)).expect(point)
 
 
 def _opened(path: Path) -> int:

@@ -12,7 +12,6 @@ from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.statistics import summarise_visits
-from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
@@ -37,7 +36,7 @@ def measurement_rows(
     """
     rows = []
     for point, outcome in outcomes.items():
-        launches = plan_of(kernel, point).launches
+        launches = kernel.plan(point).launches
         work = kernel.problem.work(point)
         outcome = _plausible(outcome, point, work, device)
         times = _times(outcome, work, device)
@@ -129,7 +128,7 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for grid_size in [plan_of(kernel, point).launches[0].blocks]
+        for grid_size in [kernel.plan(point).launches[0].blocks]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)
@@ -151,7 +150,8 @@ def build_rows(
     for point, outcome in outcomes.items():
         if outcome.status == "skipped":
             continue
-        variant = point_columns({name: point[name] for name in kernel.variant_axes})
+        columns = point_columns({name: point[name] for name in kernel.variant_axes})
+        variant = {name: value for name, value in columns.items() if name in BUILD_COLUMNS}
         resources = report["variants"].get(instantiation(kernel, point), {})
         row = rows.setdefault(
             tuple(variant.values()),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.measure.sampling import Sampling, per_visit, sampling_settings
 from kernelsweep.platforms.kinds import Kind
-from kernelsweep.problems.registry import Named
-from kernelsweep.sweep.kernels.planner import as_values
+from kernelsweep.problems.problem_file import Named
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
 
 
 @dataclass(frozen=True)
@@ -56,23 +54,19 @@ class KernelTask:
 
     platform  the platforms.platform.Platform that runs the points, as module:class
     problem   what the kernel computes, as problems.registry names it
-    plan      the name of its launch plan
-    listed    its own launches in place of a plan, as launch_list.as_values() returns them
+    launches  of one run, as KernelLaunches.as_values() returns them
+    roundings an expression for the longest chain of roundings of an element
     binary    the file with its variants; empty where each point comes with the unit of its variant (build/builder.py)
     variants  the build report's variants by C++ name
-    longest   the largest array size of any point; 1 where points have no such axis
     """
 
     platform: str
     kernel: str
     problem: Named
-    plan: str
-    listed: Mapping[str, Any] | None
-    shared_elements: str
-    summation_depth: str
+    launches: Mapping[str, Any]
+    roundings: str
     binary: str
     variants: dict[str, dict[str, Any]]
-    longest: int
     protocol: Protocol
 
 
@@ -92,18 +86,15 @@ class BuiltKernel:
     report: Mapping[str, Any]
     binary: Path | None
 
-    def task(self, platform: str, points: Iterable[Point], protocol: Protocol) -> KernelTask:
+    def task(self, platform: str, protocol: Protocol) -> KernelTask:
         """The task of running points of it; `platform` as in KernelTask."""
         return KernelTask(
             platform=platform,
             kernel=self.source.name,
             problem=self.source.problem.named,
-            plan=self.source.plan,
-            listed=as_values(self.source.listed),
-            shared_elements=self.source.shared_elements,
-            summation_depth=self.source.summation_depth,
+            launches=self.source.launches.as_values(),
+            roundings=self.source.roundings,
             binary=str(self.binary or ""),
             variants=self.report["variants"],
-            longest=max((point.get("array_size", 1) for point in points), default=1),
             protocol=protocol,
         )

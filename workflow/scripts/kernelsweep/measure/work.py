@@ -19,7 +19,7 @@ from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.problems.registry import Named, problem_of
+from kernelsweep.problems.problem_file import Named, problem_of
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
@@ -253,7 +253,7 @@ def do_work(
                     started, limit = time.perf_counter(), task.protocol.timeout_seconds
                     if longest:
                         limit = min(limit, max(_SHORTEST_LIMIT, _TIMES_THE_LONGEST * longest))
-                    outcome = workers.run(visit, point, missing.variant, work.visited[point].get(0), limit, ready.unit)
+                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit)
                     if outcome.status == "ok":
                         longest = max(longest, time.perf_counter() - started)
                     outcome = noted(outcome, ready.identity, journal)

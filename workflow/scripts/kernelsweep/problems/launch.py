@@ -26,14 +26,14 @@ class UserLaunch:
     arguments  names of arrays and scalars, and numbers: NumPy's at their own width, Python's at the parameter's
     kernel     the C++ function, with the values of its template arguments: ``sums<256, float>``; empty for the function
                of the file's name
-    shared     the bytes of dynamic shared memory
+    shared     the bytes of dynamic shared memory; None for what the study says of the kernel
     """
 
     grid: float | Sequence[float]
     block: int | Sequence[int]
     arguments: Sequence[str | float | np.generic]
     kernel: str = ""
-    shared: int = 0
+    shared: int | None = None
 
 
 def read_launches(returned: Any, where: str) -> tuple[UserLaunch, ...]:
@@ -50,7 +50,8 @@ def read_launches(returned: Any, where: str) -> tuple[UserLaunch, ...]:
 def _read(launch: UserLaunch, where: str) -> UserLaunch:
     if not isinstance(launch.kernel, str):
         raise UserError(f"{where}.kernel is {launch.kernel!r}. Allowed: a function's name, such as 'sums<256>'.")
-    if not _is_number(launch.shared) or launch.shared < 0 or launch.shared != int(launch.shared):
+    shared = 0 if launch.shared is None else launch.shared
+    if not _is_number(shared) or shared < 0 or shared != int(shared):
         raise UserError(f"{where}.shared is {launch.shared!r}. Allowed: a number of bytes.")
     if not isinstance(launch.arguments, list | tuple):
         raise UserError(f"{where}.arguments is {launch.arguments!r}. Allowed: a list of names and numbers.")
@@ -65,7 +66,7 @@ def _read(launch: UserLaunch, where: str) -> UserLaunch:
         block=_sides(launch.block, f"{where}.block"),
         arguments=tuple(launch.arguments),
         kernel=launch.kernel,
-        shared=int(launch.shared),
+        shared=None if launch.shared is None else int(shared),
     )
 
 

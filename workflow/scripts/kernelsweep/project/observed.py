@@ -8,7 +8,7 @@ from functools import cache
 
 from kernelsweep.json_files import check_device, read_json
 from kernelsweep.observe.accesses.selection import PicturedStep, pictured_steps
-from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.observe.chosen_points import nearest_point
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
@@ -42,10 +42,11 @@ class CountedPoints:
 def counted(project: Project, study: str, kernel: str) -> CountedPoints:
     """A kernel's points to count."""
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    # Nothing but the study's values for the emulator tells how much data that can take.
-    platform = EMULATOR if source.listed else _NO_PLATFORM
+    # The steps of a story are counted where a GPU runs them; else nothing but the study's values for the emulator tells
+    # how much data that can take.
+    platform = _NO_PLATFORM if of_study.settings["ladder"] else EMULATOR
     swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
-    restrictions = restrictions_of(project.config, of_study)
+    restrictions = restrictions_of(project.config, of_study, kernel)
     settings = of_study.settings
     sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, settings["tied"], bool(settings["search"]))
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]

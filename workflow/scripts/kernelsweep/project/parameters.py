@@ -34,11 +34,10 @@ from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
 from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.kernels.units import Unit, merged_units
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import units
+from kernelsweep.sweep.points import launched_points, units
 from kernelsweep.sweep.resolve import (
     combinations_of,
     kernel_axes,
@@ -72,14 +71,21 @@ def proven_axes(project: Project, study: str, kernel: str) -> list[Axes]:
     return axes(project, EMULATOR, study, kernel)
 
 
+def has_axes_for_emulator(project: Project, study: str, kernel: str) -> bool:
+    """Whether a study or its kernel has axes for the emulator."""
+    settings = project.studies[study].settings
+    entry = next(entry for entry in settings["kernels"] if entry["name"] == kernel)
+    return EMULATOR in settings["platforms"] or EMULATOR in entry["platforms"]
+
+
 def library_axes(project: Project, platform: str, study: str, rival: str | None = None) -> list[Axes]:
     """The axes of a study's library on a platform, or without one of the driver."""
     return libraries.library_axes(project.config, project.studies[study], platform, rival)
 
 
-def restrictions(project: Project, study: str) -> list[str]:
-    """The conditions that every point of a study must meet."""
-    return restrictions_of(project.config, project.studies[study])
+def restrictions(project: Project, study: str, kernel: str | None = None) -> list[str]:
+    """The conditions that every point of a study's kernel must meet; without one, of what is measured beside."""
+    return restrictions_of(project.config, project.studies[study], kernel)
 
 
 def setting(project: Project, study: str, key: str) -> Any:
@@ -103,7 +109,7 @@ def searched_quantities(project: Project, study: str) -> dict[str, Any]:
 
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
-    return {key: project.studies[study].settings[key] for key in keys}
+    return {key: project.studies[study].settings[key] for key in ("compares", *keys)}
 
 
 def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
@@ -201,7 +207,7 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
     """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
     of_study, source = project.studies[study], project.kernel(study, kernel)
     entry = next(entry for entry in of_study.settings["kernels"] if entry["name"] == kernel)
-    return {"named": source.problem.named, "settings": entry}
+    return {"named": source.problem.named, "settings": entry, "cxx": of_study.settings["cxx"]}
 
 
 def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
@@ -219,12 +225,11 @@ def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
 
 
 def _of_each_size(project: Project, platform: str, study: str, kernel: str) -> list[Point]:
-    """A point of each problem size that a kernel of a problem file has on a platform."""
+    """A point of each problem size that a kernel has on a platform."""
     of_study = project.studies[study]
     listed = listed_points(project.config, of_study, kernel, platform)
-    if listed is None:
-        return []
-    return [listed[int(numbers[0])] for numbers in listed.groups(axes_of_places(listed, of_study.problem))]
+    points = [listed[int(numbers[0])] for numbers in listed.groups(axes_of_places(listed, of_study.problem))]
+    return launched_points(of_study.kernels[kernel], points)
 
 
 def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
@@ -234,8 +239,7 @@ def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
 
 def constants(project: Project, study: str, kernel: str) -> list[str]:
     """The variables in constant memory that are set before a kernel runs."""
-    listed = project.kernel(study, kernel).listed
-    return list(listed.constants) if listed else []
+    return list(project.kernel(study, kernel).launches.constants)
 
 
 def plain_counting_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
@@ -293,14 +297,14 @@ def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]
     return {
         study: settings(project, study, "title", "problem", "kernels", "reference", "search", *_COMPARED)
         for study in project.studies_of(scope)
-        if project.studies[study].problem.races
+        if project.studies[study].compares_times
     }
 
 
 def kernels_with_a_grid(project: Project, scope: str) -> dict[str, list[str]]:
     """By study, the kernels whose number of blocks the sweep chooses."""
     return {
-        study: [name for name, kernel in project.studies[study].kernels.items() if kernel.plan in PLANS_WITH_A_GRID]
+        study: [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]
         for study in project.studies_of(scope)
     }
 
@@ -316,7 +320,7 @@ def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, s
     return {
         f"{study}/{kernel}": (files.points(platform, study, kernel), files.journal(platform, study, kernel))
         for study, kernel in project.kernels_of(platform)
-        if project.studies[study].problem.races
+        if project.studies[study].compares_times
     }
 
 
@@ -362,9 +366,8 @@ def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[s
     return {
         "study": study,
         "kernel": kernel,
-        "launch_plan": source.plan,
-        "axes": None if recorded else axes(project, platform, study, kernel),
-        "rows": None if listed is None else spanned_points(project, platform, study, kernel),
+        "rows": None if listed is None or source.chooses_grid else spanned_points(project, platform, study, kernel),
+        "is_made": not recorded,
         "excluded": combinations - valid if listed else 0,
         "valid": valid,
         "searched": bool(of_study.settings["search"]) and kind_of(platform).has_clock,
@@ -394,12 +397,7 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
         study: {
             **settings(project, study, "title", "description", "problem", "reference", "tied", "limits", "search"),
             "names": list(project.studies[study].kernels),
-            # A listed kernel has only axes of the study's own; the launch plans choose most grids of the others.
-            "gridded": [
-                name
-                for name, kernel in project.studies[study].kernels.items()
-                if kernel.listed or kernel.plan in PLANS_WITH_A_GRID
-            ],
+            "gridded": [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid],
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()

@@ -16,9 +16,8 @@ from typing import Any
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
 from kernelsweep.baselines.host import BASELINES
-from kernelsweep.baselines.libraries import REDUCTIONS
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import HOME, SCHEMAS
+from kernelsweep.home import HOME
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
 from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.observe.profiling import profiled_platforms
@@ -26,19 +25,17 @@ from kernelsweep.observe.profiling.definitions import check_metric_names, defini
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
-from kernelsweep.problems.registry import ALL_AXES
 from kernelsweep.project.files import parts_of
 from kernelsweep.publish.figure_files import check_figures, rule_name
-from kernelsweep.sweep.config_file import CONFIG_FILE, NAMES_OF_PROBLEMS, read_config, study_names
+from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
-from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.study import Study, read_study
 from kernelsweep.sweep.study_quantities import objective_of
 
 # The names that a study's file may use because a later stage than the sweep knows them, by the kind that a schema asks
 # for as `x-known: KIND`.
-_KNOWN: Mapping[str, Iterable[str]] = {"baselines": BASELINES, "rivals": REDUCTIONS, "relations": RELATIONS}
+_KNOWN: Mapping[str, Iterable[str]] = {"baselines": BASELINES, "relations": RELATIONS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +152,6 @@ def check_run_axes(axes: Mapping[str, Any], studies: Iterable[Study], root: Path
         if name not in known:
             guess = nearest(name, known) or ";"
             raise UserError(f"{shown} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
-    of_own = {axis for study in studies if not study.problem.lists_excluded for axis in study.problem.axes}
-    of_shipped = {name: values for name, values in axes.items() if name in ALL_AXES and name not in of_own - {"cache"}}
-    check(of_shipped, SCHEMAS / "axes.schema.yaml", shown, NAMES_OF_PROBLEMS)
 
 
 # Characters that a folder's path can't have, and what would misread them.
@@ -238,5 +232,5 @@ def check_metrics(config: Mapping[str, Any], study: Study) -> None:
     """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
     check_metric_names(config["profiling"]["metrics"], config["metrics"], f"{CONFIG_FILE}: profiling")
     check_metric_names(study.settings["metrics"], config["metrics"], study.file)
-    if study.problem.described is None:
+    if study.settings["ladder"]:
         check_claimed_metrics(study.settings["claims"], config["metrics"], study.file)

@@ -23,7 +23,7 @@ from kernelsweep.project.building import builds_while_measuring, gpu_units
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import target_named
-from kernelsweep.sweep.resolve import kernel_axes, listed_points
+from kernelsweep.sweep.resolve import listed_points
 
 # To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
 START_SECONDS = 300
@@ -46,9 +46,9 @@ def spanned_points(project: Project, platform: str, study: str, kernel: str) -> 
     """
     of_study = project.studies[study]
     listed = listed_points(project.config, of_study, kernel, platform)
-    if listed is not None and of_study.settings["search"] and kind_of(platform).has_clock:
+    if of_study.settings["search"] and kind_of(platform).has_clock:
         return searched_count(listed, of_study.problem, of_study.settings["search"]["budget"])
-    return most_points(kernel_axes(project.config, of_study, kernel, platform)) if listed is None else len(listed)
+    return len(listed)
 
 
 def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -> int:

@@ -54,7 +54,7 @@ def _results(project: Project, scope: str) -> list[str]:
         made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
         # No other job reads these, so that a new check is no reason to measure again. Their priority puts them first.
         of_scope = project.studies_of(scope)
-        made += [files.checked_problem(name) for name in of_scope if project.studies[name].problem.files]
+        made += [files.checked_problem(name) for name in of_scope]
     return made
 
 
@@ -108,7 +108,7 @@ def history(project: Project) -> list[str]:
     measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]
     if not measured:
         raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
-    if not any(project.studies[study].problem.races for study in project.config["studies"]):
+    if not any(project.studies[study].compares_times for study in project.config["studies"]):
         raise UserError("The target history needs a study whose kernels all do the same work; this run has none.")
     names = ("history.md", "history.csv", *file_names("history", "two_columns"))
     return [files.history(name, platform) for platform in measured for name in names]
@@ -192,7 +192,7 @@ def _timed(project: Project, target: str) -> list[str]:
 
 def _with_results(project: Project, platforms: Iterable[str]) -> list[tuple[str, str]]:
     """The platforms with the run's studies that each can have, and whose kernels do the same work."""
-    studies = [name for name in project.config["studies"] if project.studies[name].problem.races]
+    studies = [name for name in project.config["studies"] if project.studies[name].compares_times]
     return [(platform, name) for platform in platforms for name in studies if project.can_have(platform, name)]
 
 

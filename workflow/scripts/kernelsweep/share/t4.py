@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import Row, read_parameters
 
 SCHEMA_VERSION = "1.0.0"

@@ -17,7 +17,7 @@ _OF_THREADS = re.compile(r"(\d+) threads")
 
 LARGEST_SIZE = 2**32
 CACHE_STATES = ("cold", "hot")
-# CUDA's limit on the thread blocks of a launch. A plan that fits its grid to the array starts fewer.
+# CUDA's limit on the thread blocks of a launch. A launch that fits its grid to the array starts fewer.
 LARGEST_GRID = 2**31 - 1
 
 
@@ -45,7 +45,13 @@ def read_values(axes: dict[str, list[Any]], where: str) -> None:
     """Replace sizes such as 2^24 by numbers, in place. Raises UserError for a value that an axis can't have."""
     for name, values in axes.items():
         for number, value in enumerate(values):
-            if isinstance(value, str) and is_size(value):
+            if name == "grid_size" and isinstance(value, str) and not is_size(value):
+                if not _OF_MULTIPROCESSORS.fullmatch(value):
+                    raise UserError(
+                        f"{where}.{name} is {value!r}. Allowed: a number, 2 * multiprocessors, or "
+                        "2048 threads * multiprocessors."
+                    )
+            elif isinstance(value, str) and is_size(value):
                 try:
                     values[number] = parse_size(value)
                 except ValueError as error:
@@ -62,17 +68,14 @@ def is_size(text: str) -> bool:
 
 
 def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[Any]]) -> Axes:
-    """Combine the settings of a problem's axes from the most general to the most specific.
+    """Combine the settings of a study's axes from the most general to the most specific.
 
-    A later layer replaces whole axes. Axes of other problems and repeated values are left out. Raises UserError for an
-    axis that no layer sets.
+    A later layer replaces whole axes. Axes of other studies and repeated values are left out.
     """
-    merged = {name: axis.values for name, axis in of_problem.items()}
+    merged: dict[str, Sequence[Any]] = dict.fromkeys(of_problem, ())
     for layer in layers:
-        merged.update({name: layer[name] for name, axis in of_problem.items() if name in layer and not axis.is_fixed})
-    if missing := [name for name, values in merged.items() if values is None]:
-        raise UserError(f"config/config.yaml: no values for the axis {missing[0]}: set it in the sweep")
-    return {name: list(dict.fromkeys(values or ())) for name, values in merged.items()}
+        merged.update({name: layer[name] for name in of_problem if name in layer})
+    return {name: list(dict.fromkeys(values)) for name, values in merged.items()}
 
 
 def grid_on_device(grid_size: int | str, multiprocessors: int, block_size: int) -> int:
@@ -87,7 +90,7 @@ def grid_on_device(grid_size: int | str, multiprocessors: int, block_size: int) 
 def axes_on_device(axes: Axes, multiprocessors: int) -> Axes:
     """The axes on a device: every grid size is a number of blocks, or of threads such as "270336 threads".
 
-    points.points() divides a number of threads by the block size.
+    points.launched_points() divides a number of threads by the block size.
     """
     if "grid_size" not in axes:
         return axes

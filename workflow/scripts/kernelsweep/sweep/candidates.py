@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import SCHEMAS
-from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.operations import OPERATIONS
-from kernelsweep.problems.registry import ALL_AXES, PROBLEMS
-from kernelsweep.sweep.axes import parse_size, read_values
-from kernelsweep.sweep.expressions import CONDITION, TEXT_AXES, check_kind
+from kernelsweep.sweep.axes import read_values
+from kernelsweep.sweep.expressions import CONDITION, check_kind, expression
 from kernelsweep.sweep.schema import check
 from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"
-
-# The names that a schema may ask for as `x-known`, as schema.check() takes them.
-NAMES_OF_PROBLEMS: Mapping[str, Iterable[str]] = {
-    "problems": PROBLEMS,
-    "operations": OPERATIONS,
-    "dtypes": CXX_TYPES,
-}
 
 
 def study_names(root: Path) -> list[str]:
@@ -41,7 +31,7 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     passed = {key: config[key] for key in ("axes", "compare", "measuring", "profile", "sweeps") if key in config}
     written = {key: _as_value(value, key in ("measuring", "profile")) for key, value in passed.items()}
     schema = SCHEMAS / "config.schema.yaml"
-    checked = check({**config, **written}, schema, CONFIG_FILE, NAMES_OF_PROBLEMS)
+    checked = check({**config, **written}, schema, CONFIG_FILE, {})
     known = study_names(root)
     checked["studies"] = checked["studies"] or known
     for name in checked["studies"]:
@@ -57,8 +47,14 @@ def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
     if checked["sweep"] == "quick":
         measuring["visits"] = measuring["quick_visits"]
     read_values(checked["axes"], f"{CONFIG_FILE}: axes")
-    parse_sizes({key: value for key, value in checked.items() if key != "axes"}, CONFIG_FILE)
-    check_restrictions(checked, ALL_AXES, CONFIG_FILE)
+    for key in ("sweeps", "platforms"):
+        for name, place in checked[key].items():
+            read_values(place if key == "sweeps" else place["axes"], f"{CONFIG_FILE}: {key}.{name}")
+    for number, text in enumerate(checked["restrictions"]):
+        try:
+            expression(text)
+        except UserError as error:
+            raise UserError(f"{CONFIG_FILE}: restrictions.{number}: {error}") from error
     return checked
 
 
@@ -75,25 +71,7 @@ def _as_value(passed: Any, has_flags: bool) -> Any:
     return value if isinstance(value, int | float) and (has_flags or not isinstance(value, bool)) else passed
 
 
-def parse_sizes(settings: Any, shown: str, key: str = "") -> None:
-    """Replace every array size, wherever it stands, by its number of elements. Raises UserError unless 1 to 2^32."""
-    children = settings.items() if isinstance(settings, dict) else enumerate(settings)
-    for name, value in children:
-        path = f"{key}.{name}" if key else str(name)
-        if isinstance(value, (dict, list)):
-            parse_sizes(value, shown, path)
-        elif "array_size" in path.split(".") and value is not None:
-            try:
-                settings[name] = parse_size(value)
-            except ValueError as error:
-                raise UserError(
-                    f"{shown}: {path} is {value!r}. Allowed: sizes from 1 to 2^32, written 1000, 2^24 or 2^24 + 1."
-                ) from error
-
-
-def check_restrictions(
-    settings: Mapping[str, Any], axes: Collection[str], shown: str, texts: Collection[str] = TEXT_AXES
-) -> None:
+def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str, texts: Collection[str]) -> None:
     """Raise UserError if a restriction isn't a condition over these axes; `texts` are those whose values are texts."""
     for number, restriction in enumerate(settings["restrictions"]):
         try:

@@ -1,4 +1,4 @@
-"""Expressions over a point's axes, as restrictions and kernels' headers have them: a small language with limits."""
+"""Expressions over a point's axes, as restrictions and launches have them: a small language with limits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from functools import cache
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems.registry import ALL_AXES
+from kernelsweep.problems.element_types import ITEM_SIZES
 
 _LONGEST = 1000  # characters; the parser gives up on far more, in ways of its own
 _LARGEST_EXPONENT = 256  # of two: larger powers would take longer the larger they are
 _LARGEST_NUMBER = 2**64
-
-# The axes of the shipped problems whose values are texts.
-TEXT_AXES = frozenset(name for name, axis in ALL_AXES.items() if axis.has_texts)
 
 NUMBER, TEXT, CONDITION, LIST = "a number", "a text", "a condition", "a list"
 # The kind of a name whose expression was checked before, when its axis was known.
@@ -32,7 +29,16 @@ def _power(base: float, exponent: float) -> Any:
     return power
 
 
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {"log2": math.log2, "ceil": math.ceil, "min": min, "max": max}
+def _itemsize(dtype: str) -> int:
+    if dtype not in ITEM_SIZES:
+        raise ValueError(f"{dtype!r} is no element type; known are {', '.join(ITEM_SIZES)}")
+    return ITEM_SIZES[dtype]
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **{"log2": math.log2, "ceil": math.ceil, "min": min, "max": max},
+    "itemsize": _itemsize,  # the bytes of an element of a type
+}
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -50,8 +56,8 @@ class _Powers(ast.NodeTransformer):
 class Expression:
     """Arithmetic over a point's axes, such as ``block_size * unroll <= array_size``.
 
-    Allowed are the names that stand for values, numbers, texts, arithmetic, comparisons, and/or/not, and log2, ceil,
-    min, max. Raises UserError for anything else, so that a configuration file can't run code.
+    Allowed are the names that stand for values, numbers, texts, arithmetic, comparisons, and/or/not, and FUNCTIONS.
+    Raises UserError for anything else, so that a configuration file can't run code.
 
     known  the names of the values, so that a misspelt one is found here; None where they were checked before
     texts  the names among them that stand for texts
@@ -59,7 +65,7 @@ class Expression:
     kind   NUMBER, TEXT, CONDITION or LIST
     """
 
-    def __init__(self, text: str, known: Collection[str] | None = None, texts: Collection[str] = TEXT_AXES) -> None:
+    def __init__(self, text: str, known: Collection[str] | None = None, texts: Collection[str] = ()) -> None:
         self.text = text
         self.names: set[str] = set()
         self._known = known
@@ -120,10 +126,10 @@ class Expression:
                 return LIST
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 for argument in arguments:
-                    self._need(argument, NUMBER)
+                    self._need(argument, TEXT if name == "itemsize" else NUMBER)
                 of_several = name in ("min", "max")
                 if len(arguments) < 2 if of_several else len(arguments) != 1:
-                    raise self._refusal(f"{name} takes {'two numbers or more' if of_several else 'one number'}")
+                    raise self._refusal(f"{name} takes {'two numbers or more' if of_several else 'one value'}")
                 return NUMBER
             case ast.Call(func=ast.Name(id=name)) if name not in FUNCTIONS:
                 raise self._refusal(f"unknown function {name!r}; known are {', '.join(FUNCTIONS)}")
@@ -188,7 +194,7 @@ def admits(restriction: str, point: Mapping[str, Any]) -> bool:
     return any(point.get(name) is None for name in condition.names) or bool(condition(point))
 
 
-def check_kind(text: str, known: Collection[str], kind: str, texts: Collection[str] = TEXT_AXES) -> None:
+def check_kind(text: str, known: Collection[str], kind: str, texts: Collection[str] = ()) -> None:
     """Raise UserError where a text is no expression over the known names, or is one of another kind.
 
     texts  the known names that stand for texts

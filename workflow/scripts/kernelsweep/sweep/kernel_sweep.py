@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 from kernelsweep.sweep.axes import Axes, axes_on_device
 from kernelsweep.sweep.candidates import considered
-from kernelsweep.sweep.kernels.launch_plans import launched_points
+from kernelsweep.sweep.expressions import admits
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints, instantiation, points, skip_reason, valid_points
+from kernelsweep.sweep.points import (
+    ValidPoints,
+    instantiation,
+    launched_points,
+    names_grid,
+    skip_reason,
+    valid_points,
+)
 
 
 @dataclass(frozen=True)
@@ -45,18 +52,23 @@ class KernelSweep:
     measured: Sequence[Point] | None = None
 
     def points(self) -> Sequence[Point]:
-        """Every point of the sweep; where the problem doesn't list excluded points, only those that run."""
+        """Every point of the sweep that meets the restrictions."""
         if self.measured is not None:
             return self.measured
-        sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
-        if self.kernel.problem.lists_excluded:
-            return points(*sweeps)
-        return self.candidates() if self.searched else list(valid_points(sweeps, self.restrictions, self.tied))
+        if self.searched:
+            return self.candidates()
+        launched = launched_points(self.kernel, self._valid())
+        of_grid = [text for text in self.restrictions if names_grid(text)]
+        return [point for point in launched if all(admits(text, point) for text in of_grid)]
 
     def candidates(self) -> ValidPoints:
         """The points that a search may measure, or a selection to check."""
+        return considered(self._valid(), self.kernel.problem, self.target)
+
+    def _valid(self) -> ValidPoints:
         sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
-        return considered(valid_points(sweeps, self.restrictions, self.tied), self.kernel.problem, self.target)
+        restrictions = [text for text in self.restrictions if not names_grid(text)]
+        return valid_points(sweeps, restrictions, self.tied)
 
     def skip_reason(self, point: Point) -> str | None:
         """Why a point is not run, or None."""
@@ -64,7 +76,7 @@ class KernelSweep:
 
     def planned(self, chosen: Iterable[Point] | None = None) -> list[PlannedPoint]:
         """The points of the sweep, or these; those that differ only in a grid that no launch starts, once."""
-        return [*map(self.plan, launched_points(self.kernel.plan, self.points() if chosen is None else chosen))]
+        return [*map(self.plan, self.points() if chosen is None else launched_points(self.kernel, chosen))]
 
     def plan(self, point: Point) -> PlannedPoint:
         """The plan of a point that is launched with its own grid."""

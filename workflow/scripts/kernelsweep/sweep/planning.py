@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,7 +13,7 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import ValidPoints
+from kernelsweep.sweep.points import ValidPoints, launched_points
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
 from kernelsweep.sweep.study import Study
 
@@ -24,8 +23,8 @@ MOST_POINTS = 10_000_000
 # A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
 _MOST_TRIED = 100_000
 
-# Launches are computed at up to this many points that differ in them, from the first to the last. A second's worth.
-_MOST_LAUNCHED = 20_000
+# Launches are computed at up to this many points that differ in them, from the first to the last.
+_MOST_LAUNCHED = 30
 
 
 def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[str]) -> None:
@@ -34,39 +33,38 @@ def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[st
     restrictions = [
         (CONFIG_FILE, number, text)
         for number, text in enumerate(config["restrictions"])
-        if study.problem.lists_excluded or expression(text).names <= set(study.problem.axes)
+        if expression(text).names <= set(study.problem.axes)
     ]
     restrictions += [(shown, number, text) for number, text in enumerate(study.settings["restrictions"])]
+    for name, source in study.kernels.items():
+        restrictions += [(f"{shown}: {name}", number, text) for number, text in enumerate(source.restrictions)]
     sweeps = {
         (platform, kernel): kernel_axes(config, study, kernel, platform)
         for platform in platforms
         for kernel in study.kernels
     }
-    for (platform, kernel), of_kernel in sweeps.items():
-        listed = listed_points(config, study, kernel, platform)
-        spanned = sum(math.prod(len(values) for values in axes.values()) for axes in of_kernel)
-        count = spanned if listed is None else len(listed)
-        if count > MOST_POINTS:
-            raise UserError(
-                f"{shown}: the axes of {kernel!r} span {count:,} points on {platform}; at most {MOST_POINTS:,} are "
-                "swept. Take values away."
-            )
-        if listed is not None:
-            _check_launches(study.kernels[kernel], listed)
     for file, number, text in restrictions:
         try:
             _check_restriction(text, study.name, [axes for of_kernel in sweeps.values() for axes in of_kernel])
         except UserError as error:
             raise UserError(f"{file}: restrictions.{number}: {error}") from error
+    for platform, kernel in sweeps:
+        listed = listed_points(config, study, kernel, platform)
+        if len(listed) > MOST_POINTS:
+            raise UserError(
+                f"{shown}: the axes of {kernel!r} span {len(listed):,} points on {platform}; at most {MOST_POINTS:,} "
+                "are swept. Take values away."
+            )
+        _check_launches(study.kernels[kernel], listed)
 
 
 def _check_launches(kernel: KernelSource, points: ValidPoints) -> None:
     """Raise UserError for a grid or a block that CUDA doesn't allow, or where a problem's own launches are wrong."""
-    if kernel.listed:
-        keys = points.combinations.keys(axis for axis in points.axes if axis in kernel.listed.launch_names)
-        numbers = np.unique(keys, return_index=True)[1]
-        for number in numbers[:: math.ceil(len(numbers) / _MOST_LAUNCHED) or 1]:
-            kernel.listed.at(points[int(number)])
+    keys = points.combinations.keys(axis for axis in points.axes if axis in kernel.launches.launch_names)
+    numbers = np.unique(keys, return_index=True)[1]
+    chosen = np.linspace(0, len(numbers) - 1, min(len(numbers), _MOST_LAUNCHED), dtype=int)
+    for point in launched_points(kernel, [points[int(number)] for number in numbers[chosen]]):
+        kernel.plan(point)
 
 
 def _check_restriction(text: str, study: str, sweeps: Iterable[Axes]) -> None:

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from kernelsweep.results import Row, point_columns
 from kernelsweep.sweep.axes import Axes, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit, units_of, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import Combinations, Numbers, union, valid_combinations
-
-
-def points(*sweeps: Axes) -> list[Point]:
-    """Every combination of each sweep's axis values, without duplicates. The last axis varies fastest."""
-    return list(dict.fromkeys(point for axes in sweeps for point in _combinations(axes)))
-
-
-def _combinations(axes: Axes) -> Iterator[Point]:
-    for combination in itertools.product(*axes.values()):
-        values = dict(zip(axes, combination, strict=True))
-        if "grid_size" in values:
-            values["grid_size"] = grid_of_threads(values["grid_size"], values["block_size"])
-        yield Point(values)
 
 
 def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
@@ -35,10 +22,7 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     target        the kernel's compilation target: an architecture such as sm_90, or "emulator"; None for a
                   GPU of any architecture
     """
-    reason = (
-        kernel.unsupported(point) or kernel.problem.skip_reason(kernel.name, point) or kernel.unsupported_on(target)
-    )
-    if reason:
+    if reason := kernel.unsupported_on(target):
         return reason
     for restriction in restrictions:
         if not admits(restriction, point):
@@ -89,45 +73,39 @@ def valid_points(sweeps: Iterable[Axes], restrictions: Sequence[str], tied: Sequ
     return ValidPoints(several[0] if len(several) == 1 else union(several))
 
 
+def names_grid(restriction: str) -> bool:
+    """Whether a restriction is about the number of blocks, which only a launch on a device tells."""
+    return GRID_SIZE in expression(restriction).names
+
+
+def launched_points(kernel: KernelSource, points: Iterable[Point]) -> list[Point]:
+    """The points with the number of blocks that they launch on the axis grid_size, without duplicates.
+
+    A launch that fits its grid to the array is the same for every larger value of the axis. The value may be a number
+    of threads, such as "270336 threads".
+    """
+    if not kernel.chooses_grid:
+        return list(points)
+    found: dict[Point, None] = {}
+    for point in points:
+        with_blocks = point.at(grid_size=grid_of_threads(point[GRID_SIZE], point.get("block_size", 1)))
+        found[with_blocks.at(grid_size=kernel.plan(with_blocks).launches[0].blocks)] = None
+    return list(found)
+
+
+def launched_columns(kernel: KernelSource, point: Point) -> Row:
+    """The columns that identify a point. As in measurements.csv, grid_size is that of the first launch."""
+    return {**point_columns(point), "grid_size": kernel.plan(point).launches[0].blocks}
+
+
 def instantiation(kernel: KernelSource, point: Point) -> str:
-    """The name of a point's variant, with C++ names as a demangler prints them: ``unrolled<int, Sum, 2u>``.
+    """The name of a point's variant, with C++ names as a demangler prints them: ``unrolled<int, Sum, 2>``.
 
     Points with equal template arguments and macros share a variant.
     """
-    return variant_name(*_compiled(kernel, point))
-
-
-def _compiled(kernel: KernelSource, point: Point) -> tuple[list[str], dict[str, str]]:
-    """The C++ names of the functions that a point launches, and the macros that they are compiled with."""
-    if kernel.listed:
-        return kernel.listed.functions(point), kernel.listed.macro_values(point)
-    values = kernel.problem.template_values(point)
-    types = kernel.problem.template_parameters
-    arguments = [f"{values[name]}{'u' if types[name] == 'unsigned' else ''}" for name in kernel.template_parameters]
-    return [f"{kernel.name}<{', '.join(arguments)}>"], {}
+    return variant_name(kernel.launches.functions(point), kernel.launches.macro_values(point))
 
 
 def units(kernel: KernelSource, run: Iterable[Point]) -> list[Unit]:
     """The translation units with the variants of these points."""
-    return units_of(_compiled(kernel, point) for point in run)
-
-
-def points_of_variants(
-    kernel: KernelSource, sweeps: Iterable[Axes], restrictions: Sequence[str], target: str | None
-) -> Iterator[Point]:
-    """A point of each variant that the sweeps run. The other parameters are as for skip_reason().
-
-    Axes that no template depends on, such as the array size, matter here only if a restriction names them. One value is
-    enough for the others: to try every point would take minutes for 1,000 kernels with 10,000 points each.
-    """
-    restricted = {name for restriction in restrictions for name in expression(restriction).names}
-    for axes in sweeps:
-        between = {axis: values for axis, values in axes.items() if kernel.problem.axes[axis].in_variant}
-        within = {
-            axis: values if axis in restricted else values[:1] for axis, values in axes.items() if axis not in between
-        }
-        for of_variant in itertools.product(*between.values()):
-            fixed = {axis: [value] for axis, value in zip(between, of_variant, strict=True)}
-            candidates = _combinations({**within, **fixed})
-            run = (point for point in candidates if not skip_reason(point, kernel, restrictions, target))
-            yield from itertools.islice(run, 1)
+    return units_of((kernel.launches.functions(point), kernel.launches.macro_values(point)) for point in run)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.sweep.axes import Axes, resolve_axes
+from kernelsweep.sweep.axes import Axes, axes_on_device, resolve_axes
 from kernelsweep.sweep.candidates import considered
-from kernelsweep.sweep.expressions import expression
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.source import GRID_SIZE
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.points import ValidPoints, points_of_variants, units, valid_points
+from kernelsweep.sweep.points import ValidPoints, names_grid, units, valid_points
 from kernelsweep.sweep.quick import quick_axes
 from kernelsweep.sweep.spaces import combination_count
 from kernelsweep.sweep.study import Study
@@ -22,16 +21,16 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
     Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
     """
     entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
-    return swept_axes(config, study, entry, study.kernels[kernel].plan, platform)
+    return swept_axes(config, study, entry, study.kernels[kernel].chooses_grid, platform)
 
 
 def swept_axes(
-    config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], plan: str, platform: str
+    config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], chooses_grid: bool, platform: str
 ) -> list[Axes]:
     """The axes of the points of a study's kernel, or of what is measured beside the kernels.
 
-    entry  the kernel's in the study; its axes replace the study's
-    plan   the launch plan
+    entry         the kernel's in the study; its axes replace the study's
+    chooses_grid  whether the axis grid_size says how many blocks are launched; else the axis has no value
 
     Returns the sweep's axes, in a quick sweep with fewer values (quick.py); in a full sweep, the axes of the study's
     further points follow.
@@ -59,8 +58,8 @@ def swept_axes(
                 if axis in quick or not study.problem.axes[axis].of_kernel
             }
             axes = quick_axes(axes, quick, named, study.settings["tied"], kept)
-        if "grid_size" in axes and plan not in PLANS_WITH_A_GRID:
-            axes["grid_size"] = [None]
+        if GRID_SIZE in axes and not chooses_grid:
+            axes[GRID_SIZE] = [None]
         sweeps.append(axes)
     return sweeps
 
@@ -70,18 +69,18 @@ def _axes_of_platform(settings: Mapping[str, Any], platform: str) -> Mapping[str
     return axes
 
 
-def restrictions_of(config: Mapping[str, Any], study: Study) -> list[str]:
-    """The conditions that every point of a study must meet."""
-    return [*config["restrictions"], *study.settings["restrictions"]]
+def restrictions_of(config: Mapping[str, Any], study: Study, kernel: str | None = None) -> list[str]:
+    """The conditions that every point of a study's kernel must meet; without a kernel, of what is measured beside."""
+    of_kernel = study.kernels[kernel].restrictions if kernel else ()
+    return [*config["restrictions"], *study.settings["restrictions"], *of_kernel]
 
 
-def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints | None:
-    """A kernel's points on a platform, where the excluded ones are no rows; None where they are.
+def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints:
+    """A kernel's points on a platform.
 
     Of a study with a search, these are the points that the search may measure, or a selection to check (candidates.py).
+    Grids that are counted in multiprocessors are those of a device with one.
     """
-    if study.problem.lists_excluded:
-        return None
     found = _valid(config, study, kernel, platform)
     return considered(found, study.problem, platform) if study.settings["search"] else found
 
@@ -92,8 +91,9 @@ def valid_count(config: Mapping[str, Any], study: Study, kernel: str, platform: 
 
 
 def _valid(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints:
-    sweeps = kernel_axes(config, study, kernel, platform)
-    return valid_points(sweeps, restrictions_of(config, study), study.settings["tied"])
+    sweeps = [axes_on_device(axes, 1) for axes in kernel_axes(config, study, kernel, platform)]
+    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
+    return valid_points(sweeps, restrictions, study.settings["tied"])
 
 
 def combinations_of(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> int:
@@ -109,17 +109,10 @@ def kernel_units(
 
     target  what is compiled for: an architecture such as sm_90, or the emulator; None for a GPU of any architecture
 
-    Restrictions on grid sizes are left out, since these may still be counted in multiprocessors; no variant depends on
-    the grid.
+    Restrictions on grid sizes are left out; no variant depends on the grid.
     """
-    restrictions = [
-        restriction
-        for restriction in restrictions_of(config, study)
-        if "grid_size" not in expression(restriction).names
-    ]
     source = study.kernels[kernel]
-    listed = listed_points(config, study, kernel, platform)
-    if listed is None:
-        sweeps = kernel_axes(config, study, kernel, platform)
-        return units(source, points_of_variants(source, sweeps, restrictions, target))
-    return units(source, [] if source.unsupported_on(target) else listed)
+    if source.unsupported_on(target):
+        return []
+    points = listed_points(config, study, kernel, platform)
+    return units(source, (points[int(alike[0])] for alike in points.groups(source.variant_axes)))

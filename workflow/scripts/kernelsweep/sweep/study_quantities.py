@@ -12,7 +12,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.intervals import Interval
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import MEASUREMENT_COLUMNS
 from kernelsweep.sweep.expressions import FUNCTIONS, NUMBER, check_kind, expression
 

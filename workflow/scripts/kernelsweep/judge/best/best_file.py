@@ -60,8 +60,8 @@ def _entry(configuration: Configuration) -> dict[str, Any]:
 def _keyed(values: Mapping[str, Any], keys: Sequence[str], key: str) -> dict[str, Any]:
     """The values of axes as best.json has them: each by itself if the axes are `keys`, else together in `key`."""
     named = {axis: value for axis, value in values.items() if axis != "cache"}
-    if set(named) == set(keys):
-        return dict(values)
+    if set(keys) - {"grid_size"} <= set(named) <= set(keys):
+        return {**dict.fromkeys(keys), **values}
     return {key: named, **{axis: value for axis, value in values.items() if axis not in named}}
 
 

@@ -25,7 +25,7 @@ def ties_text(best: Best, most: int = MOST_TIES) -> str:
 
 
 def _is_block_and_unroll(parameters: Mapping[str, Any]) -> bool:
-    return set(parameters) == set(BLOCK_AND_UNROLL)
+    return {"block_size", "unroll"} <= set(parameters) <= set(BLOCK_AND_UNROLL)
 
 
 def _names(configurations: Sequence[Configuration], beside: Configuration | None = None) -> str:
@@ -38,7 +38,7 @@ def _names(configurations: Sequence[Configuration], beside: Configuration | None
     for one in (configuration.parameters for configuration in configurations):
         if not _is_block_and_unroll(one):
             return "; ".join(_values_text(other, beside) for other in configurations)
-        groups.setdefault((one["grid_size"], one["unroll"]), []).append(one["block_size"])
+        groups.setdefault((one.get("grid_size"), one["unroll"]), []).append(one["block_size"])
     names = []
     for (grid, unroll), blocks in groups.items():
         name = f"{', '.join(str(block) for block in sorted(blocks))} × {unroll}"

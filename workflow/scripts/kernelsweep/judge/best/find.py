@@ -17,7 +17,7 @@ from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
 from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 

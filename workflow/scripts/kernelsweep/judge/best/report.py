@@ -10,7 +10,7 @@ from kernelsweep.analysis.words import axis_title, axis_value, device_text, poin
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, nearest_peak_share
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 
 # More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.
 MOST_SIZES = 8

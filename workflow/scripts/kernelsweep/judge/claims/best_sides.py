@@ -1,4 +1,4 @@
-"""The sides of a claim about a study with a problem file: the best configurations at one point, by its objective."""
+"""The sides of a claim about a study without steps: the best configurations at one point, by its objective."""
 
 from __future__ import annotations
 

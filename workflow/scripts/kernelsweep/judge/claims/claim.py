@@ -9,11 +9,8 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
-from kernelsweep.problems.registry import problem_of
 from kernelsweep.results import BASELINE_PREFIX, LIMIT_PREFIX, finite, read_rows
-from kernelsweep.sweep.axes import parse_size
-from kernelsweep.sweep.expressions import TEXT_AXES
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.axes import is_size, parse_size
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.study_quantities import quantities_of
 
@@ -65,13 +62,13 @@ class Claim:
     id                    its name, unique among all claims
     text                  the statement for readers
     source, device        the source, and the device that it measured
-    kernel, unroll        the kernel that the claim is about, and its unroll factor; in a study with a problem file the
+    kernel, unroll        the kernel that the claim is about, and its unroll factor; in a study without steps the
                           kernel at its fastest configuration, or if empty, the fastest of all kernels
     reference_kernel, reference_unroll
                           the kernel in the denominator: the quantity is then the ratio of both kernels' quantities.
                           Empty if the quantity is the kernel's own
     arguments             an exchange's
-    quantity              SPEEDUP, OUTPUT, or a metric's name; in a study with a problem file a quantity's name
+    quantity              SPEEDUP, OUTPUT, or a metric's name; in a study without steps a quantity's name
     relation              the quantity's relation to the value, one of relations.RELATIONS
     value                 a number, or the elements of an OUTPUT
     tolerance             of the relation ABOUT, in the units of the value
@@ -153,7 +150,7 @@ def _place(text: str) -> dict[str, Any]:
     """The values in a text such as `array_size=2^28 grid_size=256`; a size may be EVERY_SIZE. Raises ValueError."""
     place: dict[str, Any] = dict(word.split("=") for word in text.split())
     for axis, value in place.items():
-        if value != EVERY_SIZE and axis not in TEXT_AXES:
+        if value != EVERY_SIZE and (value[:1].isdecimal() or is_size(value)):
             place[axis] = int(value) if value.isdecimal() else parse_size(value)
     return place
 
@@ -212,7 +209,7 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
             raise UserError(f"{key}.{_wrong_tolerance(entry['relation'], entry['tolerance'])}")
         if entry["quantity"] == OUTPUT:
-            if not problem_of(settings["problem"]).shows_output or entry["relation"] != EQUAL:
+            if settings["compares"] != "outputs" or entry["relation"] != EQUAL:
                 raise UserError(
                     f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
                 )
@@ -221,8 +218,8 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
 
 
 def compares_fastest(settings: Mapping[str, Any]) -> bool:
-    """Whether a study's claims compare the fastest configurations: the studies with a problem file."""
-    return problem_of(settings["problem"]).described is not None
+    """Whether a study's claims compare the fastest configurations: where neither steps nor outputs are compared."""
+    return not settings["ladder"] and settings["compares"] == "times"
 
 
 def _check_best(
@@ -283,10 +280,5 @@ def _check_side(
         known = [*kernels, *baselines]
         raise UserError(f"{key}.{kernel_key} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}.")
     kernel = kernels[name]
-    if unroll not in kernel.unroll:
-        factors = ", ".join(str(factor) for factor in kernel.unroll)
-        raise UserError(f"{key}.{unroll_key} is {unroll}. {name} supports {factors}.")
-    if kernel.plan in PLANS_WITH_A_GRID and (name, unroll) not in [(step["kernel"], step["unroll"]) for step in ladder]:
-        raise UserError(
-            f"{key}.{kernel_key} is {name!r}, but no step of the ladder gives its grid_size. Add such a step."
-        )
+    if kernel.chooses_grid and (name, unroll) not in [(step["kernel"], step["unroll"]) for step in ladder]:
+        raise UserError(f"{key}.{kernel_key} is {name!r}, but no step gives its grid_size. Add such a step.")

@@ -232,7 +232,7 @@ def _right_row(found: pandas.DataFrame, name: str, point: _Point) -> dict[Any, A
     if found.empty:
         raise NotMeasured(f"{name} at {point.where} is not {'recorded' if point.is_recorded else 'in this sweep'}")
     if len(found) > 1:
-        raise NotMeasured(f"{name} ran in several grids, and no step of the ladder says which one is meant")
+        raise NotMeasured(f"{name} ran in several grids, and no step says which one is meant")
     row = found.iloc[0].to_dict()  # to_dict("records") takes 1.2 ms, this 0.06
     if row["status"] != "ok":
         status, message = str(row["status"]).replace("_", " "), " ".join(str(row["message"]).split())

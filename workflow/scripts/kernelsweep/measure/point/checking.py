@@ -5,8 +5,6 @@ A write outside of an array, which leaves results and inputs right, is found by 
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.problems.problem import Instance, Judgement
@@ -31,7 +29,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     if compares_bits and not judgement.mistake:
         run.memory.comparison.keep(run.memory.results())
     outside = run.memory.overwritten()
-    changed = run.memory.settle()
+    changed = run.memory.changed()
     mistake = judgement.mistake or outside or _undeclared(run, changed)
     if not mistake and _has_state(run) and repeated_runs > 1:
         run.check_run()
@@ -45,7 +43,6 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,
-        updated=run.memory.updated,
     )
 
 
@@ -55,17 +52,15 @@ def check_last_sample(run: PointRun, instance: Instance, depth: int, place: int)
     return f"right when it was checked, but not when it was timed: {mistake}" if mistake else None
 
 
-def check_second_input(run: PointRun, second: Instance, depth: int, updated: Collection[str]) -> str | None:
+def check_second_input(run: PointRun, second: Instance, depth: int) -> str | None:
     """What is wrong with the results of a second input in the same memory, or None.
-
-    updated  the arrays that the check found to be changed
 
     Finds results that are kept by address, shape or a flag, and state that is left behind. Leaves the second input in
     place. Raises LaunchError and ContextLost.
     """
     run.check_run()  # Samples have left the state of other buffers, at another place.
     try:
-        run.memory.prepare(run.point, run.plan, second, updated, number=1)
+        run.memory.prepare(run.point, run.plan, second, number=1)
     except MemoryError:  # Only the first input has room.
         run.memory.free()
         return None
@@ -94,7 +89,7 @@ def _undeclared(run: PointRun, changed: list[str]) -> str | None:
     message = f"the result is right, but {changed[0]} is not left as it was, as the next run needs it"
     if changed[0] in run.plan.arrays:
         return message
-    return f"{message}. If kernels may change {changed[0]}, name it among the problem's outputs, too"
+    return f"{message}. If the kernel may change {changed[0]}, name it in its updates, or among the problem's outputs"
 
 
 def _has_state(run: PointRun) -> bool:

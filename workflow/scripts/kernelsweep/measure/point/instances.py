@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.problems.problem import Instance
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
 
-# The most bytes of inputs that are made ahead. Two inputs for each of sixteen element types and operations take fewer.
+# The most bytes of an instance's inputs, and of all inputs, that are made ahead.
+_LARGE = 2**24
 _MOST_AHEAD = 2**30
 
 _Data = tuple[Any, ...]  # A point's values on the axes that its data depend on.
@@ -31,25 +34,30 @@ class Instances:
         self._kept: dict[bool, Instance] = {}
         self._kept_of: _Data = ()
 
-    def make_ahead(self, checked: Iterable[Point], timed: Iterable[Point]) -> None:
+    def make_ahead(self, checked: Sequence[Point], timed: Iterable[Point]) -> bool:
         """Make the instances of points that are going to be checked, and of others that are only timed.
 
-        A problem that keeps its references on disk makes its inputs in the worker, since they may be large.
+        Returns whether all are made. Where one has large inputs, none after it is made: references.py prepares them.
+        Raises UserError where arguments or constants don't fit the kernel.
         """
-        if self._problem.references is not None:
-            return
         size = 0
         for is_checked, points in ((True, checked), (False, timed)):
             for point in points:
                 for is_second in (False, True) if is_checked and self._task.protocol.second_input else (False,):
                     place = self._data(point), is_second
-                    if place not in self._ahead:
-                        if size > _MOST_AHEAD:
-                            return
-                        self._ahead[place] = self._made(point, is_second)
-                        size += _input_bytes(self._ahead[place], point)
+                    if place in self._ahead:
+                        continue
+                    instance = self._made(point, is_second)
+                    size += (added := _input_bytes(instance, point))
+                    if added > _LARGE or size > _MOST_AHEAD:
+                        return False
                     if is_checked:
-                        self._ahead[place].expect(point)
+                        instance.expect(point)
+                    self._ahead[place] = instance
+        launches = launches_of_task(self._task.launches, self._problem)
+        for point in checked:
+            check_fit(self._task, launches, point, self.at(point))
+        return True
 
     def make(self, point: Point, has_clock: bool) -> None:
         """Make the instances of a point that is going to be checked, and find its right results."""
@@ -72,9 +80,7 @@ class Instances:
 
     def _made(self, point: Point, is_second: bool) -> Instance:
         seed = self._task.protocol.seed
-        return self._problem.make_instance(
-            self._task.kernel, point, self._task.longest, second_seed(seed) if is_second else seed
-        )
+        return self._problem.instance(self._task.kernel, point, second_seed(seed) if is_second else seed)
 
 
 def _input_bytes(instance: Instance, point: Point) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from math import gcd
 from typing import Any
@@ -13,7 +14,7 @@ from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison, Results
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import ALL_ONES, Array, Elements, Instance
-from kernelsweep.sweep.kernels.launch_plans import Plan
+from kernelsweep.sweep.kernels.plan import Plan
 from kernelsweep.sweep.point import Point
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
@@ -23,6 +24,9 @@ MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
 
+# Poisons of integers: of four bytes or more with a sign, and of others.
+_SMALLEST, _LARGEST, _ODD = 0x80000000, 0x7FFFFFFF, 0xABABABAB
+
 # The widest access of a thread in bytes; guarded arrays end where a multiple of it does.
 _WIDEST = 16
 
@@ -30,8 +34,7 @@ _WIDEST = 16
 class KernelMemory:
     """The memory of a kernel's points, one point after another. It is kept between points, and grows with them.
 
-    A kernel that changes an array's contents works on a copy, which is restored before every run. If the problem leaves
-    open whether it does, a run shows: the array is then compared with its contents.
+    A kernel that changes an array's contents works on a copy, which is restored before every run.
 
     comparison  compares results on the platform
     """
@@ -47,22 +50,20 @@ class KernelMemory:
         self._contents: dict[tuple[str, int], tuple[Elements, int]] = {}
         self.input = 0  # the number of the input that is in place
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
-        self._changed_before: set[str] = set()  # arrays whose contents some point so far was found to change
 
     def prepare(
         self,
         point: Point,
         plan: Plan,
         instance: Instance,
-        updated: Collection[str] | None = None,
         number: int = 0,
     ) -> None:
         """Make room for a point's arrays, and put their contents in place. Raises MemoryError and LaunchError.
 
-        updated  the arrays that the point was found to change; None if that is still to be found
         number   of the input: what was uploaded of one stays on the device while the other is in place
         """
         arrays = {**instance.arrays(point), **plan.arrays}
+        arrays |= {name: replace(arrays[name], updated=True) for name in plan.updates}
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
         self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
@@ -70,30 +71,20 @@ class KernelMemory:
         if self.input != number:
             self._filled.clear()
         self.input = number
-        self._poison = instance.poison
-        # A kernel that has changed an array before gets a copy at once, and not only after a first run on the array.
-        self._found = {*(self._changed_before if updated is None else updated)}
         for name in plan.constants:
             array = arrays[name]
             assert array.contents is not None, "a constant is one of the problem's inputs"
-            self._platform.set_constant(plan.launches[0].variant or "", name, np.resize(array.contents, array.size))
+            self._platform.set_constant(plan.launches[0].function, name, np.resize(array.contents, array.size))
         self._make_room()
 
-    def settle(self) -> list[str]:
-        """The arrays whose contents the run before has changed, though the problem doesn't say that kernels may.
-
-        Where the problem leaves it open, the point works on a copy of these from now on, and on the others themselves.
-        Raises MemoryError.
-        """
-        compared = [name for name, array in self._with_contents().items() if not array.updated]
-        changed = [name for name in compared if not self._is_unchanged(name)]
+    def changed(self) -> list[str]:
+        """The arrays whose contents the run before has changed, though nothing says that the kernel may."""
+        changed = [
+            name for name, array in self._with_contents().items() if not array.updated and not self._is_unchanged(name)
+        ]
         for name in changed:
-            if not self._works_on_copy(name):
-                self._forget(name)
-        self._found = {name for name in changed if self._arrays[name].updated is None}
-        self._changed_before |= self._found
-        self._make_room()
-        return [name for name in changed if name not in self._found]
+            self._forget(name)
+        return changed
 
     @property
     def contents_bytes(self) -> int:
@@ -147,11 +138,6 @@ class KernelMemory:
         return self._memory_of(value, place) if value in self._arrays else self._scalars[value]
 
     @property
-    def updated(self) -> list[str]:
-        """The arrays that the point was found to change."""
-        return sorted(self._found)
-
-    @property
     def needs_restoring(self) -> bool:
         """Whether some array is restored before every run."""
         return any(map(self._works_on_copy, self._arrays))
@@ -203,7 +189,7 @@ class KernelMemory:
 
     def _works_on_copy(self, name: str) -> bool:
         """Whether the kernel is given a copy of an array, which is restored before every run."""
-        return self._arrays[name].updated or name in self._found
+        return self._arrays[name].updated
 
     def _memory_of(self, name: str, place: int = 0) -> Memory:
         """The memory that the kernel is given for an array."""
@@ -214,7 +200,14 @@ class KernelMemory:
         return Role.COPY if self._works_on_copy(name) else Role.ARRAY
 
     def _poison_of(self, array: Array) -> int:
-        return self._poison if array.dtype.kind in "iu" else ALL_ONES
+        """What an array without contents holds before a kernel writes there: a 32-bit word, repeated.
+
+        Wherever it is left, or is combined with right values, the results are wrong: NaN, and of integers the smallest
+        for the first input and the largest for the second, since a minimum hides the one and a maximum the other.
+        """
+        if array.dtype.kind == "i" and array.dtype.itemsize >= WORD:
+            return _LARGEST if self.input else _SMALLEST
+        return _ODD if array.dtype.kind in "iu" else ALL_ONES
 
     def _make_room(self) -> None:
         """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""

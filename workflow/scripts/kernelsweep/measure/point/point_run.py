@@ -12,7 +12,7 @@ from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance, Judgement
-from kernelsweep.sweep.kernels.launch_plans import Launch, Plan
+from kernelsweep.sweep.kernels.plan import Launch, Plan
 from kernelsweep.sweep.point import Point
 
 
@@ -40,35 +40,21 @@ class Samples:
 
 @dataclass(frozen=True)
 class PointRun:
-    """A point whose memory is prepared.
-
-    variant       the C++ name of what its launches start, unless they say otherwise
-    shared_bytes  the dynamic shared memory of a block, unless a launch says otherwise
-    """
+    """A point whose memory is prepared."""
 
     platform: Platform
     memory: KernelMemory
     point: Point
     plan: Plan
-    variant: str
-    shared_bytes: int
-
-    def variant_of(self, launch: Launch) -> str:
-        """The C++ name of what a launch of the plan starts."""
-        return self.variant if launch.variant is None else launch.variant
-
-    def shared_bytes_of(self, launch: Launch) -> int:
-        """The dynamic shared memory of a block of a launch of the plan."""
-        return self.shared_bytes if launch.shared_bytes is None else launch.shared_bytes
 
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
         launches = [
             (
-                self.variant_of(launch),
+                launch.function,
                 launch.grid,
                 launch.block,
-                self.shared_bytes_of(launch),
+                launch.shared_bytes,
                 self._arguments(launch, place),
             )
             for launch in self.plan.launches
@@ -82,9 +68,8 @@ class PointRun:
 
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
         """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
-        function = self.variant_of(launch)
         found = [self.memory.argument(value, place) for value in launch.arguments]
-        return fitting(function, launch.arguments, found, self.platform.parameter_bytes(function))
+        return fitting(launch.function, launch.arguments, found, self.platform.parameter_bytes(launch.function))
 
     def check_run(self) -> None:
         """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,10 @@ from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.second_input import has_second_input
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.expressions import Expression
-from kernelsweep.sweep.kernels.launch_plans import Launch
-from kernelsweep.sweep.kernels.planner import planner
+from kernelsweep.sweep.kernels.launches import launches_of_task
+from kernelsweep.sweep.kernels.plan import Launch
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.point import Point
 
@@ -34,9 +35,8 @@ class Runner:
         """`instances`: the task's, if some are made already."""
         self._platform = platform
         self._task = task
-        self._depth = Expression(task.summation_depth)
-        self._shared_elements = Expression(task.shared_elements)
-        self._plan = planner(task.plan, task.listed)
+        self._roundings = Expression(task.roundings)
+        self._launches = launches_of_task(task.launches, problem_of(task.problem))
         self._instances = instances or Instances(task)
         self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
@@ -51,13 +51,11 @@ class Runner:
         point: Point,
         variant: str,
         check: bool = True,
-        updated: Collection[str] = (),
         unit: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Check a point and, if it is right and the platform has a clock, time it.
 
         check       False for a point that was checked before, which then is only timed
-        updated     the arrays that the check found to be changed, for a point that was checked before
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
@@ -67,16 +65,14 @@ class Runner:
             self._platform.load(Path(unit["file"]), dict(unit["variants"]))
             self._loaded.add(unit["file"])
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
-        run = self._point_run(point, variant)
+        run = self._point_run(point)
         try:
-            self._memory.prepare(point, run.plan, self._instances.at(point), None if check else updated)
-            outcome = self._check(run) if check else Outcome("ok", updated=list(updated))
+            self._memory.prepare(point, run.plan, self._instances.at(point))
+            outcome = self._check(run) if check else Outcome("ok")
             if outcome.status != "ok":
                 return outcome
             first = run.plan.launches[0]
-            outcome.occupancy = self._platform.occupancy(
-                run.variant_of(first), first.threads, run.shared_bytes_of(first)
-            )
+            outcome.occupancy = self._platform.occupancy(first.function, first.threads, first.shared_bytes)
             if self._sampling:
                 samples = run.samples(self._memory.prepare_places())
                 visit = take_samples(run, samples, self._sampling, self._pauses.of_point())
@@ -92,7 +88,7 @@ class Runner:
                 if mistake:
                     return Outcome("wrong_result", mistake)
             if check and self._has_second_input():
-                mistake = check_second_input(run, self._instances.at(point, True), self._depth_of(run), outcome.updated)
+                mistake = check_second_input(run, self._instances.at(point, True), self._depth_of(run))
                 if mistake:
                     return Outcome("wrong_result", mistake)
             return outcome
@@ -100,7 +96,7 @@ class Runner:
             self.free_memory()
             return Outcome("out_of_memory", str(error))
         except MisfitError as error:
-            raise UserError(f"{self._task.listed['place'] if self._task.listed else point}: {error}.") from error
+            raise UserError(f"{self._launches.place}: {error}.") from error
         except LaunchError as error:
             self._memory.forget_contents()
             return Outcome("launch_failed", str(error))
@@ -112,7 +108,7 @@ class Runner:
 
         Returns those launches. Raises as run() does, and LaunchError.
         """
-        run = self._point_run(point, variant)
+        run = self._point_run(point)
         run.samples()(start, stop)
         self._platform.synchronize()
         return run.plan.launches
@@ -129,17 +125,15 @@ class Runner:
         """Give all buffers back."""
         self._memory.free()
 
-    def _point_run(self, point: Point, variant: str) -> PointRun:
-        shared_elements = int(self._shared_elements(point))
-        shared_bytes = shared_elements * np.dtype(point["dtype"]).itemsize if shared_elements else 0
-        return PointRun(self._platform, self._memory, point, self._plan(point), variant, shared_bytes)
+    def _point_run(self, point: Point) -> PointRun:
+        return PointRun(self._platform, self._memory, point, self._launches.at(point))
 
     def _check(self, run: PointRun) -> Outcome:
         return check_point(run, self._instances.at(run.point), self._depth_of(run), self._task.protocol.repeated_runs)
 
     def _depth_of(self, run: PointRun) -> int:
         """The longest chain of roundings that an element's value goes through on the device."""
-        return int(self._depth({**run.point, LAUNCHES: len(run.plan.launches)}))
+        return int(self._roundings({**run.point, LAUNCHES: len(run.plan.launches)}))
 
     def _has_second_input(self) -> bool:
         """Whether the point in memory is small enough to be run with a second input."""

@@ -37,8 +37,7 @@ from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, Work, do_work, find_work, made_ready, noted
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.problems.problem import Problem
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import Problem, problem_of
 from kernelsweep.sweep.candidates import axes_of_places, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.units import Unit
@@ -258,7 +257,7 @@ class _Evaluator:
             workers = at_device.idle.get()
             try:
                 timeout = self._task.protocol.timeout_seconds
-                outcome = workers.run(0, missing.point, missing.variant, None, timeout, ready.unit)
+                outcome = workers.run(0, missing.point, missing.variant, timeout, ready.unit)
             finally:
                 at_device.idle.put(workers)
         with self._one_at_a_time:

@@ -205,13 +205,11 @@ class Workers:
         visit: int,
         point: Point,
         variant: str,
-        checked: Outcome | None,
         seconds: float,
         unit: BuiltUnit | None = None,
     ) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
-        checked  the outcome of the first visit, for the others
         seconds  the time limit
         unit     of the variant, where it is not in the task's binary
 
@@ -222,7 +220,6 @@ class Workers:
             variant,
             seconds,
             check=visit == 0,
-            updated=checked.updated if checked else [],
             unit={"file": str(unit.file), "variants": unit.variants} if unit else None,
         )
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from kernelsweep.observe.accesses.trace import Trace
 from kernelsweep.observe.counting.quantities import SECTOR_BYTES
 from kernelsweep.observe.counting.run import TracedRequest
-from kernelsweep.problems.lanes import LANES
+from kernelsweep.platforms.counting.library import LANES
 
 # Lines between the rounds of the banks, up to this number.
 BANKS, MOST_BANK_LINES = 32, 8

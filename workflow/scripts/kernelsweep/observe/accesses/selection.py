@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.sweep.kernels.launch_plans import PLANS_WITH_A_GRID
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.source import GRID_SIZE
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import skip_reason
 from kernelsweep.sweep.study import Study
 
 # Four warps: whole warps fall idle in a tree's second step and third, and its few steps fit into the picture.
@@ -28,18 +30,18 @@ class PicturedStep:
 
 
 def pictured_steps(study: Study, counted: Mapping[str, Sequence[Point]]) -> list[PicturedStep]:
-    """The steps of a study's ladder, or else its kernels where they list their launches; without those that can't run.
+    """The study's steps, or else its kernels; without those that can't run, and none where outputs are compared.
 
     counted  the points of each kernel that are counted on the emulator
     """
-    if not study.problem.draws_accesses:
+    if study.settings["compares"] == "outputs":
         return []
     steps = [(step["kernel"], step["unroll"]) for step in study.settings["ladder"]]
     if not steps:
-        steps = [(name, None) for name, kernel in study.kernels.items() if kernel.listed]
+        steps = [(name, None) for name in study.kernels]
     found = []
     for place, (kernel, unroll) in enumerate(steps):
-        point = next((point for point in counted[kernel] if unroll is None or point["unroll"] == unroll), None)
+        point = next((point for point in counted[kernel] if unroll is None or point.get("unroll", 1) == unroll), None)
         if point is not None and unroll is not None:
             point = _one_block(study, kernel, point)
         if point is not None:
@@ -48,8 +50,13 @@ def pictured_steps(study: Study, counted: Mapping[str, Sequence[Point]]) -> list
 
 
 def _one_block(study: Study, kernel: str, point: Point) -> Point | None:
-    """The point with one block of four warps in its first launch; None where the kernel has no such block."""
-    grid = 1 if study.kernels[kernel].plan in PLANS_WITH_A_GRID else None
-    elements = 4 * DRAWN_BLOCK if grid else DRAWN_BLOCK * point["unroll"]
-    small = point.at(block_size=DRAWN_BLOCK, grid_size=grid, array_size=elements)
-    return None if study.kernels[kernel].unsupported(small) else small
+    """The point with one block of four warps in its first launch, where it has these axes; None where it can't run."""
+    source = study.kernels[kernel]
+    if not {"array_size", "block_size", "unroll"} <= {*point}:
+        return point
+    elements = 4 * DRAWN_BLOCK if source.chooses_grid else DRAWN_BLOCK * point["unroll"]
+    small = point.at(block_size=DRAWN_BLOCK, array_size=elements)
+    if source.chooses_grid:
+        small = small.at(**{GRID_SIZE: 1})
+    restrictions = [*study.settings["restrictions"], *source.restrictions]
+    return None if skip_reason(small, source, restrictions, EMULATOR) else small

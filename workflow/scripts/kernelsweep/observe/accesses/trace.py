@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kernelsweep.observe.accesses.selection import DRAWN_BLOCK
 from kernelsweep.observe.counting.run import CountingRunner, TracedRequest
-from kernelsweep.problems.lanes import LANES
+from kernelsweep.platforms.counting.library import LANES
 from kernelsweep.sweep.point import Point
 
 WARPS = DRAWN_BLOCK // LANES

@@ -9,8 +9,8 @@ from kernelsweep.observe.counting.quantities import UNIT_OF_METRIC
 from kernelsweep.observe.counting.run import CountedPoint
 from kernelsweep.results import COUNTED, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.kernels.planner import launched_columns
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.points import launched_columns
 
 
 def count_rows(study: str, kernel: KernelSource, counted: Iterable[CountedPoint]) -> list[Row]:

@@ -5,39 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.observe.listed_points import nearest_point
+from kernelsweep.observe.chosen_points import nearest_point
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernels.source import GRID_SIZE
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import points
+from kernelsweep.sweep.points import valid_points
 
 
 def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[PlannedPoint]:
     """A kernel's points to profile.
 
     study  its checked settings: ladder, reference, profiled
-    sweep  the kernel's first sweep; an axis that neither step nor reference point sets has its largest number with
-           which the point can run, or its first text
+    sweep  the kernel's first sweep
 
-    A kernel that is no step of the ladder has only the points that `profiled` names. One that lists its own launches
-    has the point that is nearest to the reference point.
+    In a study with steps, these are the kernel's steps at the reference point, and the points that `profiled` names. An
+    axis that neither says has its largest number with which the point can run, or its first text. In other studies,
+    it is the point that is nearest to the reference point.
     """
-    if sweep.kernel.listed:
+    if not study["ladder"]:
         nearest = nearest_point(study["reference"], sweep)
         return sweep.planned([nearest]) if nearest else []
-    steps = [{**step, "at": {}} for step in study["ladder"]] + list(study["profiled"])
     axes, *_ = sweep.axes
     chosen: dict[Point, PlannedPoint] = {}
-    for step in steps:
+    for step in [{**step, "at": {}} for step in study["ladder"]] + list(study["profiled"]):
         if step["kernel"] != sweep.kernel.name:
             continue
-        changed = {name: value for name, value in step["at"].items() if value is not None}
-        values = {**study["reference"], **changed, "unroll": step["unroll"], "grid_size": step["grid_size"]}
-        if step["grid_size"] is not None:
-            values["grid_size"] = grid_on_device(step["grid_size"], sweep.multiprocessors, values["block_size"])
+        values = {**study["reference"], **step["at"]}
+        values |= {axis: step[axis] for axis in ("unroll", GRID_SIZE) if axis in axes}
+        if values.get(GRID_SIZE) is not None:
+            values[GRID_SIZE] = grid_on_device(values[GRID_SIZE], sweep.multiprocessors, values["block_size"])
         free = {axis: _candidates(swept) for axis, swept in axes.items() if axis not in values}
         fixed = {axis: [value] for axis, value in values.items()}
-        planned = sweep.planned(points({axis: {**free, **fixed}[axis] for axis in axes}))
+        # Restrictions are reasons here: a step that can't run is told.
+        every = valid_points([{axis: {**free, **fixed}[axis] for axis in axes}], [], sweep.tied)
+        planned = sweep.planned(every)
         found = next((each for each in planned if not each.skipped), planned[-1])
         chosen[found.point] = found
     return list(chosen.values())

@@ -32,7 +32,7 @@ def prepare(platform: Platform, task: KernelTask) -> Callable[[Point, str], Answ
         return Answer(
             "ok",
             "",
-            tuple(Launched(launch.variant or variant, launch.grid, launch.block) for launch in launches),
+            tuple(Launched(launch.function, launch.grid, launch.block) for launch in launches),
         )
 
     return run

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.problems.lanes import LANES
 
+LANES = 32  # of a warp
 SPACES = ("global", "shared")
 ACCESSES = ("load", "store", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp

@@ -27,7 +27,7 @@ from kernelsweep.drawing.layout import (
     new_figure,
     text_width_pt,
 )
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS
 
 FIGURE = Declaration(

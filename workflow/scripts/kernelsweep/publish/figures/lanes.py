@@ -30,7 +30,6 @@ from kernelsweep.drawing.layout import (
     text_width_pt,
     wrap,
 )
-from kernelsweep.problems.exchange import parse_arguments
 
 FIGURE = Declaration(
     title="Which lane's value lands where",
@@ -146,10 +145,10 @@ def _pictures(data: StudyData, published: Mapping[tuple[str, str], str]) -> list
 
 
 def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int) -> _Picture:
-    arguments = parse_arguments(text)
+    arguments = _numbers(text)
     output = _values(published)
     found = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(output))]
-    found = found[found["arguments"].map(parse_arguments).map(lambda those: those == arguments).astype(bool)]
+    found = found[found["arguments"].map(_numbers).map(lambda those: those == arguments).astype(bool)]
     found = found[found["unroll"] == elements]
     if found.empty:
         return _Picture(kernel, text, output, None, "no such point in this sweep", elements)
@@ -330,3 +329,8 @@ def _caption(data: StudyData) -> str:
         f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
         " holds an element before the exchange; lines: where its value went. Threads of several elements are named."
     )
+
+
+def _numbers(arguments: str) -> dict[str, int]:
+    """An exchange's arguments by name: {"lane_mask": 1, "first": 0} for "lane_mask=1 first=0"."""
+    return {name: int(value) for name, value in (word.split("=") for word in arguments.split())}

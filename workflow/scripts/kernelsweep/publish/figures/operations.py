@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas
 from matplotlib.figure import Figure
 
@@ -23,8 +24,6 @@ from kernelsweep.drawing.heatmap import (
 )
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width
 from kernelsweep.drawing.style import styled
-from kernelsweep.problems.element_types import CXX_TYPES
-from kernelsweep.problems.operations import OPERATIONS
 
 FIGURE = Declaration(
     title="By operation and type",
@@ -67,10 +66,17 @@ def _with_differences(rows: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def _panel(label: str, shown: pandas.DataFrame, drawn: pandas.DataFrame) -> Panel:
-    dtypes = {dtype: dtype for dtype in CXX_TYPES if dtype in set(drawn["dtype"])}
-    operations = {operation: operation for operation in OPERATIONS if operation in set(drawn["operation"])}
+    dtypes = {dtype: dtype for dtype in sorted(set(drawn["dtype"]), key=_width)}
+    operations = {
+        operation: operation for operation in sorted(set(drawn["operation"]), key=lambda name: (name != BASE, name))
+    }
     down, across = PanelAxis(["dtype"], dtypes, "element type"), PanelAxis(["operation"], operations)
     return as_panel(label, shown, down, across, shaded="difference")
+
+
+def _width(dtype: str) -> tuple[bool, int]:
+    """Integers before floats, and the narrower first."""
+    return np.dtype(dtype).kind == "f", np.dtype(dtype).itemsize
 
 
 def _message(steps: Sequence[Step], of_steps: Sequence[pandas.DataFrame]) -> str:

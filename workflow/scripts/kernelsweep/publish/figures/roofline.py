@@ -14,14 +14,12 @@ from kernelsweep.analysis.places import at_place, kernel_axes, place_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.roofs import arithmetic_kinds, arithmetic_of
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.labelled_points import POINTS_IN, points_figure
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.value_axis import logarithmic
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
-from kernelsweep.problems.registry import problem_of
 from kernelsweep.publish.swept_axes import no_times, place_caption
 
 FIGURE = Declaration(
@@ -44,10 +42,6 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
     The bytes are those that the problem has to move once: a kernel that moves more lies the lower.
     """
-    if problem_of(data.settings["problem"]).described is None:
-        reason = "A roofline is drawn for problems whose work names flops."
-        frame = Frame(width, FIGURE.heading(data.title), "No roofline to draw.", f"{device_text(data.device)}.")
-        return empty_figure(frame, reason)
     roofs = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data)}
     caption = _caption(data, roofs)
     points = _points(data)

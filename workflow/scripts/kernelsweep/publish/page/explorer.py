@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, BUILD_COLUMNS, read_parameters
 
 Row = Mapping[str, str]

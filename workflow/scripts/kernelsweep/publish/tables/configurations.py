@@ -17,7 +17,7 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import fastest_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
-from kernelsweep.problems.registry import problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.publish.tables.formats import (
     EMPTY,
     Column,

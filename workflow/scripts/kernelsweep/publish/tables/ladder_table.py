@@ -137,7 +137,7 @@ def _step_row(step: Step, data: StudyData, reference: pandas.DataFrame) -> dict[
     row: dict[str, Any] = {
         "kernel": step.kernel,
         "unroll": step.unroll,
-        "block_size": data.settings["reference"]["block_size"],
+        "block_size": data.settings["reference"].get("block_size"),
         "grid_size": step.grid_size,
         "device": data.device["name"],
         "status": NOT_MEASURED,

@@ -13,7 +13,6 @@ import pandas
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.find import best_at
-from kernelsweep.problems.registry import problem_of
 from kernelsweep.publish.tables.configurations import configuration_table, configuration_text
 from kernelsweep.publish.tables.counters import metrics_text, with_metrics
 from kernelsweep.publish.tables.exchanges import exchange_table, exchange_text
@@ -24,7 +23,7 @@ from kernelsweep.publish.tables.ladder_text import study_text
 
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
     """A study's table for programs, and the same for readers."""
-    table, text = _TABLES[problem_of(data.settings["problem"]).table](data)
+    table, text = _TABLES[_kind(data)](data)
     return _with_proofs(table, text, data) if data.proofs else (table, text)
 
 
@@ -33,7 +32,7 @@ def rows_of_steps(data: StudyData) -> pandas.DataFrame:
 
     Columns, besides others: kernel, status, flags; with times also time_us, time_low_us, time_high_us, speedup.
     """
-    return _ROWS_OF_STEPS[problem_of(data.settings["problem"]).table](data)
+    return _ROWS_OF_STEPS[_kind(data)](data)
 
 
 def _steps(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
@@ -62,7 +61,12 @@ def _with_proofs(table: pandas.DataFrame, text: TableText, data: StudyData) -> t
     return table.assign(proven=words), replace(text, columns=[*text.columns, column], explanation=explanation)
 
 
-# By the name that a problem gives its table.
+def _kind(data: StudyData) -> str:
+    if data.compares_outputs:
+        return "exchanges"
+    return "steps" if data.settings["ladder"] else "configurations"
+
+
 _TABLES = {"steps": _steps, "exchanges": _exchanges, "configurations": _configurations}
 _ROWS_OF_STEPS: dict[str, Callable[[StudyData], pandas.DataFrame]] = {
     "steps": study_table,

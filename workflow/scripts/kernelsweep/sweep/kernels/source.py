@@ -1,97 +1,70 @@
-"""A kernel's source: its template parameters, its launch plan, the points that it supports, and its files."""
+"""A kernel: its file with what that includes, its launches, and where it can run."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.compilers import code_variables, preprocessed_files
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
+from kernelsweep.sweep.kernels.launches import KernelLaunches
+from kernelsweep.sweep.kernels.plan import Plan
 
-if TYPE_CHECKING:
-    from kernelsweep.sweep.kernels.launch_function import LaunchFunction
-    from kernelsweep.sweep.kernels.launch_list import LaunchList
-
-# The name for the number of launches in a summation depth, which is an expression over the axes.
+# The name for the number of launches in a kernel's `roundings`, which is an expression over the axes.
 LAUNCHES = "launches"
 
-_BLOCK_SIZE_RULES: Mapping[str, Callable[[int], bool]] = {
-    "any": lambda size: True,
-    "multiple_of_32": lambda size: size % 32 == 0,
-    "power_of_two": lambda size: size & (size - 1) == 0,
-}
-# The attributes allowed between a kernel's `void` and its name.
-ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
+# The axis of the number of thread blocks. A row has the number that its first launch had, which may be smaller.
+GRID_SIZE = "grid_size"
+
 _NAMED_BY_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]+[A-Za-z_]", re.MULTILINE)
 _INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class KernelSource:
-    """One kernel file, parsed.
+    """A kernel of a study.
 
-    problem              the problem that it solves
-    template_parameters  the names of its template parameters, in their order
-    input_is_const       whether its first parameter points to const; only a run shows whether it changes its input
-    shared_elements      an expression for the elements of dynamic shared memory a block
-    summation_depth      an expression for the longest chain of roundings of an element's value on the device
-    listed               its own launches, in place of a plan and of what belongs to a plan
-    options              further options for nvcc
-    acknowledged         the reasons for notes (results.NOTES), by array
+    problem       the problem that it solves
+    launches      of one run
+    roundings     an expression for the longest chain of roundings of an element's value on the device
+    restrictions  conditions that its points meet, besides the study's
+    options       further options for nvcc
+    acknowledged  the reasons for notes (results.NOTES), by array
     """
 
     name: str
     path: Path
     problem: Problem
-    template_parameters: tuple[str, ...]
-    plan: str
-    input_is_const: bool
-    block_size: str
-    smallest_block_size: int
-    largest_block_size: int
-    unroll: tuple[int, ...]
-    dtypes: tuple[str, ...]
-    operations: tuple[str, ...]
-    shared_elements: str
-    summation_depth: str
-    undefined_behaviour: str | None
-    smallest_architecture: str | None
-    gpu_only: str | None
-    listed: LaunchList | LaunchFunction | None = None
+    launches: KernelLaunches
+    roundings: str = "0"
+    restrictions: tuple[str, ...] = ()
+    undefined_behaviour: str | None = None
+    smallest_architecture: str | None = None
+    gpu_only: str | None = None
     options: tuple[str, ...] = ()
     acknowledged: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variant_axes(self) -> list[str]:
         """The axes that are fixed when a variant is compiled."""
-        if self.listed:
-            return [name for name in self.problem.axes if name in self.listed.variant_names]
-        return [name for name, axis in self.problem.axes.items() if axis.in_variant]
+        return [name for name in self.problem.axes if name in self.launches.variant_names]
 
-    def unsupported(self, point: Mapping[str, Any]) -> str | None:
-        """The reason why this kernel can't run at a point, or None."""
-        if self.listed:
-            return None  # Restrictions say which points it can have.
-        if point["unroll"] not in self.unroll:
-            return f"unroll {point['unroll']}: the kernel supports {_listed(self.unroll)}"
-        smallest, largest = self.smallest_block_size, self.largest_block_size
-        if not smallest <= point["block_size"] <= largest:
-            return f"block size {point['block_size']}: the kernel supports {smallest} to {largest}"
-        if not _BLOCK_SIZE_RULES[self.block_size](point["block_size"]):
-            return f"block size {point['block_size']}: the kernel needs a {self.block_size.replace('_', ' ')}"
-        if point["dtype"] not in self.dtypes:
-            return f"element type {point['dtype']}: the kernel supports {_listed(self.dtypes)}"
-        if "Operation" in self.template_parameters and point["operation"] not in self.operations:
-            return f"operation {point['operation']}: the kernel supports {_listed(self.operations)}"
-        return None
+    @property
+    def chooses_grid(self) -> bool:
+        """Whether the axis grid_size says how many blocks its first launch has."""
+        return GRID_SIZE in self.problem.axes and GRID_SIZE in self.launches.launch_names
+
+    def plan(self, point: Mapping[str, Any]) -> Plan:
+        """The launches of a point, with their arrays."""
+        return self.launches.at(point)
 
     def unsupported_on(self, target: str | None) -> str | None:
         """The reason why this kernel can't be compiled for a target or run there (see points.skip_reason), or None."""
@@ -102,10 +75,6 @@ class KernelSource:
         if smallest and compiled_for.architecture and compiled_for.architecture < smallest:
             return f"architecture {target}: the kernel needs {self.smallest_architecture} or later"
         return None
-
-
-def _listed(values: Sequence[Any]) -> str:
-    return ", ".join(str(value) for value in values)
 
 
 def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
-from kernelsweep.problems.own.array_values import (
+from kernelsweep.problems.array_values import (
     ArrayValue,
     read_compared,
     read_declared,
@@ -22,14 +22,17 @@ from kernelsweep.problems.own.array_values import (
     read_mapping,
     read_only,
 )
-from kernelsweep.problems.own.comparison import AT_ONCE, difference, error_share
-from kernelsweep.problems.own.functions import GIVEN, RESERVED, UserFunction, check_parameters
-from kernelsweep.problems.own.reference_store import ReferenceStore
-from kernelsweep.problems.own.result_limits import has_limits, limits_of, whole_limits
+from kernelsweep.problems.comparison import AT_ONCE, difference, error_share
+from kernelsweep.problems.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.problem import Array, Elements, Judgement, Limit, Limits, Point, Scalar
+from kernelsweep.problems.reference_store import ReferenceStore
+from kernelsweep.problems.result_limits import has_limits, limits_of, whole_limits
 
 # The ends of what is right, by which the store keeps them.
 _ENDS = ("lowest", "highest")
+
+# The results of up to this many elements, one for each lane of a warp, are shown in full.
+_SHOWN = 32
 
 # The modules that find them, besides this one and float_order.py.
 _LIMITS_CODE = ("result_limits.py", "comparison.py", "array_values.py")
@@ -40,6 +43,7 @@ class Inputs:
     """The inputs of a problem file for some values of the axes that its function `inputs` names."""
 
     function: UserFunction | None
+    kernel: str
     seed: int
     axes: Mapping[str, Any]
 
@@ -48,7 +52,8 @@ class Inputs:
         """Arrays and scalars. Raises UserError."""
         if self.function is None:
             return {}
-        returned = self.function.call(self.axes, {"random": generator("inputs", self.seed, self.axes)})
+        given = {"kernel": self.kernel, "random": generator("inputs", self.seed, self.axes)}
+        returned = self.function.call(self.axes, given)
         return read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
 
     @cached_property
@@ -75,35 +80,49 @@ class Inputs:
 class FileInstance:
     """The data of a problem file for the values of its data axes; see problem.Instance.
 
+    kernel                    the name of the kernel whose points these are
     inputs, outputs, scratch  arrays (and scalars) by name
     store                     keeps references on disk, if there is one
     """
 
+    kernel: str
     functions: Mapping[str, UserFunction]
     axes: Mapping[str, Any]
     inputs: Inputs
     outputs: Mapping[str, ArrayValue]
     scratch: Mapping[str, ArrayValue]
     store: ReferenceStore | None
-    poison = 0xABABABAB
+    _bounds: dict[int, dict[str, ArrayValue]] = field(default_factory=dict)
 
     @cached_property
     def expected(self) -> dict[str, ArrayValue]:
         """The reference's arrays. Raises UserError."""
         return self._kept("reference", {}, self._reference_key)
 
-    @cached_property
-    def bounds(self) -> dict[str, ArrayValue]:
-        """How far results may be off, by name; results that are not among them have to be exact. Raises UserError."""
+    def bounds(self, roundings: int = 0) -> dict[str, ArrayValue]:
+        """How far results may be off, by name; results that are not among them have to be exact. Raises UserError.
+
+        roundings  the longest chain of roundings of an element, which error_bound may ask for
+        """
         if "error_bound" not in self.functions:
             return {}
-        given = {"expected": {name: array.as_given for name, array in self.expected.items()}}
-        return self._kept("error_bound", given, [self._key("error_bound"), self._reference_key])
+        roundings = roundings if self._asks_for_roundings else 0
+        if roundings not in self._bounds:
+            given = {"expected": {name: array.as_given for name, array in self.expected.items()}}
+            key = None if self._asks_for_roundings else [self._key("error_bound"), self._reference_key]
+            self._bounds[roundings] = self._kept("error_bound", {**given, "roundings": roundings}, key)
+        return self._bounds[roundings]
+
+    @property
+    def _asks_for_roundings(self) -> bool:
+        return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
     def expect(self, point: Point) -> None:
         """See problem.Instance: have the reference, its bounds and its limits on disk. Raises UserError."""
         if "reference" in self.functions:
-            _ = self.expected, self.bounds, self.limits()
+            _ = self.expected
+            if not self._asks_for_roundings:
+                _ = self.bounds(), self.limits()
 
     def arrays(self, point: Point) -> dict[str, Array]:
         """See problem.Instance."""
@@ -121,16 +140,18 @@ class FileInstance:
 
     def limits(self) -> Mapping[str, Limits]:
         """See problem.Instance. Raises UserError."""
-        if not {"mistake", "result"}.isdisjoint(self.functions):
+        if not {"mistake", "result"}.isdisjoint(self.functions) or self._asks_for_roundings:
             return {}
         self._check_names_and_shapes(self.outputs)
-        if not all(has_limits(array.dtype, self.bounds.get(name)) for name, array in self.outputs.items()):
+        if sum(array.size for array in self.outputs.values()) <= _SHOWN:
+            return {}  # The host shows them.
+        if not all(has_limits(array.dtype, self.bounds().get(name)) for name, array in self.outputs.items()):
             return {}
         return {name: self._limits_of(name, array) for name, array in self.outputs.items()}
 
     def _limits_of(self, name: str, output: ArrayValue) -> Limits:
         """The limits of one output: those that are kept, or found when they are asked for."""
-        found = limits_of(output.dtype, self.expected[name], self.bounds.get(name))
+        found = limits_of(output.dtype, self.expected[name], self.bounds().get(name))
         kept = [self._ends[key] for end in _ENDS if (key := f"{name}.{end}") in self._ends]
         if not kept:
             return found
@@ -154,14 +175,14 @@ class FileInstance:
             return {}
         types = {name: output.dtype.name for name, output in self.outputs.items()}
         here = Path(__file__)
-        code = code_hash([here, *map(here.with_name, _LIMITS_CODE), here.parents[2] / "float_order.py"])
+        code = code_hash([here, *map(here.with_name, _LIMITS_CODE), here.parents[1] / "float_order.py"])
         key = [*_ENDS, types, code, self._key("error_bound") if "error_bound" in self.functions else None]
         key.append(self._reference_key)
         kept = self.store.load(key)
         if kept is not None:
             return kept
         ends: dict[str, ArrayValue] = {}
-        for name, bound in self.bounds.items():
+        for name, bound in self.bounds().items():
             if found := whole_limits(self.outputs[name].dtype, self.expected[name], bound):
                 ends |= {f"{name}.{end}": array for end, array in zip(_ENDS, found, strict=True)}
         self.store.save(key, ends)
@@ -169,32 +190,43 @@ class FileInstance:
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """See problem.Instance. Floats are compared within the problem's own bounds only. Raises UserError."""
-        found = {name: read_only(results[name].reshape(array.shape)) for name, array in self.outputs.items()}
+        found = {name: read_only(self._shaped(name, elements)) for name, elements in results.items()}
         if "mistake" in self.functions:
             mistake = self._call("mistake", {**found, "outputs": found})
             if mistake is not None and not (isinstance(mistake, str) and mistake):
                 raise UserError(f"{self.functions['mistake'].shown} returns {mistake!r}. Allowed: a sentence, or None.")
             return Judgement(mistake)
         compared = self._compared(found)
-        mistake = self.difference(compared)
-        return Judgement(mistake, error_share=None if mistake else self._error_share(compared))
+        bounds = self.bounds(depth)
+        mistake = self.difference(compared, bounds)
+        output = _in_words(compared)
+        if mistake:
+            return Judgement(mistake, output=output)
+        bounded = {name: array for name, array in compared.items() if name in bounds}
+        shares = [error_share(array.elements, self.expected[name], bounds[name]) for name, array in bounded.items()]
+        error = self._relative_error(*bounded.popitem()) if len(bounded) == len(compared) == 1 else None
+        return Judgement(None, error, output, max(shares, default=None))
 
-    def difference(self, compared: Mapping[str, ArrayValue]) -> str | None:
+    def _shaped(self, name: str, elements: Elements) -> np.ndarray[Any, Any]:
+        """A result in the shape of the problem's output; one of the kernel's own arrays in a row."""
+        output = self.outputs.get(name)
+        return elements.reshape(output.shape) if output and output.size == elements.size else elements
+
+    def difference(self, compared: Mapping[str, ArrayValue], bounds: Mapping[str, ArrayValue]) -> str | None:
         """How values differ from the reference, in a sentence, or None if they are right. Raises UserError."""
         self._check_names_and_shapes(compared)
         for name, array in compared.items():
-            sentence = difference(name, array.elements, self.expected[name], self.bounds.get(name), array.shape)
+            sentence = difference(name, array.elements, self.expected[name], bounds.get(name), array.shape)
             if sentence:
                 return sentence
         return None
 
-    def _error_share(self, compared: Mapping[str, ArrayValue]) -> float | None:
-        """The largest error as a share of its bound; None where everything has to be exact."""
-        bounded = {name: array for name, array in compared.items() if name in self.bounds}
-        shares = [
-            error_share(array.elements, self.expected[name], self.bounds[name]) for name, array in bounded.items()
-        ]
-        return max(shares, default=None)
+    def _relative_error(self, name: str, found: ArrayValue) -> float | None:
+        """The distance of a result of one float from the reference, as a fraction of that; None for several floats."""
+        if found.size != 1 or found.dtype.kind != "f":
+            return None
+        expected, value = (float(array.elements[0]) for array in (self.expected[name], found))
+        return abs(value - expected) / abs(expected) if expected else abs(value)
 
     def _check_names_and_shapes(self, compared: Mapping[str, ArrayValue]) -> None:
         """Raise UserError unless the reference has what is compared with it."""
@@ -223,11 +255,13 @@ class FileInstance:
         axes = {axis: value for axis, value in self.axes.items() if axis in function.parameters}
         random = generator(name, self.inputs.seed, axes)
         inputs = self.inputs.as_given
-        return function.call(self.axes, {**inputs, "inputs": inputs, "random": random, **given})
+        given = {"kernel": self.kernel, **inputs, "inputs": inputs, "random": random, **given}
+        return function.call(self.axes, given)
 
     def _kept(self, name: str, given: Mapping[str, Any], key: Any) -> dict[str, ArrayValue]:
-        """The arrays of reference or error_bound: from the disk, or computed and kept there."""
-        kept = self.store.load(key) if self.store else None
+        """The arrays of reference or error_bound: from the disk, or computed and kept there if there is a key."""
+        store = self.store if key is not None else None
+        kept = store.load(key) if store else None
         if kept is not None:
             return kept
         arrays = self._read(name, given)
@@ -236,8 +270,8 @@ class FileInstance:
                 self._check_bound(output, array)
             elif array.dtype.kind in "fc" and np.isnan(array.elements).any():
                 raise UserError(f"{self.functions[name].shown}: {output} contains NaN, which no result can equal.")
-        if self.store:
-            self.store.save(key, arrays)
+        if store:
+            store.save(key, arrays)
         return arrays
 
     def _read(self, name: str, given: Mapping[str, Any]) -> dict[str, ArrayValue]:
@@ -267,10 +301,12 @@ class FileInstance:
         parameters = self.functions[name].parameters
         axes = {axis: value for axis, value in self.axes.items() if axis in parameters}
         seed = self.inputs.seed if "random" in parameters else None
-        return [name, axes, seed, self.inputs.digest, np.__version__]
+        kernel = self.kernel if "kernel" in parameters else None
+        return [name, axes, kernel, seed, self.inputs.digest, np.__version__]
 
 
 def make_instance(
+    kernel: str,
     functions: Mapping[str, UserFunction],
     axes: Mapping[str, Any],
     inputs: Inputs,
@@ -283,7 +319,7 @@ def make_instance(
 
     Raises UserError where the functions are wrong, or don't fit together.
     """
-    outputs, scratch = (_declared(functions.get(name), axes) for name in ("outputs", "scratch"))
+    outputs, scratch = (_declared(functions.get(name), axes, kernel) for name in ("outputs", "scratch"))
     if not outputs:
         raise UserError(f"{functions['outputs'].shown} returns no array. Kernels have to fill one.")
     for name, arrays in (("outputs", {*outputs}), ("scratch", {*scratch}), ("inputs", {*inputs.by_name})):
@@ -301,14 +337,16 @@ def make_instance(
         if function.names_data:
             data = {*inputs.by_name, *(outputs if "outputs" in GIVEN[function.name] else ())}
             check_parameters(function, {*known, *GIVEN[function.name], *data})
-    return FileInstance(functions, axes, inputs, outputs, scratch, store)
+    return FileInstance(kernel, functions, axes, inputs, outputs, scratch, store)
 
 
-def _declared(function: UserFunction | None, axes: Mapping[str, Any]) -> dict[str, ArrayValue]:
+def _declared(function: UserFunction | None, axes: Mapping[str, Any], kernel: str) -> dict[str, ArrayValue]:
     """The arrays of outputs or scratch."""
     if function is None:
         return {}
-    return read_mapping(function.call(axes, {}), function.shown, "{'C': ((n, n), np.float32)}", read_declared)
+    return read_mapping(
+        function.call(axes, {"kernel": kernel}), function.shown, "{'C': ((n, n), np.float32)}", read_declared
+    )
 
 
 def _check_updated(function: UserFunction, name: str, declared: ArrayValue, value: ArrayValue | Scalar) -> None:
@@ -332,3 +370,10 @@ def generator(function: str, seed: int, axes: Mapping[str, Any]) -> np.random.Ge
 
 def _names(arrays: Mapping[str, ArrayValue]) -> str:
     return ", ".join(arrays) or "nothing"
+
+
+def _in_words(compared: Mapping[str, ArrayValue]) -> str:
+    """The elements of integer results, where they are few; "" for others."""
+    elements = [value for array in compared.values() if array.dtype.kind in "iu" for value in array.elements.tolist()]
+    total = sum(array.size for array in compared.values())
+    return " ".join(map(str, elements)) if len(elements) == total <= _SHOWN else ""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems.own.array_values import ArrayValue
-from kernelsweep.problems.own.file_instance import FileInstance
+from kernelsweep.problems.array_values import ArrayValue
+from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem import Elements, Point
 
 
@@ -90,5 +90,6 @@ def _unseen_inputs(instance: FileInstance) -> Iterator[str]:
             lossy = instance.reference_with({name: ArrayValue(value.dtype, value.shape, contents).as_given})
         except UserError:  # The reference does not accept such an input, so that the loss would be seen.
             continue
-        if instance.difference({one: _as_output(instance, one, array) for one, array in lossy.items()}) is None:
+        found = {one: _as_output(instance, one, array) for one, array in lossy.items()}
+        if instance.difference(found, instance.bounds(1)) is None:
             yield name

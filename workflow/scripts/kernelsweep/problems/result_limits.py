@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.float_order import Order, floats_of, order_of
-from kernelsweep.problems.own.array_values import ArrayValue
-from kernelsweep.problems.own.comparison import AT_ONCE, error_share, right, wide
+from kernelsweep.problems.array_values import ArrayValue
+from kernelsweep.problems.comparison import AT_ONCE, error_share, right, wide
 from kernelsweep.problems.problem import Limit, Limits
 
 # Limits are the reference minus and plus the bound, rounded to the output's type: one float too far out at most, or two

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -18,7 +18,7 @@ from typing import Any
 
 from kernelsweep.code_hash import imported_user_files, is_of_library
 from kernelsweep.errors import UserError
-from kernelsweep.problems.own.opened_files import opened_files
+from kernelsweep.problems.opened_files import opened_files
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
 
@@ -30,6 +30,7 @@ class UserModule:
     shown     the file's name in messages
     files     the file itself, then the user's other modules that it imports, directly or indirectly, and then its data
     names     its global names, with their values
+    own       the names of the modules in its folder
     siblings  the modules that it has imported from its folder, by name. They stand in sys.modules only while the file's
               code runs: two problems may both have a module `helpers` beside them.
     """
@@ -37,6 +38,7 @@ class UserModule:
     shown: str
     files: tuple[Path, ...]
     names: Mapping[str, Any]
+    own: frozenset[str] = frozenset()
     siblings: dict[str, ModuleType] = field(default_factory=dict)
 
     @cached_property
@@ -55,7 +57,7 @@ class UserModule:
         Raises UserError, with the line and the exception, where the function raises one; MemoryError as it is.
         """
         try:
-            with opened_files() as opened, _siblings_first(self.files[0].parent, self.siblings):
+            with opened_files() as opened, _siblings_first(self.files[0].parent, self.own, self.siblings):
                 returned = self.names[function](**arguments)
         except MemoryError:
             raise
@@ -89,8 +91,9 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     module.__file__ = str(files[0])
     sys.modules[module.__name__] = module
     siblings: dict[str, ModuleType] = {}
+    own = _own_modules(files[0].parent)
     try:
-        with opened_files() as opened, _siblings_first(files[0].parent, siblings):
+        with opened_files() as opened, _siblings_first(files[0].parent, own, siblings):
             exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     except (Exception, SystemExit) as error:
         raise UserError(_message(error, files[0], shown, "the file", "")) from error
@@ -98,7 +101,7 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
     files = (*files, *sorted(modules - {*files}), *data)
     _check_opened(opened, files, shown)
-    return UserModule(shown, files, vars(module), siblings)
+    return UserModule(shown, files, vars(module), own, siblings)
 
 
 def _source_of(file: Path) -> Path | None:
@@ -122,11 +125,14 @@ def _check_opened(opened: Iterable[Path], files: Collection[Path], what: str) ->
             )
 
 
+def _own_modules(folder: Path) -> frozenset[str]:
+    files, packages = folder.glob("*.py"), folder.glob("*/__init__.py")
+    return frozenset({file.stem for file in files} | {file.parent.name for file in packages}) - sys.stdlib_module_names
+
+
 @contextmanager
-def _siblings_first(folder: Path, siblings: dict[str, ModuleType]) -> Iterator[None]:
-    """Import from `folder` first, keep its modules in `siblings`, and leave no trace of it afterwards."""
-    own = {file.stem for file in folder.glob("*.py")} | {file.parent.name for file in folder.glob("*/__init__.py")}
-    own -= sys.stdlib_module_names
+def _siblings_first(folder: Path, own: Set[str], siblings: dict[str, ModuleType]) -> Iterator[None]:
+    """Import the modules `own` from `folder` first, keep them in `siblings`, and leave no trace of them afterwards."""
     hidden = _taken_out(own)
     writes_bytecode = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
@@ -142,8 +148,10 @@ def _siblings_first(folder: Path, siblings: dict[str, ModuleType]) -> Iterator[N
         sys.dont_write_bytecode = writes_bytecode
 
 
-def _taken_out(names: set[str]) -> dict[str, ModuleType]:
+def _taken_out(names: Set[str]) -> dict[str, ModuleType]:
     """The modules (and their submodules) that have these names, taken out of sys.modules."""
+    if names.isdisjoint(sys.modules):
+        return {}
     found = [name for name in sys.modules if name.partition(".")[0] in names]
     return {name: sys.modules.pop(name) for name in found}
 

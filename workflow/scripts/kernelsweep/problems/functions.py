@@ -8,25 +8,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.problems.own.user_module import UserModule
+from kernelsweep.problems.user_module import UserModule
 
 # What each function may name besides axes. `inputs` and `outputs` stand for all of them by name, and for each by its
-# own name; an array that is both is an output then, and inputs["name"] is what it was before.
+# own name; an array that is both is an output then, and inputs["name"] is what it was before. `kernel` is the kernel's
+# name, and `roundings` what the study says of it: the longest chain of roundings that an element goes through.
 GIVEN: Mapping[str, tuple[str, ...]] = {
-    "inputs": ("random",),
-    "outputs": (),
-    "scratch": (),
-    "reference": ("random", "inputs"),
-    "error_bound": ("inputs", "expected"),
-    "result": ("inputs", "outputs"),
-    "mistake": ("random", "inputs", "outputs"),
+    "inputs": ("kernel", "random"),
+    "outputs": ("kernel",),
+    "scratch": ("kernel",),
+    "reference": ("kernel", "random", "inputs"),
+    "error_bound": ("kernel", "inputs", "expected", "roundings"),
+    "result": ("kernel", "inputs", "outputs"),
+    "mistake": ("kernel", "random", "inputs", "outputs"),
     "work": (),
     "launches": ("kernel", "Launch"),
 }
 # The functions that make the data and judge results, as opposed to those about a run's work and launches.
 OF_DATA = ("inputs", "outputs", "scratch", "reference", "error_bound", "result", "mistake")
-# What functions get by these names is no array.
-RESERVED = frozenset(name for function in OF_DATA for name in GIVEN[function])
+# What functions get by these names is no array. (An array may be called `kernel`, as a filter's weights are.)
+RESERVED = frozenset(name for function in OF_DATA for name in GIVEN[function]) - {"kernel"}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from kernelsweep.problems.own.array_values import ArrayValue
+from kernelsweep.problems.array_values import ArrayValue
 
 # The bytes that a thread hashes at once. A job that holds a GPU hashes hundreds of megabytes before its first point.
 _BLOCK = 2**24

@@ -1,4 +1,4 @@
-"""Points to observe of a kernel that lists its own launches: any of its axes may be a size."""
+"""Points of a kernel to observe: any of its axes may be a size."""
 
 from __future__ import annotations
 
@@ -63,15 +63,19 @@ def at_sizes_of(small: KernelSweep, sweep: KernelSweep, runs: Callable[[Point], 
     return list(found)
 
 
-# Points of a kernel that lists its own launches, whose axes may have been chosen for a GPU.
-_MOST_PROVEN = 8
+# The most points of a proof: where the study has axes for the emulator, and where it has none, since axes that were
+# chosen for a GPU take long there.
+_MOST_PROVEN, _FEW_PROVEN = 64, 8
 
 
-def proven_points(sweep: KernelSweep) -> Sequence[Point]:
-    """The points of a kernel's proof beside a GPU: the emulator's sweep, or a few of it where that may be long."""
-    if sweep.kernel.listed:
-        return corner_points(sweep, _MOST_PROVEN, lambda point: not sweep.skip_reason(point))
-    return sweep.points()
+def proven_points(sweep: KernelSweep, has_own_axes: bool) -> Sequence[Point]:
+    """The points of a kernel's proof beside a GPU, of the emulator's sweep; all of them if they are few.
+
+    has_own_axes  whether the study has axes for the emulator
+    """
+    most = _MOST_PROVEN if has_own_axes else _FEW_PROVEN
+    runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
+    return runs if len(runs) <= most else corner_points(sweep, most, lambda point: not sweep.skip_reason(point))
 
 
 def corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:

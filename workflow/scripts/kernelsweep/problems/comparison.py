@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.problems.own.array_values import ArrayValue
+from kernelsweep.problems.array_values import ArrayValue
 
 # Elements compared at once. All that is made of them fits into the processor's cache; more take three times as long.
 AT_ONCE = 2**15

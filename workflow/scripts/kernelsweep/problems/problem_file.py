@@ -1,4 +1,4 @@
-"""A problem of a user's own: a Python file whose functions make the data and say which results are right.
+"""The problem of a study: a Python file whose functions make the data and say which results are right.
 
 Its functions name what they need as parameters, and get it: axes of the study, `random` (a NumPy generator), arrays and
 scalars of another function, or all that another function gives (`inputs`, `outputs`, and `expected` from the
@@ -22,6 +22,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,40 @@ import numpy as np
 
 from kernelsweep.code_hash import user_code_hash
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.problems.doubts import doubts
+from kernelsweep.problems.file_instance import FileInstance, Inputs, make_instance
+from kernelsweep.problems.functions import OF_DATA, UserFunction, read_functions
 from kernelsweep.problems.launch import UserLaunch, read_launches
-from kernelsweep.problems.own.file_instance import FileInstance, Inputs, make_instance
-from kernelsweep.problems.own.functions import OF_DATA, UserFunction, read_functions
-from kernelsweep.problems.own.reference_store import ReferenceStore
-from kernelsweep.problems.own.user_module import UserModule, load
-from kernelsweep.problems.problem import ARITHMETIC, Point
+from kernelsweep.problems.problem import ARITHMETIC, Axis, Point
+from kernelsweep.problems.reference_store import ReferenceStore
+from kernelsweep.problems.user_module import UserModule, load
+
+# A problem as settings and tasks name it: `file`, `axes` (each with whether its values are words), and `data`, the
+# files that it reads.
+Named = Mapping[str, Any]
+
+# Where references are kept that the functions of problem files have computed, below the folder of results.
+_REFERENCES = Path("results/references")
 
 
 @dataclass(frozen=True, eq=False)
-class ProblemFile:
-    """A problem file, checked as far as that is possible without calling its functions."""
+class Problem:
+    """A problem file with a study's axes, checked as far as that is possible without calling its functions.
 
+    named       the problem as settings and tasks name it, for problem_of()
+    references  the folder in which its references are kept
+    """
+
+    named: Named
     module: UserModule
     functions: Mapping[str, UserFunction]
-    axes: tuple[str, ...]
+    references: Path
     _latest: dict[str, Inputs] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return str(self.named["file"])
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -52,40 +71,61 @@ class ProblemFile:
         return self.module.files
 
     @cached_property
-    def data_axes(self) -> tuple[str, ...]:
+    def axes(self) -> dict[str, Axis]:
+        """The study's axes. One that neither the inputs nor the right results depend on is the kernel's."""
+        return {name: self._axis(name, has_texts) for name, has_texts in self.named["axes"].items()}
+
+    def _axis(self, name: str, has_texts: bool) -> Axis:
+        is_condition = name == "cache"
+        return Axis(
+            of_kernel=not is_condition and name not in self._problem_axes,
+            in_variant=not is_condition,
+            has_texts=has_texts,
+        )
+
+    @cached_property
+    def instance_axes(self) -> tuple[str, ...]:
         """The axes that the data and its judgement depend on. Points that agree on them share an instance."""
         return self._named_axes(OF_DATA)
 
     @cached_property
     def size_axes(self) -> tuple[str, ...]:
-        """The axes that say what is computed: those of the inputs and of the right results. Arrays of partial results
-        may depend on others, such as a block size.
-        """
+        """The axes with numbers that say how large the problem is: those of the inputs and of the right results."""
+        return tuple(name for name in self._problem_axes if not self.named["axes"][name])
+
+    @cached_property
+    def _problem_axes(self) -> tuple[str, ...]:
+        """The axes that say what is computed. Arrays of partial results may depend on others, such as a block size."""
         return self._named_axes(["inputs", "reference" if "reference" in self.functions else "mistake"])
 
-    def instance(self, point: Point, seed: int, folder: Path | None = None) -> FileInstance:
-        """The data of a point and the judge of results, for all points that agree on the data axes.
+    def size(self, point: Point) -> float:
+        """How large the problem is at a point: the product of the numbers on its size axes."""
+        return float(prod(point[axis] for axis in self.size_axes))
 
-        folder  keeps the references of this file; None: each instance computes its own
+    def instance(self, kernel: str, point: Point, seed: int) -> FileInstance:
+        """The data of a kernel's point and the judge of results, for all points that agree on the instance's axes.
 
         Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, its data, the
         values of its axes and the inputs stay the same. Raises UserError where a function of the file is wrong.
         """
-        store = ReferenceStore(folder, user_code_hash(self.files)) if folder else None
-        values = {axis: _plain(point[axis]) for axis in self.data_axes}
-        inputs = Inputs(
-            self.functions.get("inputs"), seed, {axis: values[axis] for axis in self._named_axes(["inputs"])}
-        )
+        store = ReferenceStore(self.references, user_code_hash(self.files))
+        values = {axis: _plain(point[axis]) for axis in self.instance_axes}
+        of_inputs = {axis: values[axis] for axis in self._named_axes(["inputs"])}
+        inputs = Inputs(self.functions.get("inputs"), kernel, seed, of_inputs)
         # Instances of the same inputs, one after another, share them: they may take a while, and much memory.
         if self._latest.get("inputs") != inputs:
             self._latest["inputs"] = inputs
-        return make_instance(self.functions, values, self._latest["inputs"], store, self.axes)
+        return make_instance(kernel, self.functions, values, self._latest["inputs"], store, [*self.named["axes"]])
+
+    def doubts(self, kernel: str, point: Point, seed: int) -> list[str]:
+        """A sentence for each plain mistake that the check of a kernel's results at a point would not find."""
+        return doubts(self.instance(kernel, point, seed), point)
 
     def work(self, point: Point) -> dict[str, Any]:
         """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
         if "work" not in self.functions:
             return {}
-        work = self.functions["work"].call({axis: _plain(point[axis]) for axis in self._named_axes(["work"])}, {})
+        work = self.functions["work"].call({axis: _plain(point[axis]) for axis in self.work_axes}, {})
         if not isinstance(work, Mapping):
             raise UserError(
                 f"{self.module.shown}: work returns {work!r}. It has to return counts, such as {{'bytes': n}}."
@@ -105,6 +145,11 @@ class ProblemFile:
         return {**plain, **({} if kind is None else {"arithmetic": kind})}
 
     @cached_property
+    def work_axes(self) -> tuple[str, ...]:
+        """The axes that the work depends on."""
+        return self._named_axes(["work"])
+
+    @cached_property
     def launch_axes(self) -> tuple[str, ...]:
         """The axes that the function `launches` names."""
         return self._named_axes(["launches"])
@@ -118,7 +163,7 @@ class ProblemFile:
     def _named_axes(self, functions: Collection[str]) -> tuple[str, ...]:
         """The axes that some of these functions name, in the study's order."""
         named = {name for one in functions if one in self.functions for name in self.functions[one].parameters}
-        return tuple(axis for axis in self.axes if axis in named)
+        return tuple(axis for axis in self.named["axes"] if axis in named)
 
 
 def _plain(value: Any) -> Any:
@@ -126,13 +171,23 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def read_problem_file(path: Path, shown: str, axes: Collection[str], data: Sequence[Path] = ()) -> ProblemFile:
-    """The problem in a Python file, for a study with these axes.
+def name_problem(file: str, axes: Mapping[str, bool], data: Sequence[str]) -> dict[str, Any]:
+    """A problem file as settings and tasks name it.
 
-    shown  the file's name in messages
-    data   the other files that its functions may read
+    axes  the study's, each with whether its values are words
+    data  the files that it reads
+    """
+    return {"file": file, "axes": dict(axes), "data": [*data]}
+
+
+def problem_of(named: Named, root: Path = Path()) -> Problem:
+    """The problem that settings or a task name.
+
+    root  the folder that the file's path starts from
 
     Raises UserError where the file can't be loaded, lacks a function, or has one that names what it can't get.
     """
-    module = load(path, shown, data)
-    return ProblemFile(module, read_functions(module, axes), tuple(axes))
+    file = str(named["file"])
+    module = load(root / file, file, [root / name for name in named["data"]])
+    folder = root / _REFERENCES / file.replace("/", "-").removesuffix(".py")
+    return Problem(named, module, read_functions(module, named["axes"]), folder)

@@ -1,0 +1,60 @@
+"""The plan of a point: the launches of one run in their order, and the arrays that only they have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from kernelsweep.problems.problem import Array
+
+# Sizes in x, y and z, plain integers.
+Size = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch.
+
+    grid, block   numbers of blocks, and of threads a block, in x, y and z
+    arguments     names of arrays, which stand for their addresses, or of the problem's scalars; and NumPy scalars,
+                  which are passed at their own width
+    function      the C++ name of what is launched, with its macros, as units.variant_name() gives it
+    shared_bytes  the dynamic shared memory of a block
+    """
+
+    grid: Size
+    block: Size
+    arguments: tuple[str | np.generic, ...]
+    function: str
+    shared_bytes: int = 0
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks of the grid."""
+        return prod(self.grid)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of a block."""
+        return prod(self.block)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The launches of one point in their order, and the arrays that they use.
+
+    arrays     the kernel's own arrays by name, besides the problem's
+    results    the number of elements, from an array's start, that are compared, by the array's name; empty: all
+               elements of the problem's outputs
+    updates    the problem's inputs that the kernel changes, so that they are restored before every run
+    constants  the problem's arrays that are copied to constant memory, to the variables of the same names
+    """
+
+    launches: tuple[Launch, ...]
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    results: Mapping[str, int] = field(default_factory=dict)
+    updates: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
