@@ -68,7 +68,6 @@ from kernelsweep.project.project import load_config, load_study
 from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import configuration_of
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.kernels.planner import plan_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.points import ValidPoints, units
@@ -213,7 +212,7 @@ def _task(one: Tuned, device: Gpu) -> KernelTask:
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     built = BuiltKernel(one.kernel, new_report(device.arch, ""), None)
     protocol = measuring_protocol(config["measuring"], SEED, kind)
-    return built.task(kind.implementation, [planned.point for planned in one.planned], protocol)
+    return built.task(kind.implementation, protocol)
 
 
 def prepare(one: Tuned, device: Gpu) -> None:
@@ -310,7 +309,7 @@ def tuner_of(one: Tuned, arguments: Sequence[Any], constants: Mapping[str, Any])
     values: dict[tuple[Any, ...], Configuration] = {}
     grids: dict[tuple[Any, ...], tuple[int, ...]] = {}
     for planned in one.planned:
-        launch = plan_of(one.kernel, planned.point).launches[0]
+        launch = one.kernel.plan(planned.point).launches[0]
         named = (*launch.block[:2], *(planned.point[axis] for axis in others))
         values[named], grids[named] = one.key(planned.point), launch.grid[:2]
 
@@ -355,8 +354,9 @@ def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, star
 
     backend.DynamicSourceModule = backend.SourceModule  # It would compile relocatable device code.
     point = one.planned[0].point
-    instance = one.kernel.problem.make_instance("", point, 1, seed)
-    launch = plan_of(one.kernel, point).launches[0]
+    instance = one.kernel.problem.instance(one.kernel.name, point, seed)
+    plan = one.kernel.plan(point)
+    (launch,) = plan.launches
     arrays = instance.arrays(point)
     data = {
         name: np.zeros(array.size, array.dtype)
@@ -367,7 +367,6 @@ def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, star
     arguments = [data[word] if isinstance(word, str) else np.int32(word) for word in launch.arguments]
     (result,) = [name for name, array in arrays.items() if array.is_result]
     place = launch.arguments.index(result)
-    constants = list(one.kernel.listed.constants) if one.kernel.listed else []
 
     def verify(answer: Sequence[Any], found: Sequence[Any], atol: Any = None) -> bool:
         judgement = instance.judge(point, {result: np.ascontiguousarray(found[place]).reshape(-1)}, 0)
@@ -375,7 +374,7 @@ def run_kernel_tuner(one: Tuned, folder: Path, seed: int, repetitions: int, star
             print(f"Kernel Tuner, wrong result: {judgement.mistake}", flush=True)
         return judgement.mistake is None
 
-    tuner = tuner_of(one, arguments, {word: data[word] for word in constants})
+    tuner = tuner_of(one, arguments, {word: data[word] for word in plan.constants})
     answer: list[Any] = [None] * len(arguments)
     answer[place] = data[result]
     cache = folder / "cache.json"

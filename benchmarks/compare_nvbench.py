@@ -23,7 +23,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,11 @@ import numpy as np
 from support.own_sweep import binary_of, build_variants, kernel_of, leased, point, require, sweep
 
 from kernelsweep.platforms.gpus import Gpu
-from kernelsweep.problems.problem import DATA
-from kernelsweep.problems.reduction import make_reduction
-from kernelsweep.sweep.kernels.launch_plans import PLANS
+from kernelsweep.problems.problem import Array
+from kernelsweep.sweep.kernels.plan import Launch
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.points import skip_reason
 
 # One launch, in place and not, and a plan of two launches.
 KERNELS = (
@@ -56,11 +55,14 @@ GOALS = ((20.0, 0.01), (5.0, 0.03))
 MOST_PLACES = 8
 PLACED_BYTES = 2**29
 PAGE = 2**21
+# What arrays without contents hold before the checked run: the smallest int32.
+POISON = 0x80000000
 
 WARMUP_RUNS = 5  # NVBench's own default is one; the clock needs a few to leave its idle state.
 NVBENCH_TIMEOUT_SECONDS = 60  # for one point
 JOB_TIMEOUT_SECONDS = 400  # for one round of all points
 
+MOST_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 BENCHMARK = "points"
 AXIS = "point"
 
@@ -79,7 +81,7 @@ def allowed_difference(time_us: float) -> float | None:
 
 def label(name: str, point: Point) -> str:
     """A point as the table names it."""
-    grid = f", grid {point['grid_size']}" if point["grid_size"] else ""
+    grid = f", grid {point['grid_size']}" if "grid_size" in point else ""
     return f"{name} x{point['unroll']}{grid}, 2^{np.log2(point['array_size']):.4g}"
 
 
@@ -87,27 +89,13 @@ def nvbench_point(
     name: str, kernel: KernelSource, point: Point, report: dict[str, Any], binary: Path
 ) -> dict[str, Any]:
     """A point's description for the NVBench process, made of JSON's types."""
-    plan = PLANS[kernel.plan](point)
-    if kernel.shared_elements != "0":
-        sys.exit(f"{name}: kernels with dynamic shared memory are not compared here")
-    ((result, count),) = plan.results.items()
+    functions = {launch.function for launch in kernel.plan(point).launches}
     return {
         "label": label(name, point),
+        "kernel": name,
         "point": dict(point),
         "binary": str(binary),
-        "symbol": report["variants"][instantiation(kernel, point)]["symbol"],
-        "updates_input": not kernel.input_is_const,
-        "launches": [
-            {
-                "grid": launch.blocks,
-                "block": launch.threads,
-                "arguments": [value if isinstance(value, str) else int(value) for value in launch.arguments],
-            }
-            for launch in plan.launches
-        ],
-        "buffers": {array: own.size * own.dtype.itemsize for array, own in plan.arrays.items()},
-        "result": result,
-        "results": count,
+        "symbols": {function: report["variants"][function]["symbol"] for function in functions},
     }
 
 
@@ -119,17 +107,11 @@ class Driver:
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL("libcuda.so.1")
-        self._library.cuLaunchKernel.argtypes = [
-            ctypes.c_void_p,
-            *[ctypes.c_uint] * 7,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ]
 
     def __call__(self, name: str, *arguments: Any) -> None:
         """Call the function of that name. Raises RuntimeError if the driver returns an error."""
-        status = getattr(self._library, name)(*arguments)
+        # Each argument takes a whole register or place on the stack, also where the parameter is a narrower number.
+        status = getattr(self._library, name)(*[ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments])
         if status != 0:
             text = ctypes.c_char_p()
             self._library.cuGetErrorString(status, ctypes.byref(text))
@@ -147,42 +129,10 @@ class Driver:
     def allocate(self, size: int) -> int:
         """Memory on pages of its own."""
         address = ctypes.c_uint64()
-        self("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(-(-size // PAGE) * PAGE))
+        self("cuMemAlloc_v2", ctypes.byref(address), on_pages(size))
         return address.value
 
-    def free(self, address: int) -> None:
-        """Give memory back."""
-        self("cuMemFree_v2", ctypes.c_uint64(address))
-
-    def copy(self, target: int, source: int, size: int, stream: int) -> None:
-        """Queue a copy on the device."""
-        self(
-            "cuMemcpyDtoDAsync_v2",
-            ctypes.c_uint64(target),
-            ctypes.c_uint64(source),
-            ctypes.c_size_t(size),
-            ctypes.c_void_p(stream),
-        )
-
-    def upload(self, address: int, array: np.ndarray[Any, Any]) -> None:
-        """Copy an array from the host, and wait for it."""
-        self(
-            "cuMemcpyHtoD_v2",
-            ctypes.c_uint64(address),
-            ctypes.c_void_p(array.ctypes.data),
-            ctypes.c_size_t(array.nbytes),
-        )
-
-    def download(self, array: np.ndarray[Any, Any], address: int) -> None:
-        """Fill an array on the host, and wait for it."""
-        self(
-            "cuMemcpyDtoH_v2",
-            ctypes.c_void_p(array.ctypes.data),
-            ctypes.c_uint64(address),
-            ctypes.c_size_t(array.nbytes),
-        )
-
-    def function(self, binary: str, symbol: str) -> ctypes.c_void_p:
+    def function(self, binary: str, symbol: str) -> Any:
         """A kernel of a cubin."""
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
         self("cuModuleLoad", ctypes.byref(module), binary.encode())
@@ -190,82 +140,100 @@ class Driver:
         return function
 
 
-class PointUnderNVBench:
-    """One point's buffers at several places of the memory, and its launches on them."""
+def on_pages(size: int) -> int:
+    """The bytes of the pages that so many bytes take."""
+    return -(-size // PAGE) * PAGE
 
-    def __init__(self, driver: Driver, job: dict[str, Any], source: int) -> None:
-        self._driver = driver
-        self._job = job
-        self._source = source
-        self.point = Point(job["point"])
-        self._size = self.point["array_size"] * np.dtype(self.point["dtype"]).itemsize
-        self._function = driver.function(job["binary"], job["symbol"])
-        sizes = {DATA: self._size, **job["buffers"]}
-        bytes_a_place = sum(-(-size // PAGE) * PAGE for size in sizes.values())
-        count = max(1, min(MOST_PLACES, PLACED_BYTES // bytes_a_place))
-        self._places = [{name: driver.allocate(size) for name, size in sizes.items()} for _ in range(count)]
-        self._launches = [self._packed_launches(place) for place in self._places]
+
+class PointUnderNVBench:
+    """One point's arrays at several places of the memory, and its launches on them.
+
+    updated  the arrays that are restored before every run
+    """
+
+    def __init__(self, driver: Driver, job: dict[str, Any], seed: int) -> None:
+        kernel, self.point = kernel_of(job["kernel"]), Point(job["point"])
+        plan = kernel.plan(self.point)
+        self._driver, self._instance = driver, kernel.problem.instance(kernel.name, self.point, seed)
+        every = {**self._instance.arrays(self.point), **plan.arrays}
+        named = {argument for launch in plan.launches for argument in launch.arguments}
+        self._arrays = {name: array for name, array in every.items() if name in named}
+        self._bytes = {name: array.size * array.dtype.itemsize for name, array in self._arrays.items()}
+        self._results = plan.results or {name: array.size for name, array in every.items() if array.is_result}
+        self.updated = [name for name, array in self._arrays.items() if array.updated or name in plan.updates]
+        self._sources = {
+            name: self._uploaded(array) for name, array in self._arrays.items() if array.contents is not None
+        }
+        count = max(1, min(MOST_PLACES, PLACED_BYTES // sum(map(on_pages, self._bytes.values()))))
+        self._places = [{name: driver.allocate(size) for name, size in self._bytes.items()} for _ in range(count)]
+        functions = {name: driver.function(job["binary"], symbol) for name, symbol in job["symbols"].items()}
+        for launch in plan.launches:
+            driver("cuFuncSetAttribute", functions[launch.function], MOST_SHARED_BYTES, launch.shared_bytes)
+        self._launches = [
+            [(functions[launch.function], launch, *packed(launch, place)) for launch in plan.launches]
+            for place in self._places
+        ]
         self._next = itertools.cycle(range(count))
 
-    def _packed_launches(self, place: dict[str, int]) -> list[tuple[Any, ...]]:
-        """Grid, block and packed arguments of each launch; the values are kept alive beside their addresses."""
-        packed = []
-        for launch in self._job["launches"]:
-            values = [ctypes.c_uint64(place[a] if isinstance(a, str) else a) for a in launch["arguments"]]
-            addresses = (ctypes.c_void_p * len(values))(*[ctypes.addressof(value) for value in values])
-            packed.append((launch["grid"], launch["block"], addresses, values))
-        return packed
+    def _uploaded(self, array: Array) -> int:
+        assert array.contents is not None
+        contents = np.resize(array.contents, array.size)
+        address = self._driver.allocate(contents.nbytes)
+        self._driver("cuMemcpyHtoD_v2", address, contents.ctypes.data, contents.nbytes)
+        return address
 
-    def restore(self, place: int, stream: int) -> None:
-        """Queue the input's restoration."""
-        self._driver.copy(self._places[place][DATA], self._source, self._size, stream)
+    def restore(self, names: Iterable[str], place: int, stream: int) -> None:
+        """Queue the copying of these arrays' contents."""
+        for name in names:
+            target, source = self._places[place][name], self._sources[name]
+            self._driver("cuMemcpyDtoDAsync_v2", target, source, self._bytes[name], stream)
 
     def launch(self, place: int, stream: int) -> None:
         """Queue the plan's launches."""
-        for grid, block, addresses, _ in self._launches[place]:
-            self._driver("cuLaunchKernel", self._function, grid, 1, 1, block, 1, 1, 0, stream, addresses, None)
+        for function, launch, addresses, _ in self._launches[place]:
+            sizes = *launch.grid, *launch.block, launch.shared_bytes
+            self._driver("cuLaunchKernel", function, *sizes, stream, addresses, None)
 
-    def check(self, reduction: Any, stream: int) -> None:
-        """Put the input in every place and run the plan there once. Raises RuntimeError for a wrong result."""
-        results = np.empty(self._job["results"], self.point["dtype"])
+    def check(self, stream: int) -> None:
+        """Put the contents in every place and run the plan there once. Raises RuntimeError for a wrong result."""
         for number, place in enumerate(self._places):
-            self.restore(number, stream)
-            for name, size in self._job["buffers"].items():
-                words = ctypes.c_size_t(size // 4)
-                self._driver(
-                    "cuMemsetD32Async",
-                    ctypes.c_uint64(place[name]),
-                    ctypes.c_uint(reduction.poison),
-                    words,
-                    ctypes.c_void_p(stream),
-                )
+            self.restore(self._sources, number, stream)
+            for name in self._arrays.keys() - self._sources.keys():
+                self._driver("cuMemsetD32Async", place[name], POISON, self._bytes[name] // 4, stream)
             self.launch(number, stream)
-            self._driver("cuStreamSynchronize", ctypes.c_void_p(stream))
-            self._driver.download(results, place[self._job["result"]])
-            mistake = reduction.judge(self.point, {self._job["result"]: results}, 0).mistake
+            self._driver("cuStreamSynchronize", stream)
+            results = {name: np.empty(count, self._arrays[name].dtype) for name, count in self._results.items()}
+            for name, elements in results.items():
+                self._driver("cuMemcpyDtoH_v2", elements.ctypes.data, place[name], elements.nbytes)
+            mistake = self._instance.judge(self.point, results, 0).mistake
             if mistake:
                 raise RuntimeError(f"wrong result: {mistake}")
 
     def launcher(self) -> Callable[..., None]:
-        """The function that NVBench calls for each sample; it takes a timer if the input must be restored untimed."""
+        """The function that NVBench calls for each sample; it takes a timer if arrays must be restored untimed."""
 
         def plain(launch: Any) -> None:
             self.launch(next(self._next), launch.get_stream().addressof())
 
         def restoring(launch: Any, timer: Any) -> None:
             place, stream = next(self._next), launch.get_stream().addressof()
-            self.restore(place, stream)
+            self.restore(self.updated, place, stream)
             timer.start()
             self.launch(place, stream)
             timer.stop()
 
-        return restoring if self._job["updates_input"] else plain
+        return restoring if self.updated else plain
 
     def free(self) -> None:
         """Give the memory back."""
-        for place in self._places:
-            for address in place.values():
-                self._driver.free(address)
+        for address in (address for arrays in (self._sources, *self._places) for address in arrays.values()):
+            self._driver("cuMemFree_v2", address)
+
+
+def packed(launch: Launch, place: Mapping[str, int]) -> tuple[ctypes.Array[ctypes.c_void_p], list[ctypes.c_uint64]]:
+    """The addresses of a launch's arguments, and the values there, which have to be kept alive."""
+    values = [ctypes.c_uint64(place[a] if isinstance(a, str) else int(a)) for a in launch.arguments]
+    return (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values)), values
 
 
 def run_nvbench(job_file: Path) -> None:
@@ -275,21 +243,14 @@ def run_nvbench(job_file: Path) -> None:
     job = json.loads(job_file.read_text(encoding="utf-8"))
     points = job["points"]
     driver = Driver()
-    longest = max(one["point"]["array_size"] for one in points)
-    reduction = make_reduction("int32", "sum", longest, job["seed"])
-    source = 0
 
     def measure_point(state: Any) -> None:
-        nonlocal source
         one = points[state.get_int64(AXIS)]
         print(f"NVBench: {one['label']}", flush=True)
         driver.make_context_current(state.get_device() or 0)
-        if not source:
-            source = driver.allocate(longest * 4)
-            driver.upload(source, np.resize(reduction.tile, longest))
-        prepared = PointUnderNVBench(driver, one, source)
-        prepared.check(reduction, state.get_stream().addressof())
-        state.exec(prepared.launcher(), batched=False, timer=one["updates_input"])
+        prepared = PointUnderNVBench(driver, one, job["seed"])
+        prepared.check(state.get_stream().addressof())
+        state.exec(prepared.launcher(), batched=False, timer=bool(prepared.updated))
         prepared.free()
 
     benchmark = bench.register(measure_point)
@@ -367,7 +328,7 @@ def measured_by_both(
     """
     kernels = {name: kernel_of(name) for name, _ in planned}
     for name, one in planned:
-        if reason := kernels[name].unsupported(one):
+        if reason := skip_reason(one, kernels[name], kernels[name].restrictions, device.arch):
             sys.exit(f"{label(name, one)}: {reason}")
     numbers = {name: [i for i, (other, _) in enumerate(planned) if other == name] for name in kernels}
     points = {name: [planned[i][1] for i in numbers[name]] for name in kernels}

@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = Path(temporary)
         report = build_variants(kernel, points, folder, target)
         built = BuiltKernel(kernel, report, binary_of(kernel, folder))
-        task = built.task(kind_of(target).implementation, points, protocol)
+        task = built.task(kind_of(target).implementation, protocol)
         with lease(devices or [EMULATOR]):
             for number in range(chosen.rounds):
                 for way in WAYS:

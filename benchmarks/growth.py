@@ -30,6 +30,7 @@ from typing import Any
 from support import made_up
 from support.made_up import DEVICE, ROOT
 
+from kernelsweep.drawing.figure_formats import FORMATS
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.sweep.config_file import study_names
@@ -112,7 +113,9 @@ def again(project: Path, repeats: int) -> None:
     print(f"{planned(cost.output):,} jobs")
     kernel = next(iter(sorted(project.glob("kernels/made_up_0/*.cu"))))
     kernel.write_text(kernel.read_text() + "// edited\n")
-    cost = measured("again: snakemake -n all, a kernel edited", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
+    # What was touched has no parameters to compare.
+    command = [*SNAKEMAKE, "-n", "all", *ON_EMULATOR, "--rerun-triggers", "mtime"]
+    cost = measured("again: snakemake -n all, a kernel edited", command, project)
     print(f"{planned(cost.output):,} jobs")
 
 
@@ -166,31 +169,38 @@ def read(project: Path, studies: int, kernels: int) -> None:
     names = {"studies": list(settings), "found_metrics": {}, "plan": [], "edited": []}
     summary = {"text": "summary.md", "status": "status.json"}
     script("read: summarise", "publish/summarise", project, input=counted, output=summary, params=names)
-    ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
-    script("read: end_run", "publish/end_run", project, input=ended, params={"plan": []})
 
     by_study = {"studies": settings, "measurements": files, "found_metrics": {}, "uncertainties": {}}
-    claims = {**device, "claims": str(ROOT / "resources/published/claims.csv")}
-    outputs = {"md": "out.md", "csv": "out.csv", "tex": "out.tex", "json": "out.json"}
+    claims = {**device, "claims": [str(ROOT / "resources/published/claims.csv")]}
+    outputs = {"md": "out.md", "csv": "claims.csv", "json": "best.json"}
     script("read: judge_claims", "judge/judge_claims", project, input=claims, output=outputs, params=by_study)
     ungridded = {**by_study, "gridded": {name: [] for name in settings}}
     script("read: find_best", "judge/find_best", project, input=device, output=outputs, params=ungridded)
+    ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
+    ended |= {"best": "best.json", "claims": "claims.csv"}
+    answered = {"studies": settings, "plan": [], "edited": []}
+    script("read: end_run", "publish/end_run", project, input=ended, params=answered)
 
     name = next(iter(settings))
+    kernels_of_one = sorted(map(str, project.glob(f"kernels/{name}/*.cu")))
     one = {
-        "input": {"measurements": files[name], **device},
+        "input": {"measurements": files[name], "kernels": kernels_of_one, **device},
         "wildcards": {"study": name},
         "params": {
             "study": settings[name],
             "figures": {
                 figure: str(file) for figure, file in drawn_figures(load_study(name, project), project, True).items()
             },
-            "widths": ["two_columns"],
+            "look": {"widths": ["two_columns"], "text": "all", "font": "DejaVu Sans"},
+            "formats": FORMATS,
             "definitions": {},
             "found_metrics": {},
+            "accesses": {},
+            "edited": [],
         },
     }
-    script("read: make_table, of one study", "publish/make_table", project, output=outputs, **one)
+    tables = {kind: f"table.{kind}" for kind in ("md", "csv", "tex", "short", "steps")}
+    script("read: make_table, of one study", "publish/make_table", project, output=tables, **one)
     (project / "figures").mkdir(exist_ok=True)
     script("read: draw_figures, of one study", "publish/draw_figures", project, output=["figures/texts.json"], **one)
 

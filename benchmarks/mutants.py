@@ -71,7 +71,7 @@ MUTANTS = [
     Mutant("kernels/bandwidth_bound/work_counter.cu", "*counter = 0;", ";", _of_kernels("work_counter")),
     Mutant("kernels/exchanges/rotate.cu", "+ offset", "- offset", _of_kernels("rotate")),
     # The journal
-    Mutant(f"{LIBRARY}/measure/journal.py", "sort_keys=True", "sort_keys=False", _JOURNAL + _MEASURE),
+    Mutant(f"{LIBRARY}/measure/identity.py", "sort_keys=True", "sort_keys=False", _JOURNAL + _MEASURE),
     Mutant(f"{LIBRARY}/measure/journal.py", "if unended:", "if False:", _JOURNAL),
     Mutant(f"{LIBRARY}/measure/journal.py", 'if record["journal"] != VERSION', "if False", _JOURNAL),
     Mutant(f"{LIBRARY}/measure/journal.py", "self._records.update(_read_records(other))", "pass",
@@ -85,7 +85,7 @@ MUTANTS = [
     Mutant(f"{LIBRARY}/intervals.py", "log(under.high / under.value)", "log(under.value / under.low)", _STATISTICS),
     # The schedule of points and samples
     Mutant(f"{LIBRARY}/measure/work.py", '"{task.protocol.seed} {visit}"', '"{task.protocol.seed}"', _MEASURE),
-    Mutant(f"{LIBRARY}/measure/work.py", '"visit": visit,', "", _MEASURE),
+    Mutant(f"{LIBRARY}/measure/identity.py", '{"visit": visit}', "{}", _MEASURE),
     Mutant(f"{LIBRARY}/measure/work.py", "failed.add(point)", "pass", _MEASURE),
     Mutant(f"{LIBRARY}/measure/work.py", "== _MOST_TIMED_OUT", "> _MOST_TIMED_OUT", _MEASURE),
     Mutant(f"{LIBRARY}/measure/work.py", "generator.shuffle(group)", "pass", _MEASURE),

@@ -21,7 +21,7 @@ from support.own_sweep import ROOT
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.racing import beaten
-from kernelsweep.problems.problem import Problem
+from kernelsweep.problems.problem_file import Problem
 from kernelsweep.project.project import load_study
 from kernelsweep.results import each_row
 from kernelsweep.statistics import summarise_visits

@@ -16,20 +16,16 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
-from kernelsweep.problems.reduction import REDUCTION
 from kernelsweep.project.project import load_study
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import points
+from kernelsweep.sweep.points import valid_points
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Each made-up kernel is this one under another name.
-TEMPLATE = "shuffle"
-TEMPLATE_FILE = f"kernels/warp_shuffle/{TEMPLATE}.cu"
-SETTINGS = {"block_size": "multiple_of_32", "unroll": [1, 2, 4, 8, 16]}
+# Each made-up kernel is this one of this study under another name.
+STUDY, TEMPLATE = "warp_shuffle", "shuffle"
 
 # 50 sizes, 10 block sizes, 5 unroll factors, 2 types and 2 states of the cache are 10,000 points; 100 variants.
 AXES: dict[str, list[Any]] = {
@@ -43,14 +39,14 @@ AXES: dict[str, list[Any]] = {
 POINTS = math.prod(map(len, AXES.values()))
 
 
-def axes(sizes: int = len(AXES["array_size"])) -> Axes:
-    """All axes of a made-up kernel, with `sizes` array sizes."""
-    return resolve_axes(REDUCTION.axes, AXES, {"array_size": [1000 * size for size in range(1, sizes + 1)]})
+def points(sizes: int = len(AXES["array_size"])) -> list[Point]:
+    """All points of a made-up kernel, with `sizes` array sizes."""
+    return list(valid_points([{**AXES, "array_size": [1000 * size for size in range(1, sizes + 1)]}], [], []))
 
 
 def kernel() -> KernelSource:
     """The kernel of which each made-up kernel is a copy."""
-    return load_study("warp_shuffle", ROOT).kernels[TEMPLATE]
+    return load_study(STUDY, ROOT).kernels[TEMPLATE]
 
 
 def make_project(folder: Path, studies: int, kernels: int) -> Path:
@@ -59,6 +55,7 @@ def make_project(folder: Path, studies: int, kernels: int) -> Path:
     shutil.copytree(ROOT / "workflow", project / "workflow", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("docs", "envs", "resources", "kernels/include"):
         shutil.copytree(ROOT / name, project / name)
+    shutil.copy(ROOT / "kernels/reduction_problem.py", project / "kernels")
     shutil.copy(ROOT / "Snakefile", project)
     (project / "config/studies").mkdir(parents=True)
     shutil.copy(ROOT / "config/metrics.yaml", project / "config")
@@ -73,18 +70,20 @@ def make_project(folder: Path, studies: int, kernels: int) -> Path:
 
 def make_study(project: Path, name: str, kernels: int) -> None:
     """Write a study's file and its kernels' sources."""
-    source = (ROOT / TEMPLATE_FILE).read_text(encoding="utf-8")
+    shipped = yaml.safe_load((ROOT / f"config/studies/{STUDY}.yaml").read_text(encoding="utf-8"))
+    (entry,) = [entry for entry in shipped["kernels"] if entry["name"] == TEMPLATE]
     folder = project / "kernels" / name
     folder.mkdir()
     named = [f"kernel_{number:04}" for number in range(kernels)]
     for kernel in named:
-        (folder / f"{kernel}.cu").write_text(source.replace(f"void {TEMPLATE}(", f"void {kernel}("))
+        shutil.copy(ROOT / f"kernels/{STUDY}/{TEMPLATE}.cu", folder / f"{kernel}.cu")
     study = {
         "title": f"Made up: {name}",
-        "kernels": [{"name": kernel, **SETTINGS} for kernel in named],
+        **{key: shipped[key] for key in ("problem", "cxx")},
+        "kernels": [{**entry, "name": kernel} for kernel in named],
         "axes": AXES,
         "reference": {"array_size": 10_000, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
-        "ladder": [{"kernel": kernel, "unroll": 1} for kernel in named[:10]],
+        "steps": [{"kernel": kernel, "unroll": 1} for kernel in named[:10]],
         "figures": ["ladder", "bandwidth"],
     }
     (project / f"config/studies/{name}.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
@@ -106,8 +105,8 @@ LAUNCH_US = 2.0
 
 def make_rows(results: Path, studies: int, kernels: int) -> None:
     """Write results/points/ and results/builds/ of the made-up kernels, as measuring on a GPU would have."""
-    every = points(axes())
-    variants = points({**axes(), "array_size": [1000], "cache": ["cold"]})
+    every = points()
+    variants = [point for point in points(1) if point["cache"] == "cold"]
     of_template = results / "template.csv"
     for folder, columns, rows in (
         ("points", MEASUREMENT_COLUMNS, [_measured(point, number) for number, point in enumerate(every)]),

@@ -22,7 +22,6 @@ from kernelsweep.measure.outcome import Outcome, Visit, combined, read_outcome
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import points
 
 VISITS = 3
 
@@ -30,7 +29,7 @@ VISITS = 3
 def made_up_points(count: int) -> list[Point]:
     """So many points: the made-up kernels' axes, with as many array sizes as it takes."""
     sizes = -(-count * len(made_up.AXES["array_size"]) // made_up.POINTS)
-    return points(made_up.axes(sizes))[:count]
+    return made_up.points(sizes)[:count]
 
 
 def key(point: Point, visit: int) -> str:

@@ -63,7 +63,7 @@ def kernel_of(name: str) -> KernelSource:
 def point(array_size: int, block_size: int, **others: Any) -> Point:
     """A cold int32 sum, not unrolled, unless said otherwise."""
     values = {"dtype": "int32", "operation": "sum", "cache": "cold", "array_size": array_size, "block_size": block_size}
-    return Point({**values, "unroll": 1, "grid_size": None, **others})
+    return Point({**values, "unroll": 1, **others})
 
 
 def require(*modules: str, extras: Sequence[str] = ("gpu", "compare")) -> None:
@@ -103,9 +103,8 @@ def source_of(kernel: KernelSource, folder: Path, target: str) -> Source:
     if target == EMULATOR:
         runtime = folder / "runtime.o"
         compile_runtime(emulator, runtime)
-    constants = kernel.listed.constants if kernel.listed else ()
     include = [kernel.path.parent, ROOT / "kernels/include"]
-    return Source(kernel.path, include, emulator, runtime, kernel.options, list(constants))
+    return Source(kernel.path, include, emulator, runtime, kernel.options, kernel.launches.constants)
 
 
 def build_variants(kernel: KernelSource, points: Sequence[Point], folder: Path, target: str) -> dict[str, Any]:
@@ -139,7 +138,7 @@ def sweep(
     exactly = Sampling(relative_precision=0.0, min_samples=samples, max_samples=samples, max_seconds=MAX_SECONDS)
     protocol = Protocol(exactly, timeout_seconds=TIMEOUT_SECONDS, seed=seed)
     built = BuiltKernel(kernel, report, binary_of(kernel, folder))
-    task = built.task(kind_of(report["target"]).implementation, points, protocol)
+    task = built.task(kind_of(report["target"]).implementation, protocol)
     finished: list[float] = []
     planned = [PlannedPoint(point, instantiation(kernel, point)) for point in points]
     with Journal(folder / f"{kernel.name}.{seed}.jsonl") as journal:

@@ -26,7 +26,7 @@ def stand_in(job: dict[str, Any]) -> SimpleNamespace:
         name: kind(fromdict=job[name]) if isinstance(job[name], dict) else kind(job[name])
         for name, kind in kinds.items()
     }
-    return SimpleNamespace(**parts, log=Log([job["log"]]))
+    return SimpleNamespace(**parts, log=Log([job["log"]]), threads=1)
 
 
 def main() -> None:
