@@ -12,12 +12,10 @@ rule check_problem:
         files.checked_problem(),
     log:
         files.log("check_problem", "{study}", scope="build"),
-    # Before any build, and more than as many jobs together as would fit on the cores that it takes.
-    priority: (CORES or 1) * resources.build_priority(PROJECT) + 1
+    # Before any build, and before the host's times, which take all cores.
+    priority: resources.build_priority(PROJECT) + 2
     conda:
         "../../envs/kernelsweep.yaml"
-    # Alone, so that nothing runs beside it with the mistake that it finds.
-    threads: CORES or 1
     params:
         kernels=for_job(parameters.checked_kernels),
         rivals=for_job(parameters.setting, key="rival_calls"),

@@ -211,11 +211,14 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
 
 
 def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
-    """A study's kernels, each with a point at which its problem is checked: a small one of this run."""
-    platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
+    """A study's kernels, each with a point at which its problem is checked: the smallest on the emulator.
+
+    A kernel without points there has one of another platform, where a reference may take minutes.
+    """
+    platforms = [EMULATOR, *(platform for platform in project.platforms if not is_recording(platform))]
     checked = []
     for kernel in project.studies[study].kernels:
-        points = [point for platform in platforms for point in _of_each_size(project, platform, study, kernel)]
+        points = next(filter(None, (_of_each_size(project, platform, study, kernel) for platform in platforms)), [])
         if points:
             smallest = min(points, key=project.studies[study].problem.size)
             settings = kernel_settings(project, study, kernel)
