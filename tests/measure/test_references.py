@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -64,19 +65,20 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     monkeypatch.chdir(tmp_path)
     Path("problem.py").write_text(PROBLEM, encoding="utf-8")
     named = {"file": "problem.py", "axes": {"n": False, "block": False}, "data": []}
-    points = [Point({"n": n, "block": block}) for n in (4, 64) for block in (1, 2, 3)]
+    points = [Point({"n": n, "block": block}) for n in (4, 5, 6, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
-        list(jobs.map(lambda _: prepare_references(task_of(named), planned(*points), True, print), range(2)))
+        list(jobs.map(lambda _: prepare_references(task_of(named), planned(*points), True, print, 3), range(2)))
     calls = [line.split() for line in Path("calls").read_text(encoding="utf-8").splitlines()]
-    assert [n for n, _ in calls] == ["4", "4", "64", "64"]  # of two inputs each
-    assert str(os.getpid()) not in {process for _, process in calls}
+    # Of two inputs each: a reference of the largest, then three at once.
+    assert calls[0][0] == "64" and Counter(n for n, _ in calls) == dict.fromkeys(["4", "5", "6", "64"], 2)
+    assert len({process for _, process in calls} - {str(os.getpid())}) == 4
 
     # Another process finds them, and what a function raises is told.
     problem = problem_of(named)
     for seed in (7, second_seed(7)):
         problem.instance("k", points[0], seed).expect(points[0])
-    assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 4
+    assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
         prepare_references(task_of(named), planned(Point({"n": 65, "block": 1})), True, print)
 
@@ -97,7 +99,7 @@ def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited
 
     prepare(["b", "a", "s", "n"], [8, 8, 8, 4])
     for arguments, parameters, constant, message in (
-        (["b", "a"], [8, 8, 4], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 4, block 1)."),
+        (["b", "a"], [8, 8, 4], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 6, block 1)."),
         (["b", "s"], [8, 4], 48, "k: the argument s is of type int64, which has 8 bytes. The kernel's parameter has 4"),
         (["b", "a"], [8, 4], 48, "k: the argument a is of type array, which has 8 bytes. The kernel's parameter has 4"),
         (["b", "a"], [8, 8], 40, "a in constant memory has 40 bytes, its values have 48 (at n 6, block 1)."),

@@ -54,6 +54,8 @@ rule measure_kernel:
     resources:
         **at_the_device(resources.minutes_of_kernel),
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
+        # How many references it computes at once, before it waits for the device.
+        reference_processes=CORES or 1,
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.

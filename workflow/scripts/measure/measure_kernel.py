@@ -72,7 +72,10 @@ with logged(snakemake.log[0]) as terminal:
             builder = building.enter_context(Builder(files, params.target, UnitStore(Path(params.store)), workers))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
         objective = objective_of(params.compared)
-        job = KernelJob(name, task, wildcards.platform, device, journal, source, objective, builder, terminal)
+        processes = snakemake.resources.reference_processes
+        job = KernelJob(
+            name, task, wildcards.platform, device, journal, source, objective, builder, terminal, processes
+        )
         if candidates is not None:
             outcomes = job.search(candidates, sweep, params.search["budget"])
         else:

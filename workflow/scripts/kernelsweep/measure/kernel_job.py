@@ -45,6 +45,7 @@ class KernelJob:
     objective      what a search and lines of progress tell of points
     builder        compiles the variants meanwhile; None where the task has a binary
     terminal       the stream for lines of progress
+    processes      compute references at once
     """
 
     name: str
@@ -56,6 +57,7 @@ class KernelJob:
     objective: Quantity
     builder: Builder | None
     terminal: TextIO
+    processes: int = 1
 
     def sweep(self, planned: Sequence[PlannedPoint], known: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
         """The outcome of every planned point.
@@ -113,7 +115,8 @@ class KernelJob:
             return search(self.task, candidates, budget, bench)
 
     def _prepare(self, checked: Sequence[PlannedPoint]) -> None:
-        prepare_references(self.task, checked, kind_of(self.platform).has_clock, notifier(self.terminal, self.name))
+        has_clock, notify = kind_of(self.platform).has_clock, notifier(self.terminal, self.name)
+        prepare_references(self.task, checked, has_clock, notify, self.processes)
 
     def _lease(self) -> AbstractContextManager[None]:
         return leased_device(self.platform, self.device, notifier(self.terminal, self.name))

@@ -15,12 +15,12 @@ def has_second_input(input_bytes: int, array_bytes: int, has_clock: bool) -> boo
     return input_bytes <= _BYTES if has_clock else array_bytes <= _BYTES_WITHOUT_CLOCK
 
 
-def is_run_again(first: Instance, point: Point, has_clock: bool) -> bool:
+def is_run_again(instance: Instance, point: Point, has_clock: bool) -> bool:
     """Whether a point is run with a second input, asked before its data are in memory.
 
-    first  its instance of the first input
+    instance  its instance of either input
     """
-    arrays = first.arrays(point).values()
+    arrays = instance.arrays(point).values()
     inputs = [array.contents.nbytes for array in arrays if array.contents is not None]
     return has_second_input(sum(inputs), sum(array.size * array.dtype.itemsize for array in arrays), has_clock)
 
