@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -24,8 +25,15 @@ def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | N
     def nearness(point: Point) -> tuple[int, float]:
         return sum(point[axis] == value for axis, value in compared.items()), _amount(point, data)
 
-    runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
-    return max(runs, key=nearness, default=None)
+    def nearest(among: KernelSweep) -> Point | None:
+        return max((point for point in among.points() if not among.skip_reason(point)), key=nearness, default=None)
+
+    # Of a million points, most often one has all values of the reference point that there are.
+    if sweep.measured is None and not sweep.searched and len(sweep.axes) == 1 and not sweep.tied:
+        there = {axis: [value] for axis, value in compared.items() if value in sweep.axes[0].get(axis, [])}
+        if found := nearest(replace(sweep, axes=[{**sweep.axes[0], **there}])):
+            return found
+    return nearest(sweep)
 
 
 def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) -> list[Point]:
