@@ -211,7 +211,8 @@ def saved(driver: object, folder: Path, kind: str) -> Path:
     driver.find_element("css selector", f'#explorer .save[value="{kind}"]').click()
     path = folder / f"product.{kind}"
     deadline = time.monotonic() + 10
-    while not path.exists() and time.monotonic() < deadline:
+    # The browser makes an empty file first, and then puts the whole one in its place.
+    while not (path.exists() and path.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.02)
     return path
 
