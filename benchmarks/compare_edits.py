@@ -92,7 +92,7 @@ def keep_kernels(project: Path) -> None:
     path = project / f"config/studies/{STUDY}.yaml"
     study = yaml.safe_load(path.read_text(encoding="utf-8"))
     study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in KERNELS]
-    del study["ladder"]
+    del study["steps"]
     path.write_text(yaml.safe_dump(study), encoding="utf-8")
 
 
