@@ -65,8 +65,8 @@ PAGE_IN = 9.2
 DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
 LONGEST_FIRST = sorted(
-    (study for study in shipped_studies() if study.settings["ladder"]),
-    key=lambda study: -len(study.settings["ladder"]),
+    (study for study in shipped_studies() if study.settings["steps"]),
+    key=lambda study: -len(study.settings["steps"]),
 )
 DRAWN = {study.name: ("correctness", *study.settings["figures"]) for study in LONGEST_FIRST}
 STUDIES = {
@@ -369,7 +369,7 @@ def test_steps_are_told_apart_by_their_grids_where_these_differ() -> None:
     study, rows = shipped("staged", H200["name"])
     ladder_of_three = [{"kernel": step.kernel, "unroll": 1, "grid_size": step.grid_size} for step in steps]
     for module in (ladder, error):
-        said = "\n".join(texts(draw(module, study | {"ladder": ladder_of_three}, rows, H200)))
+        said = "\n".join(texts(draw(module, study | {"steps": ladder_of_three}, rows, H200)))
         assert all(label in said.replace("\N{NO-BREAK SPACE}", " ") for label in labels)
 
 

@@ -82,7 +82,7 @@ def table_of_shipped(name: str, device: dict[str, object]) -> str:
 def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
     odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
     tables = [as_latex(table_of(StudyData(UNROLLING | {"metrics": []}, odd, H200))[1])]
-    with_ladder = [name for name in study_names(ROOT) if load_study(name, ROOT).settings["ladder"]]
+    with_ladder = [name for name in study_names(ROOT) if load_study(name, ROOT).settings["steps"]]
     tables += [table_of_shipped(name, device) for name in with_ladder for device in (H200, EMULATOR)]
     odd_texts = {"title": "a_b: 10⁻⁷", "message": "50% of {x} †", "caption": "Time · bytes → µs."}
     tables.append(captions("warp_shuffle", {"ladder": odd_texts, "empty": odd_texts | {"missing": "no times"}}))

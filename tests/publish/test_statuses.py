@@ -61,7 +61,7 @@ def with_failures(data: StudyData, failures: list[str]) -> StudyData:
 
 def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
     files = drawn_figures(study, ROOT, has_clock=True)
-    if not study.settings["ladder"]:
+    if not study.settings["steps"]:
         files["heatmap"] = shipped_figures()["heatmap"]
     said = {}
     for name, file in files.items():

@@ -51,7 +51,7 @@ def markdown_row(text: str, start: str) -> list[str]:
 def test_measured_and_published_figures_stand_beside_each_other() -> None:
     table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
     steps = list(zip(table["kernel"], table["unroll"], strict=True))
-    assert steps == [(step["kernel"], step["unroll"]) for step in UNROLLING["ladder"]]
+    assert steps == [(step["kernel"], step["unroll"]) for step in UNROLLING["steps"]]
     row = table.iloc[steps.index(("unrolled", 8))]
     assert row["time_us"] == 27.0
     assert row["speedup"] == pytest.approx(214.0 / 27.0)
@@ -108,7 +108,7 @@ def test_skipped_points_are_counted_apart_from_wrong_ones() -> None:
     table = study_table(StudyData(WARP_SHUFFLE, rows, H200))
     assert table["failures"].eq("").all()
     text = markdown(WARP_SHUFFLE, rows, H200)
-    assert text.count("140 of 140; 20 skipped") == len(WARP_SHUFFLE["ladder"])
+    assert text.count("140 of 140; 20 skipped") == len(WARP_SHUFFLE["steps"])
 
 
 def test_emulated_times_are_never_shown() -> None:
@@ -138,7 +138,7 @@ def with_grids(rows: pandas.DataFrame, kernel: str, factors: dict[int, float]) -
 
 def test_steps_of_one_kernel_at_two_grids_each_have_their_own_time() -> None:
     study = WARP_SHUFFLE | {
-        "ladder": [
+        "steps": [
             {"kernel": "global_memory", "unroll": 4, "grid_size": None},
             {"kernel": "shuffle", "unroll": 4, "grid_size": 270},
             {"kernel": "shuffle", "unroll": 4, "grid_size": "2 * multiprocessors"},
@@ -211,7 +211,7 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
     figures = load_published(UNROLLING["published"] | {"where": {"run": "complete"}}, RESOURCES)
     table = study_table(StudyData(UNROLLING, rows, H200, figures))
     # In the study's order; the scalar loop has no row, and is not made up. The published loop stays as it is.
-    assert list(table["kernel"].iloc[len(UNROLLING["ladder"]) :]) == ["cpu_numpy", "cpu_recursive_pairwise", "cpu"]
+    assert list(table["kernel"].iloc[len(UNROLLING["steps"]) :]) == ["cpu_numpy", "cpu_recursive_pairwise", "cpu"]
     numpy_row, published_row = table.iloc[-3], table.iloc[-1]
     assert (numpy_row["device"], numpy_row["time_us"]) == (HOST, 5350.0)
     assert numpy_row["speedup"] == pytest.approx(214.0 / 5350.0)
@@ -231,7 +231,7 @@ STEPS = ("modulo_baseline", "strided_index", "first_add_on_load")
 STEPWISE = WARP_SHUFFLE | {
     "title": "Stepwise: a float sum in shared memory",
     "kernels": [{"name": kernel, "axes": {"unroll": [1, 4]}} for kernel in STEPS],
-    "ladder": [{"kernel": kernel, "unroll": 4, "grid_size": None} for kernel in STEPS],
+    "steps": [{"kernel": kernel, "unroll": 4, "grid_size": None} for kernel in STEPS],
     "published": {
         "file": "stepwise_amd.csv",
         "device": "an AMD GPU with wavefronts of 64",

@@ -64,7 +64,7 @@ UNROLLING: dict[str, Any] = {
         {"name": "completely_unrolled_template_volatile", "axes": {"unroll": [8]}},
     ],
     "reference": {"array_size": 2**24, "block_size": 512, "dtype": "int32", "operation": "sum", "cache": "cold"},
-    "ladder": [
+    "steps": [
         {"kernel": "neighbored", "unroll": 1, "grid_size": None},
         {"kernel": "neighbored_less", "unroll": 1, "grid_size": None},
         {"kernel": "interleaved", "unroll": 1, "grid_size": None},
@@ -99,7 +99,7 @@ WARP_SHUFFLE: dict[str, Any] = {
     "description": "The same tree in global memory, in shared memory and in registers.",
     "kernels": [{"name": name, "axes": {"unroll": [1, 4]}} for name in ("global_memory", "shared_memory", "shuffle")],
     "reference": {"array_size": 2**24, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
-    "ladder": [
+    "steps": [
         {"kernel": name, "unroll": unroll, "grid_size": None}
         for unroll in (1, 4)
         for name in ("global_memory", "shared_memory", "shuffle")

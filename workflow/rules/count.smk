@@ -48,7 +48,7 @@ rule compare_counts:
         steps=[
             (study, step["kernel"], step["unroll"])
             for study in config["studies"]
-            for step in PROJECT.studies[study].settings["ladder"]
+            for step in PROJECT.studies[study].settings["steps"]
         ],
         command="uv run snakemake --cores 2 counted_against_ncu",
         code=code_of("observe/compare_counts.py"),

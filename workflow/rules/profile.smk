@@ -34,7 +34,7 @@ rule profile_kernel:
         profiling=config["profiling"],
         kernel=for_job(parameters.kernel_settings),
         study=for_job(
-            lambda project, study: parameters.settings(project, study, "problem", "reference", "ladder", "profiled")
+            lambda project, study: parameters.settings(project, study, "problem", "reference", "steps", "profiled")
         ),
         axes=for_job(parameters.axes),
         restrictions=for_job(parameters.restrictions),

@@ -70,7 +70,7 @@ def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[St
             if step["grid_size"] is None
             else grid_on_device(step["grid_size"], device["multiprocessors"], study["reference"]["block_size"]),
         )
-        for step in study["ladder"]
+        for step in study["steps"]
     ]
 
 

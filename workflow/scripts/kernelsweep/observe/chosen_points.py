@@ -83,7 +83,7 @@ def proven_points(sweep: KernelSweep, has_own_axes: bool) -> Sequence[Point]:
     """
     most = _MOST_PROVEN if has_own_axes else _FEW_PROVEN
     runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
-    return runs if len(runs) <= most else corner_points(sweep, most, lambda point: not sweep.skip_reason(point))
+    return runs if len(runs) <= most else corner_points(replace(sweep, measured=runs), most, lambda point: True)
 
 
 def corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:

@@ -73,9 +73,8 @@ def proven_axes(project: Project, study: str, kernel: str) -> list[Axes]:
 
 def has_axes_for_emulator(project: Project, study: str, kernel: str) -> bool:
     """Whether a study or its kernel has axes for the emulator."""
-    settings = project.studies[study].settings
-    entry = next(entry for entry in settings["kernels"] if entry["name"] == kernel)
-    return EMULATOR in settings["platforms"] or EMULATOR in entry["platforms"]
+    of_study = project.studies[study]
+    return any(EMULATOR in settings["platforms"] for settings in (of_study.settings, of_study.entry(kernel)))
 
 
 def library_axes(project: Project, platform: str, study: str, rival: str | None = None) -> list[Axes]:
@@ -206,8 +205,7 @@ def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
     """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    entry = next(entry for entry in of_study.settings["kernels"] if entry["name"] == kernel)
-    return {"named": source.problem.named, "settings": entry, "cxx": of_study.settings["cxx"]}
+    return {"named": source.problem.named, "settings": of_study.entry(kernel), "cxx": of_study.settings["cxx"]}
 
 
 def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
@@ -277,7 +275,7 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
 def recorded_settings(project: Project, name: str) -> dict[str, dict[str, Any]]:
     """The settings of a recording's studies that say which of its rows a document means."""
     recorded = recorded_studies(project.root, name) or frozenset()
-    keys = ("problem", "kernels", "reference", "ladder", "limits")
+    keys = ("problem", "kernels", "reference", "steps", "limits")
     return {study: settings(project, study, *keys) for study in project.studies if study in recorded}
 
 
@@ -286,7 +284,7 @@ def recorded_settings(project: Project, name: str) -> dict[str, dict[str, Any]]:
 
 def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "ladder", "rivals", "limits", "claims", *_COMPARED)
+    keys = ("title", "problem", "kernels", "reference", "steps", "rivals", "limits", "claims", *_COMPARED)
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
 
 

@@ -232,5 +232,5 @@ def check_metrics(config: Mapping[str, Any], study: Study) -> None:
     """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
     check_metric_names(config["profiling"]["metrics"], config["metrics"], f"{CONFIG_FILE}: profiling")
     check_metric_names(study.settings["metrics"], config["metrics"], study.file)
-    if study.settings["ladder"]:
+    if study.settings["steps"]:
         check_claimed_metrics(study.settings["claims"], config["metrics"], study.file)

@@ -164,7 +164,7 @@ def minutes_of_library(project: Project, platform: str, study: str) -> int:
 def minutes_under_ncu(project: Project, study: str, kernel: str) -> int:
     """The time limit of a job that profiles a kernel."""
     settings = project.studies[study].settings
-    points = sum(step["kernel"] == kernel for step in (*settings["ladder"], *settings["profiled"]))
+    points = sum(step["kernel"] == kernel for step in (*settings["steps"], *settings["profiled"]))
     return profiling_minutes(points, project.config["profiling"])
 
 

@@ -20,8 +20,7 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
 
     Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
     """
-    entry = next(entry for entry in study.settings["kernels"] if entry["name"] == kernel)
-    return swept_axes(config, study, entry, study.kernels[kernel].chooses_grid, platform)
+    return swept_axes(config, study, study.entry(kernel), study.kernels[kernel].chooses_grid, platform)
 
 
 def swept_axes(

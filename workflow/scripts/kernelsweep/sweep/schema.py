@@ -30,12 +30,6 @@ def _validator_class() -> Any:
     return jsonschema.validators.extend(plain, type_checker=integers)  # type: ignore[no-untyped-call]
 
 
-@cache
-def keys_of(schema_path: Path) -> list[str]:
-    """The keys that a schema allows at the file's top level."""
-    return list(read_yaml(schema_path, schema_path.name)["properties"])
-
-
 def check(data: Mapping[str, Any], schema_path: Path, shown: str, known: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """A copy of `data` with the schema's defaults filled in.
 

@@ -61,6 +61,11 @@ class Study:
         """The study's file, as messages name it."""
         return f"config/studies/{self.name}.yaml"
 
+    def entry(self, kernel: str) -> Mapping[str, Any]:
+        """A kernel's checked settings."""
+        entry: Mapping[str, Any] = next(one for one in self.settings["kernels"] if one["name"] == kernel)
+        return entry
+
     @property
     def compares_times(self) -> bool:
         """Whether its kernels all do the same work, so that the fastest is the best."""
@@ -107,7 +112,7 @@ def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Stu
         path = kernel_file(entry, name, root, shown)
         read_source(path)  # Raises UserError where it is no text.
         kernels[entry["name"]] = read_kernel(entry, path, problem, settings["cxx"], shown)
-    settings["ladder"] = _steps(settings, kernels, shown)
+    _check_steps(settings, kernels, shown)
     for key in ("profiled", "claims"):
         for number, point in enumerate(settings[key]):
             point["at"] = _values_of(point["at"], axes, f"{shown}: {key}.{number}.at")
@@ -150,10 +155,10 @@ def _texts(problem: Problem) -> list[str]:
     return [name for name, axis in problem.axes.items() if axis.has_texts]
 
 
-def _steps(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> list[dict[str, Any]]:
-    """The study's steps, each with its kernel, unroll factor and grid size.
+def _check_steps(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
+    """Raise UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
 
-    Raises UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
+    A step whose launches need none loses it.
     """
     for key in ("steps", "profiled"):
         for number, step in enumerate(settings[key]):
@@ -168,7 +173,6 @@ def _steps(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], sho
                 raise UserError(
                     f"{shown}: {key}.{number} has {step['kernel']} without a grid_size, which its launches need."
                 )
-    return list(settings["steps"])
 
 
 def _check_names(names: Mapping[str, Mapping[str, str]], axes: Mapping[str, bool], where: str) -> None:

@@ -200,10 +200,10 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
         if compares_fastest(settings):
             _check_best(entry, settings, kernels, key)
             continue
-        _check_side(entry, "kernel", "unroll", kernels, [], settings["ladder"], key)
+        _check_side(entry, "kernel", "unroll", kernels, [], settings["steps"], key)
         if entry["reference_kernel"] is not None:
             allowed = baselines if entry["quantity"] == SPEEDUP else []
-            _check_side(entry, "reference_kernel", "reference_unroll", kernels, allowed, settings["ladder"], key)
+            _check_side(entry, "reference_kernel", "reference_unroll", kernels, allowed, settings["steps"], key)
         elif entry["quantity"] == SPEEDUP:
             raise UserError(f"{key} lacks the key 'reference_kernel': a speedup compares two kernels.")
         if (entry["relation"] == ABOUT) != (entry["tolerance"] is not None):
@@ -219,7 +219,7 @@ def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource
 
 def compares_fastest(settings: Mapping[str, Any]) -> bool:
     """Whether a study's claims compare the fastest configurations: where neither steps nor outputs are compared."""
-    return not settings["ladder"] and settings["compares"] == "times"
+    return not settings["steps"] and settings["compares"] == "times"
 
 
 def _check_best(
@@ -270,7 +270,7 @@ def _check_side(
     unroll_key: str,
     kernels: Mapping[str, KernelSource],
     baselines: Sequence[str],
-    ladder: Sequence[Mapping[str, Any]],
+    steps: Sequence[Mapping[str, Any]],
     key: str,
 ) -> None:
     name, unroll = entry[kernel_key], entry[unroll_key]
@@ -280,5 +280,5 @@ def _check_side(
         known = [*kernels, *baselines]
         raise UserError(f"{key}.{kernel_key} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}.")
     kernel = kernels[name]
-    if kernel.chooses_grid and (name, unroll) not in [(step["kernel"], step["unroll"]) for step in ladder]:
+    if kernel.chooses_grid and (name, unroll) not in [(step["kernel"], step["unroll"]) for step in steps]:
         raise UserError(f"{key}.{kernel_key} is {name!r}, but no step gives its grid_size. Add such a step.")

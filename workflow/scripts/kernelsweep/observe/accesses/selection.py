@@ -36,7 +36,7 @@ def pictured_steps(study: Study, counted: Mapping[str, Sequence[Point]]) -> list
     """
     if study.settings["compares"] == "outputs":
         return []
-    steps = [(step["kernel"], step["unroll"]) for step in study.settings["ladder"]]
+    steps = [(step["kernel"], step["unroll"]) for step in study.settings["steps"]]
     if not steps:
         steps = [(name, None) for name in study.kernels]
     found = []

@@ -11,28 +11,29 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.source import GRID_SIZE
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import valid_points
+from kernelsweep.sweep.study import OF_STEPS
 
 
 def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[PlannedPoint]:
     """A kernel's points to profile.
 
-    study  its checked settings: ladder, reference, profiled
+    study  its checked settings: steps, reference, profiled
     sweep  the kernel's first sweep
 
     In a study with steps, these are the kernel's steps at the reference point, and the points that `profiled` names. An
     axis that neither says has its largest number with which the point can run, or its first text. In other studies,
     it is the point that is nearest to the reference point.
     """
-    if not study["ladder"]:
+    if not study["steps"]:
         nearest = nearest_point(study["reference"], sweep)
         return sweep.planned([nearest]) if nearest else []
     axes, *_ = sweep.axes
     chosen: dict[Point, PlannedPoint] = {}
-    for step in [{**step, "at": {}} for step in study["ladder"]] + list(study["profiled"]):
+    for step in [{**step, "at": {}} for step in study["steps"]] + list(study["profiled"]):
         if step["kernel"] != sweep.kernel.name:
             continue
         values = {**study["reference"], **step["at"]}
-        values |= {axis: step[axis] for axis in ("unroll", GRID_SIZE) if axis in axes}
+        values |= {axis: step[axis] for axis in OF_STEPS if axis in axes}
         if values.get(GRID_SIZE) is not None:
             values[GRID_SIZE] = grid_on_device(values[GRID_SIZE], sweep.multiprocessors, values["block_size"])
         free = {axis: _candidates(swept) for axis, swept in axes.items() if axis not in values}

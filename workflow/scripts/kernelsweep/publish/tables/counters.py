@@ -31,7 +31,7 @@ def with_metrics(table: pandas.DataFrame, found: pandas.DataFrame, data: StudyDa
     `published_` in front where it is published; NaN without a value, as in rows that are no steps. Unchanged where the
     study has not been profiled.
     """
-    steps = len(data.settings["ladder"])
+    steps = len(data.settings["steps"])
     columns = {}
     for name in _shown(data, found):
         header = f"{name} ({unit_of(found, name)})"

@@ -116,7 +116,7 @@ def _columns_apart(table: pandas.DataFrame, study: Mapping[str, Any]) -> list[Co
 
 
 def _has_grids(study: Mapping[str, Any]) -> bool:
-    return any(step["grid_size"] is not None for step in study["ladder"])
+    return any(step["grid_size"] is not None for step in study["steps"])
 
 
 def _has_launches(table: pandas.DataFrame) -> bool:

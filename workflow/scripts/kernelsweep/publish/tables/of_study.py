@@ -64,7 +64,7 @@ def _with_proofs(table: pandas.DataFrame, text: TableText, data: StudyData) -> t
 def _kind(data: StudyData) -> str:
     if data.compares_outputs:
         return "exchanges"
-    return "steps" if data.settings["ladder"] else "configurations"
+    return "steps" if data.settings["steps"] else "configurations"
 
 
 _TABLES = {"steps": _steps, "exchanges": _exchanges, "configurations": _configurations}
