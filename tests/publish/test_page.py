@@ -62,7 +62,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     comparison.mkdir(parents=True)
     (comparison / "comparison.md").write_text(COMPARISON)
     (comparison / "comparison.csv").write_text("kernel\n")
-    (comparison / "ratios.svg").write_bytes((copy / "docs/nvidia-h200/unrolling_ladder.svg").read_bytes())
+    (comparison / "ratios.svg").write_bytes((copy / "docs/measured/bandwidth_bound_rivals.svg").read_bytes())
     (copy / "workflow/scripts/kernelsweep/judge/comparison/ratios.py").touch()
     run = snakemake(copy, "all", *RECORDING)
     assert run.returncode == 0, run.stdout

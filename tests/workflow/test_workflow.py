@@ -147,13 +147,10 @@ def test_a_mistake_in_the_configuration_is_one_readable_error(project: Path) -> 
     assert not (project / "results").exists()
 
 
-def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project: Path, root: Path) -> None:
-    copies = [f"docs/nvidia-h200/{name}" for name in ("unrolling_ladder.svg", "unrolling_table.md", "claims.md")]
-    for copy in copies:
-        (project / copy).unlink()
+def test_a_recording_is_drawn_like_a_live_run(project: Path) -> None:
     study = project / "config/studies/unrolling.yaml"
     study.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder]", study.read_text()))
-    drawn = ("unrolling", *copies, "--config", "platform=recording/nvidia-h200")
+    drawn = ("unrolling", "--config", "platform=recording/nvidia-h200")
     run = snakemake(project, *drawn)
     assert run.returncode == 0, run.stdout
     results = project / "results/recording/nvidia-h200"
@@ -166,8 +163,6 @@ def test_a_recording_is_drawn_like_a_live_run_and_the_documents_show_it(project:
     assert "ecorded on NVIDIA H200 on 20" in (unrolling / "table.md").read_text()
     for figure, extension in itertools.product(("ladder", "correctness"), ("svg", "png", "pdf")):
         assert (unrolling / f"figures/{figure}.{extension}").stat().st_size > 0
-    # The README's figure and table equal the recording's to the byte, and so does the page of claims.
-    assert all((project / copy).read_bytes() == (root / copy).read_bytes() for copy in copies)
     # One study alone is judged, too, and gets its best configurations.
     assert {row["study"] for row in rows(unrolling / "claims.csv")} == {"unrolling"}
     assert {entry["study"] for entry in json.loads((unrolling / "best.json").read_text())["entries"]} == {"unrolling"}
