@@ -111,22 +111,10 @@ rule count:
         targets.count(PROJECT),
 
 
-# Compare these counts with the recordings' hardware counters: a table in docs/. Needs no GPU.
+# Compare these counts with the recordings' hardware counters: a table. Needs no GPU.
 rule counted_against_ncu:
     input:
         for_job(targets.counted_against_ncu),
-
-
-# The numbers in documents that are a recording's. Needs no GPU.
-rule numbers:
-    input:
-        targets.numbers(PROJECT),
-
-
-# The copies of recordings' results in docs/, with this comparison and these numbers.
-rule documents:
-    input:
-        targets.documents(PROJECT),
 
 
 # Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.

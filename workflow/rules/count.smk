@@ -32,7 +32,7 @@ rule count_kernel:
         "../scripts/observe/count_kernel.py"
 
 
-# A page that the repository keeps, for readers without the emulator's counts and without a GPU.
+# The emulator's counts beside a recording's counters.
 rule compare_counts:
     input:
         counted=files.metrics(EMULATOR),

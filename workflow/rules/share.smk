@@ -1,12 +1,10 @@
-# Outputs to pass on to others: an archive of a platform's results, C++ headers, and what the documents show.
+# Outputs to pass on to others: an archive of a platform's results, C++ headers, and the T4 format.
 
 from kernelsweep.share.archive import content_hash, project_files
 
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    copy_document,
-    renew_numbers,
     archive_results,
     export_constants,
     export_t4,
@@ -75,36 +73,3 @@ rule export_t4:
     script:
         "../scripts/share/export_t4.py"
 
-
-# The repository keeps copies of a recording's results, for readers of the documents.
-rule copy_document:
-    input:
-        lambda wildcards: str(Path(files.folder(f"recording/{wildcards.name}"), inputs.DOCUMENTED[wildcards.file])),
-    output:
-        files.document(),
-    log:
-        files.log("copy_document", "{file}", scope="recording/{name}"),
-    wildcard_constraints:
-        file="|".join(inputs.DOCUMENTED),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    script:
-        "../scripts/share/copy_document.py"
-
-
-# The numbers in documents that come from a recording, written anew. The documents say by marks which ones these are.
-rule renew_numbers:
-    input:
-        recording=for_job(inputs.quoted_recording),
-        documents=for_job(inputs.quoting_documents),
-    output:
-        files.renewed_numbers(),
-    log:
-        files.log("renew_numbers", scope="recording/{name}"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        studies=for_job(parameters.recorded_settings),
-        code=code_of("share/renew_numbers.py"),
-    script:
-        "../scripts/share/renew_numbers.py"

@@ -1,4 +1,4 @@
-"""Hold the emulator's counts against a recording's counters: a page of Markdown for docs/."""
+"""Hold the emulator's counts against a recording's counters: a page of Markdown."""
 
 from pathlib import Path
 

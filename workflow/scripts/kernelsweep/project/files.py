@@ -201,8 +201,8 @@ def accesses(study: str, name: str) -> str:
 
 
 def counted_against_ncu(recording: str = "{name}") -> str:
-    """The page, kept in the repository, that compares counts with a recording's counters."""
-    return f"docs/{recording}/counted.md"
+    """The page that compares counts with a recording's counters."""
+    return f"{folder(f'recording/{recording}')}/counted.md"
 
 
 def sanitized(
@@ -328,13 +328,3 @@ def t4(platform: str = "{platform}", study: str = "{study}") -> str:
 def recording(name: str = "{name}", file: str = "") -> str:
     """A file of a recording, or its folder."""
     return "/".join(filter(None, ("resources/recordings", name, file)))
-
-
-def document(file: str = "{file}", recording: str = "{name}") -> str:
-    """A copy of one of a recording's results, which the documents show."""
-    return f"docs/{recording}/{file}"
-
-
-def renewed_numbers(recording: str = "{name}") -> str:
-    """The list of the documents whose numbers were written anew from a recording."""
-    return f"{folder(f'recording/{recording}')}/renewed_numbers.txt"

@@ -27,21 +27,12 @@ from kernelsweep.publish.html_files import PAGE_FILES
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY
 from kernelsweep.results import DRIVER_LIMITS
-from kernelsweep.share.marked_numbers import recording_of
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.source import included_files
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
 # others where they exist.
 MADE_CHAPTERS = ("claims", "best")
-
-# The results of a recording that the documents show, by the copies' names in docs/<recording>/.
-DOCUMENTED = {
-    "unrolling_ladder.svg": "studies/unrolling/figures/ladder.svg",
-    "unrolling_table.md": "studies/unrolling/table.md",
-    "bandwidth_bound_rivals.svg": "studies/bandwidth_bound/figures/rivals.svg",
-    "claims.md": "claims.md",
-}
 
 
 # Builds
@@ -435,15 +426,3 @@ def _hashes(paths: list[str]) -> dict[str, str]:
 
 def _relative(project: Project, path: Path) -> str:
     return shown(path, project.root)
-
-
-def quoted_recording(project: Project, name: str) -> list[str]:
-    """The files of a recording that documents quote; not every recording has counters."""
-    quoted = ("measurements.csv.gz", "environment.json", "metrics.csv.gz")
-    return [path for path in (files.recording(name, file) for file in quoted) if (project.root / path).is_file()]
-
-
-def quoting_documents(project: Project, name: str) -> list[str]:
-    """The documents whose marked numbers are a recording's."""
-    pages = [*project.root.glob("*.md"), *sorted(project.root.glob("docs/**/*.md"))]
-    return [_relative(project, page) for page in pages if recording_of(page.read_text(encoding="utf-8")) == name]

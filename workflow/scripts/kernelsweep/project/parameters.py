@@ -22,7 +22,7 @@ from kernelsweep.errors import BuildError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.measure.tries import next_try
-from kernelsweep.platforms.choose import recorded_studies, recordings
+from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
 from kernelsweep.project import files, inputs, observed
@@ -270,13 +270,6 @@ def resolved_configuration(project: Project) -> dict[str, Any]:
     """The configuration and the studies' settings, for environment.json."""
     studies = {study: project.studies[study].settings for study in project.config["studies"]}
     return {"config": project.config, "studies": studies}
-
-
-def recorded_settings(project: Project, name: str) -> dict[str, dict[str, Any]]:
-    """The settings of a recording's studies that say which of its rows a document means."""
-    recorded = recorded_studies(project.root, name) or frozenset()
-    keys = ("problem", "kernels", "reference", "steps", "limits")
-    return {study: settings(project, study, *keys) for study in project.studies if study in recorded}
 
 
 # Judgements

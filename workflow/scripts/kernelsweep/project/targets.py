@@ -139,24 +139,6 @@ def counted_against_ncu(project: Project) -> list[str]:
     return [files.counted_against_ncu(name) for name in names]
 
 
-def documents(project: Project) -> list[str]:
-    """The copies of recordings' results that the documents show, and the numbers that they quote."""
-    shown = shown_recordings(project)
-    copies = [files.document(file, name) for name in shown for file in inputs.DOCUMENTED]
-    counted = [files.counted_against_ncu(name) for name in observed.profiled_recordings(project)]
-    return [*copies, *counted, *numbers(project)]
-
-
-def numbers(project: Project) -> list[str]:
-    """The documents' numbers, as recorded."""
-    return [files.renewed_numbers(name) for name in shown_recordings(project)]
-
-
-def shown_recordings(project: Project) -> list[str]:
-    """The recordings that the documents show: they have a folder in docs/."""
-    return [name for name in recordings(project.root) if (project.root / "docs" / name).is_dir()]
-
-
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
     platforms = sanitized_platforms(list(project.models), project.platforms)

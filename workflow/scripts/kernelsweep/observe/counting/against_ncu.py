@@ -110,7 +110,7 @@ def counts_page(compared: Sequence[ComparedCount], device: Mapping[str, Any], co
         "# Counted on the emulator, measured by Nsight Compute",
         "",
         f"Made by `{command}`. {device_text(device)}.",
-        "[How the counts come about, and why they may differ](../counting.md#how-it-compares-with-nsight-compute).",
+        "How the counts come about, and why they may differ: docs/counting.md of kernelsweep.",
         "",
         *_summary(compared),
         "",
