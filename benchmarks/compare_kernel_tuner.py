@@ -57,7 +57,7 @@ from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.references import References
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import BuiltKernel, KernelTask, measuring_protocol
 from kernelsweep.measure.work import begin_to_build, do_work, find_work
@@ -217,7 +217,8 @@ def _task(one: Tuned, device: Gpu) -> KernelTask:
 
 def prepare(one: Tuned, device: Gpu) -> None:
     """Compute the reference results that the sides need and the disk lacks. All configurations have the same."""
-    prepare_references(_task(one, device), one.planned[:1], kind_of(device.platform).has_clock, print)
+    with References(_task(one, device), one.planned[:1], kind_of(device.platform).has_clock, print) as references:
+        references.wait_for_all()
 
 
 def _measured(

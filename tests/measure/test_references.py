@@ -1,4 +1,4 @@
-"""References are computed before a job waits for a GPU: once, by one job at a time, in a process of their own."""
+"""References are computed once, by one job at a time, in processes of their own, while the device measures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.references import References
 from kernelsweep.measure.second_input import second_seed
 from kernelsweep.measure.task import KernelTask, Protocol
 from kernelsweep.problems.problem_file import problem_of
@@ -55,6 +55,12 @@ def task_of(
     return KernelTask("", "k", named, launches, "0", "k.cubin", variants or {"k": {}}, protocol)
 
 
+def prepare(task: KernelTask, points: Sequence[PlannedPoint], has_clock: bool, processes: int = 1) -> None:
+    """Have all references of the points."""
+    with References(task, points, has_clock, print, processes) as references:
+        references.wait_for_all()
+
+
 def planned(*points: Point) -> list[PlannedPoint]:
     return [PlannedPoint(point, "k", None) for point in points]
 
@@ -68,11 +74,12 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     points = [Point({"n": n, "block": block}) for n in (4, 5, 6, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
-        list(jobs.map(lambda _: prepare_references(task_of(named), planned(*points), True, print, 3), range(2)))
+        list(jobs.map(lambda _: prepare(task_of(named), planned(*points), True, 3), range(2)))
     calls = [line.split() for line in Path("calls").read_text(encoding="utf-8").splitlines()]
-    # Of two inputs each: a reference of the largest, then three at once.
-    assert calls[0][0] == "64" and Counter(n for n, _ in calls) == dict.fromkeys(["4", "5", "6", "64"], 2)
-    assert len({process for _, process in calls} - {str(os.getpid())}) == 4
+    # Of two inputs each, the smallest first, then the largest; three at once.
+    assert sorted(n for n, _ in calls[:3]) == ["4", "4", "64"]
+    assert Counter(n for n, _ in calls) == dict.fromkeys(["4", "5", "6", "64"], 2)
+    assert len({process for _, process in calls} - {str(os.getpid())}) == 3
 
     # Another process finds them, and what a function raises is told.
     problem = problem_of(named)
@@ -80,7 +87,7 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
         problem.instance("k", points[0], seed).expect(points[0])
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
-        prepare_references(task_of(named), planned(Point({"n": 65, "block": 1})), True, print)
+        prepare(task_of(named), planned(Point({"n": 65, "block": 1})), True)
 
 
 def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited_for(
@@ -93,17 +100,17 @@ def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited
     named = {"file": "problem.py", "axes": {"n": False, "block": False}, "data": []}
     points = planned(Point({"n": 4, "block": 1}), Point({"n": 6, "block": 1}))
 
-    def prepare(arguments: list[str | int], parameters: list[int], constant: int = 48) -> None:
+    def check(arguments: list[str | int], parameters: list[int], constant: int = 48) -> None:
         variants = {"k": {"parameter_bytes": parameters, "constant_bytes": {"a": constant, "other": 4}}}
-        prepare_references(task_of(named, variants, arguments, ["a"]), points, False, print)
+        prepare(task_of(named, variants, arguments, ["a"]), points, False)
 
-    prepare(["b", "a", "s", "n"], [8, 8, 8, 4])
+    check(["b", "a", "s", "n"], [8, 8, 8, 4])
     for arguments, parameters, constant, message in (
-        (["b", "a"], [8, 8, 4], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 6, block 1)."),
+        (["b", "a"], [8, 8, 4], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 4, block 1)."),
         (["b", "s"], [8, 4], 48, "k: the argument s is of type int64, which has 8 bytes. The kernel's parameter has 4"),
         (["b", "a"], [8, 4], 48, "k: the argument a is of type array, which has 8 bytes. The kernel's parameter has 4"),
         (["b", "a"], [8, 8], 40, "a in constant memory has 40 bytes, its values have 48 (at n 6, block 1)."),
     ):
         with pytest.raises(UserError) as error:
-            prepare(arguments, parameters, constant)
+            check(arguments, parameters, constant)
         assert str(error.value).startswith("own.yaml: launches: ") and message in str(error.value)

@@ -1,6 +1,5 @@
 """Measure a library's function at every size of a study, checked and timed like a kernel."""
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, NOT_COMPILED, as_kernel, library_report, planned_calls
@@ -9,16 +8,14 @@ from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.progress import progress
-from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.kernel_job import KernelJob
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
-from kernelsweep.measure.worker.client import Workers
+from kernelsweep.measure.work import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import leased_device
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
+from kernelsweep.sweep.study_quantities import objective_of
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -32,18 +29,10 @@ with logged(snakemake.log[0]) as terminal:
     task = BuiltKernel(rival, report, library or Path()).task(IMPLEMENTATION, protocol)
 
     name = f"{wildcards.study}/{rival.name}"
-    notify = notifier(terminal, name)
     known_outcomes = outcomes_without_runs(planned, report)
-    with Journal(Path(params.journal), notify) as journal, ExitStack() as at_the_device:
-        work = find_work(task, planned, known_outcomes, journal, device)
-        if not work.is_done:
-            prepare_references(task, planned, True, notify)
-            workers = Workers(task, work.visits)
-            at_the_device.enter_context(leased_device(wildcards.platform, device, notify))
-            shown = at_the_device.enter_context(progress(name, rival.problem, terminal))
-            at_the_device.enter_context(workers)
-            do_work(work, task, journal, workers, shown.show)
-        outcomes = work.results()
+    with Journal(Path(params.journal), notifier(terminal, name)) as journal:
+        job = KernelJob(name, task, wildcards.platform, device, journal, "", objective_of({}), None, terminal)
+        outcomes = job.sweep(planned, known_outcomes)
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
     precision = params.measuring["relative_precision"]

@@ -18,11 +18,11 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.progress import Progress, progress
-from kernelsweep.measure.references import prepare_references
+from kernelsweep.measure.references import References
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress as Show
-from kernelsweep.measure.work import begin_to_build, do_work, find_work
+from kernelsweep.measure.work import Turns, begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -69,17 +69,19 @@ class KernelJob:
             return work.results()
         instances = Instances(self.task)
         is_prepared = instances.make_ahead(*work.checked_and_timed())
-        with Workers(self.task, work.visits, instances) as workers:
-            if not is_prepared:
-                self._prepare(planned)
+        with (
+            Workers(self.task, work.visits, instances) as workers,
+            self._references([] if is_prepared else planned) as references,
+            Turns(references, self._lease) as turns,
+            self._progress("") as shown,
+        ):
             if self.builder:  # After what forks this process, which has threads then.
                 begin_to_build(work, self.task, self.builder)
-            with self._lease(), self._progress("") as shown:
-                try:
-                    do_work(work, self.task, self.journal, workers, shown.show, self.source_sha256, self.builder)
-                finally:
-                    # Before another job has the device: the ends of contexts would disturb its samples.
-                    workers.stop()
+            try:
+                do_work(work, self.task, self.journal, workers, shown.show, self.source_sha256, self.builder, turns)
+            finally:
+                # Before another job has the device: the ends of contexts would disturb its samples.
+                workers.stop()
         return work.results()
 
     def search(self, candidates: ValidPoints, sweep: KernelSweep, budget: int) -> dict[Point, Outcome]:
@@ -90,7 +92,8 @@ class KernelJob:
             @cache
             def lease() -> list[str]:
                 places = candidates.groups(axes_of_places(candidates, problem))
-                self._prepare([sweep.plan(candidates[int(numbers[0])]) for numbers in places])
+                with self._references([sweep.plan(candidates[int(numbers[0])]) for numbers in places]) as references:
+                    references.wait_for_all()
                 # A search runs on all GPUs that are free. The lease leaves one visible.
                 needs_gpu = kind_of(self.platform).needs_gpu
                 gpus = [gpu.uuid for gpu in gpus_of(self.platform)] if needs_gpu else []
@@ -114,12 +117,12 @@ class KernelJob:
             )
             return search(self.task, candidates, budget, bench)
 
-    def _prepare(self, checked: Sequence[PlannedPoint]) -> None:
+    def _references(self, checked: Sequence[PlannedPoint]) -> References:
         has_clock, notify = kind_of(self.platform).has_clock, notifier(self.terminal, self.name)
-        prepare_references(self.task, checked, has_clock, notify, self.processes)
+        return References(self.task, checked, has_clock, notify, self.processes)
 
-    def _lease(self) -> AbstractContextManager[None]:
-        return leased_device(self.platform, self.device, notifier(self.terminal, self.name))
+    def _lease(self, only: str = "") -> AbstractContextManager[str]:
+        return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)
 
     def _progress(self, phase: str) -> AbstractContextManager[Progress]:
         problem = problem_of(self.task.problem)

@@ -1,19 +1,17 @@
-"""References of points that are to be checked, computed before a job waits for a GPU."""
+"""References of points that are to be checked, computed by other processes while the GPU measures what is ready."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
-import resource
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
-from multiprocessing import get_context
-from pathlib import Path
-from typing import IO, Any
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.locks import lock_first, process
@@ -21,136 +19,225 @@ from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.platforms.processes import end_with_parent
+from kernelsweep.problems.problem_file import Problem, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
-from kernelsweep.threads import thread_count
 
-# The points of an instance, and whether its second input's reference is wanted.
+# A point's values on the axes that its data depend on.
+Data = tuple[Any, ...]
+
+# The points of some data, and whether the second input's reference is wanted.
 _Wanted = tuple[Sequence[Point], bool]
 
-_NOTICE_SECONDS = 5.0  # between two lines about references that are being computed
+# While a GPU waits, a line after so many seconds, and again after the others.
+_NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
+
+# A reference and its bounds take this many times the memory of the point's arrays: Black-Scholes in NumPy, with a
+# function that is vectorised in Python, took 7 times, and matrix multiplication 3 times.
+_TIMES_THE_ARRAYS = 10
 
 
-def prepare_references(
-    task: KernelTask,
-    planned: Sequence[PlannedPoint],
-    has_clock: bool,
-    notify: Callable[[str], None],
-    processes: int = 1,
-) -> None:
-    """Compute the references that a problem keeps on disk and does not have yet, and check what the points pass.
+def data_of(problem: Problem, point: Point) -> Data:
+    """A point's values on the axes that its data depend on."""
+    return tuple(point[axis] for axis in problem.instance_axes)
 
-    planned    the points that are to be checked, and others that are skipped
-    has_clock  whether the platform has one: then larger points have a second input, too
-    notify     gets a line for the user where another job computes them, and this one waits, and every few seconds
-    processes  compute references at once, where the memory allows it
 
-    Jobs of one problem file take turns, so that each reference is computed once. It happens in processes of their own,
-    whose memory is given back before a point is measured. Raises UserError where a function of the problem is wrong,
-    and where arguments or constants don't fit the kernel.
+class References:
+    """The references of points, computed on all cores by another process. A context manager that ends it.
+
+    The smallest comes first, so that a GPU has work soon, then the others from the largest on. As many are computed at
+    once as fit into half of the machine's memory: other jobs need some, too. Jobs of one problem file take turns, so
+    that each reference is computed once. They are left in the problem's store (problems/reference_store.py), from which
+    the processes that check points read them.
     """
-    problem = problem_of(task.problem)
-    instances: dict[tuple[Any, ...], list[Point]] = {}
+
+    def __init__(
+        self,
+        task: KernelTask,
+        planned: Sequence[PlannedPoint],
+        has_clock: bool,
+        notify: Callable[[str], None],
+        processes: int = 1,
+    ) -> None:
+        """Start to compute, and to check that the points' arguments and constants fit the kernel.
+
+        planned    the points that are to be checked, and others that are skipped
+        has_clock  whether the platform has one: then larger points have a second input, too
+        notify     gets a line for the user where something waits
+        processes  compute references at once
+        """
+        self._problem = problem_of(task.problem)
+        self._notify = notify
+        wanted = _wanted(self._problem, planned)
+        self._left = {data_of(self._problem, points[0]): 2 for points, _ in wanted}
+        self._total = len(wanted)
+        self._changed = threading.Condition()
+        self._error: Exception | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        if wanted:
+            command = [sys.executable, "-m", __name__]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+            arguments = (task, wanted, has_clock, processes)
+            threading.Thread(target=self._read, args=(self._process, arguments), daemon=True).start()
+
+    def first_ready(self, data: Sequence[Data]) -> int | None:
+        """The place of the first whose references are all there, or None. Raises UserError as wait() does."""
+        with self._changed:
+            return self._first_ready(data)
+
+    def wait(self, data: Sequence[Data]) -> None:
+        """Wait until the references of one of these are there.
+
+        Raises UserError where a function of the problem is wrong, and where arguments or constants don't fit the
+        kernel.
+        """
+        self._wait(lambda: self._first_ready(data) is not None)
+
+    def wait_for_all(self) -> None:
+        """Wait until all references are there. Raises UserError as wait() does."""
+        self._wait(lambda: self._first_ready([]) is None and not any(self._left.values()))
+
+    def __enter__(self) -> References:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+
+    def _first_ready(self, data: Sequence[Data]) -> int | None:
+        if self._error:
+            raise self._error
+        return next((place for place, one in enumerate(data) if not self._left.get(one)), None)
+
+    def _wait(self, is_over: Callable[[], bool]) -> None:
+        pause = _NOTICE_SECONDS
+        with self._changed:
+            while not self._changed.wait_for(is_over, pause):
+                done = self._total - sum(self._left.values())
+                self._notify(f"waiting for references of {self._problem.name}: {done} of {self._total} done")
+                pause = _NEXT_NOTICE_SECONDS
+
+    def _read(self, other: subprocess.Popen[bytes], arguments: Any) -> None:
+        """Take the other process's answers, in a thread, until it ends."""
+        assert other.stdin is not None and other.stdout is not None
+        try:
+            with other.stdin:
+                pickle.dump(arguments, other.stdin)
+            while True:
+                answer = pickle.load(other.stdout)
+                with self._changed:
+                    if isinstance(answer, UserError):
+                        self._error = answer
+                    elif isinstance(answer, str):
+                        self._notify(answer)
+                    else:
+                        self._left[answer] -= 1
+                    self._changed.notify_all()
+        except (EOFError, BrokenPipeError):
+            status = other.wait()
+        with self._changed:
+            if status and not self._error:
+                self._error = RuntimeError(f"the process that computes references ended with exit status {status}")
+            self._changed.notify_all()
+
+
+def _wanted(problem: Problem, planned: Sequence[PlannedPoint]) -> list[_Wanted]:
+    """What is to be computed, in order: the smallest, which has a result soon, then from the largest on."""
+    of_data: dict[Data, list[Point]] = {}
     for each in planned:
         if not each.skipped:
-            instances.setdefault(tuple(each.point[axis] for axis in problem.instance_axes), []).append(each.point)
-    lock = problem.references.with_suffix(".lock")
-    lock.parent.mkdir(parents=True, exist_ok=True)
-
-    def waiting(holder: int | None) -> None:
-        notify(f"waiting for references of {problem.name}, which {process(holder)} computes")
-
-    _, held = lock_first([lock], _opened, waiting)
-    try:
-        # The largest first: it takes the longest, and says how much memory the others take at most.
-        by_size = sorted(instances.values(), key=lambda points: problem.size(points[0]), reverse=True)
-        wanted = [(points, is_second) for points in by_size for is_second in (False, True)]
-        told = time.monotonic()
-        for number, at_once in enumerate(_computed_apart(task, wanted, has_clock, processes), start=1):
-            if time.monotonic() > told + _NOTICE_SECONDS and number < len(wanted):
-                notify(f"references of {problem.name}: {number} of {len(wanted)} done, {at_once} at once")
-                told = time.monotonic()
-    finally:
-        os.close(held)
+            of_data.setdefault(data_of(problem, each.point), []).append(each.point)
+    by_size = sorted(of_data.values(), key=lambda points: problem.size(points[0]))
+    return [(points, is_second) for points in [*by_size[:1], *by_size[:0:-1]] for is_second in (False, True)]
 
 
-def _computed_apart(*arguments: Any) -> Iterator[int]:
-    """_computed() in this process while it has one thread, and can be forked, else in a new Python."""
-    if thread_count() == 1:
-        yield from _computed(*arguments)
-        return
-    command = [sys.executable, "-m", __name__]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment()) as other:
-        assert other.stdin is not None and other.stdout is not None
-        with other.stdin:
-            pickle.dump(arguments, other.stdin)
-        while (answer := _answer(other.stdout)) is not None:
-            yield answer
-    if other.returncode:
-        raise RuntimeError(f"the process that computes references ended with exit status {other.returncode}")
+class _MemoryBudget:
+    """Half of the machine's memory, which processes take parts of and give back."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self._all = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        self._free = context.Value("q", self._all, lock=False)
+        self._changed = context.Condition()
+
+    @contextmanager
+    def taken(self, size: int) -> Iterator[None]:
+        """Wait until so many bytes are free, and keep them. More than there is counts as all."""
+        size = min(size, self._all)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free.value >= size)
+            self._free.value -= size
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free.value += size
+                self._changed.notify_all()
 
 
-def _answer(answers: IO[bytes]) -> int | None:
-    """The next answer of another Python; None at its end. Raises the UserError that it has sent."""
-    try:
-        answer: int | UserError = pickle.load(answers)
-    except EOFError:
-        return None
-    if isinstance(answer, UserError):
-        raise answer
-    return answer
+def _computed(task: KernelTask, wanted: Sequence[_Wanted], has_clock: bool, processes: int) -> Iterator[Data]:
+    """Compute references in forks of this process; gives the data of each when it is there."""
+    context, problem = multiprocessing.get_context("fork"), problem_of(task.problem)
+    at_once = min(processes, len(wanted))
+    with ProcessPoolExecutor(at_once, context, _begin, (task, has_clock, _MemoryBudget())) as pool:
+        jobs = {pool.submit(_compute, one): data_of(problem, one[0][0]) for one in wanted}
+        for job in as_completed(jobs):
+            job.result()
+            yield jobs[job]
 
 
-def _computed(task: KernelTask, wanted: Sequence[_Wanted], has_clock: bool, processes: int) -> Iterator[int]:
-    """Compute references in forks of this process; gives for each how many are computed at once.
-
-    wanted  the first needs the most memory
-    """
-    compute, context = partial(_compute, task, has_clock), get_context("fork")
-    if wanted:
-        with ProcessPoolExecutor(1, context) as other:
-            memory = other.submit(compute, wanted[0]).result()
-        yield 1
-    if others := wanted[1:]:
-        # In half of the machine's memory: other jobs need some, too.
-        half = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-        at_once = max(1, min(processes, len(others), half // memory))
-        with ProcessPoolExecutor(at_once, context) as pool:
-            for _ in pool.map(compute, others):
-                yield at_once
+def _begin(*job: Any) -> None:
+    """Keep what all references of a process have in common. The process ends with the other one, and with its lock."""
+    end_with_parent()
+    _compute.job = job  # type: ignore[attr-defined]
 
 
-def _compute(task: KernelTask, has_clock: bool, wanted: _Wanted) -> int:
-    """Compute a reference, and give the most memory that this process has taken, in bytes."""
+def _compute(wanted: _Wanted) -> None:
+    """Compute a reference, and leave it in the problem's store."""
+    task, has_clock, memory = _compute.job  # type: ignore[attr-defined]
     problem, seed = problem_of(task.problem), task.protocol.seed
     points, is_second = wanted
     instance = problem.instance(task.kernel, points[0], second_seed(seed) if is_second else seed)
+    if is_second and not is_run_again(instance, points[0], has_clock):
+        return
     if not is_second:
         launches = launches_of_task(task.launches, problem)
         for point in points:
             check_fit(task, launches, point, instance)
-    if not is_second or is_run_again(instance, points[0], has_clock):
+    size = sum(array.size * array.dtype.itemsize for array in instance.arrays(points[0]).values())
+    with memory.taken(_TIMES_THE_ARRAYS * size):
         instance.expect(points[0])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _main() -> None:
-    """Serve _computed_apart(): arguments come in, and its numbers go out, or a UserError."""
+    """Serve References: its arguments come in; data, sentences for the user and at last a UserError go out."""
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # A problem's functions may print.
-    with answers:
-        try:
-            for at_once in _computed(*pickle.load(sys.stdin.buffer)):
-                pickle.dump(at_once, answers)
-                answers.flush()
-        except UserError as wrong:
-            pickle.dump(wrong, answers)
+
+    def answer(value: Data | str | UserError) -> None:
+        pickle.dump(value, answers)
+        answers.flush()
+
+    task, *others = pickle.load(sys.stdin.buffer)
+    problem = problem_of(task.problem)
+    lock = problem.references.with_suffix(".lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+
+    def waiting(holder: int | None) -> None:
+        answer(f"waiting for references of {problem.name}, which {process(holder)} computes")
+
+    _, held = lock_first([lock], lambda path: os.open(path, os.O_RDWR | os.O_CREAT, 0o666), waiting)
+    try:
+        for data in _computed(task, *others):
+            answer(data)
+    except UserError as wrong:
+        answer(wrong)
+    finally:
+        os.close(held)
 
 
 if __name__ == "__main__":

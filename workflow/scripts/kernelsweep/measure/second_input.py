@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kernelsweep.problems.problem import Instance, Point
 
-# A point is run with a second input, too, if its inputs are at most so large: to make and upload it, and to compute its
-# reference, takes seconds for a gigabyte. Without a clock, if all of its arrays are: a run takes as long as the check.
-_BYTES = 2**28
+# A point is run with a second input, too, if its inputs are at most so large: a kernel that remembers shows it there,
+# and the reference of a larger input takes seconds in which a GPU may wait. Without a clock, if all of its arrays are:
+# a run takes as long as the check.
+_BYTES = 2**24
 _BYTES_WITHOUT_CLOCK = 2**18
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from kernelsweep.measure.identity import Identity, IdentityOf, identities, ident
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.racing import beaten
+from kernelsweep.measure.references import Data, References, data_of
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import Named, problem_of
@@ -198,7 +200,8 @@ def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
 
 def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
-    builder.ask(missing.variant for visit in work.visits for missing in _in_order(work, task, visit))
+    groups = [group for visit in work.visits for group in _groups(work, task, visit).values()]
+    builder.ask(missing.variant for group in groups for missing in group)
 
 
 def do_work(
@@ -209,12 +212,15 @@ def do_work(
     progress: Progress = lambda *_: None,
     source_sha256: str = "",
     builder: Builder | None = None,
+    turns: Turns | None = None,
 ) -> None:
     """Run the missing visits, and add them to the work and to the journal.
 
     workers        one for each of work.visits
     source_sha256  the kernel's, which the journal notes beside what is measured
     builder        compiles the variants, where the task has no binary
+    turns          which points are checked next, and the device's lease; without it, all have their references, and the
+                   device is the caller's
 
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
@@ -229,15 +235,17 @@ def do_work(
     longest = 0.0
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
+            before_visit = done
             if task.protocol.racing and visit:
                 before = len(work.missing[visit])
                 _drop_beaten(work, visit, task.problem)
                 total -= before - len(work.missing[visit])
                 if not work.missing[visit]:
                     continue
-            order = _in_order(work, task, visit)
-            workers.begin(visit, order[0].point)
-            for missing in order:
+            groups = _groups(work, task, visit)
+            for missing in turns.in_order(groups, visit) if turns else itertools.chain(*groups.values()):
+                if done == before_visit:
+                    workers.begin(visit, missing.point)
                 done += 1
                 point = missing.point
                 if point in failed:
@@ -336,15 +344,58 @@ class Recorder:
                 self._wait()
 
 
-def _in_order(work: Work, task: KernelTask, visit: int) -> list[MissingVisit]:
+def _groups(work: Work, task: KernelTask, visit: int) -> dict[Data, list[MissingVisit]]:
     """A visit's points at random, but those with one input after another: each change of it costs up to a second."""
     generator = random.Random(f"{task.protocol.seed} {visit}")
-    axes = problem_of(task.problem).instance_axes
-    of_input: dict[tuple[Any, ...], list[MissingVisit]] = {}
+    problem = problem_of(task.problem)
+    of_input: dict[Data, list[MissingVisit]] = {}
     for each in work.missing[visit]:
-        of_input.setdefault(tuple(each.point[axis] for axis in axes), []).append(each)
-    groups = list(of_input.values())
-    generator.shuffle(groups)
-    for group in groups:
+        of_input.setdefault(data_of(problem, each.point), []).append(each)
+    inputs = list(of_input)
+    generator.shuffle(inputs)
+    for group in of_input.values():
         generator.shuffle(group)
-    return [each for group in groups for each in group]
+    return {one: of_input[one] for one in inputs}
+
+
+class Turns:
+    """Which points a device measures next: those whose references are there. It is leased while it measures.
+
+    A context manager that gives the device back.
+    """
+
+    def __init__(self, references: References, lease: Callable[[str], AbstractContextManager[str]]) -> None:
+        """`lease`: waits for the device with a UUID, or for any of the task's where that is ""; gives its UUID."""
+        self._references = references
+        self._lease = lease
+        self._leased = ExitStack()
+        self._is_leased = False
+        self._device = ""  # Workers stay at the device that was leased first.
+
+    def in_order(self, groups: Mapping[Data, Sequence[MissingVisit]], visit: int) -> Iterator[MissingVisit]:
+        """The points of all groups, one group after another, in this order as far as references are there.
+
+        Later visits check nothing, and wait for nothing. Raises UserError as References.wait() does.
+        """
+        left = list(groups)
+        while left:
+            place = self._references.first_ready(left) if visit == 0 else 0
+            if place is None:
+                self.give_back()
+                self._references.wait(left)
+                continue
+            if not self._is_leased:
+                self._device = self._leased.enter_context(self._lease(self._device))
+                self._is_leased = True
+            yield from groups[left.pop(place)]
+
+    def give_back(self) -> None:
+        """Give the device back, if it is leased."""
+        self._is_leased = False
+        self._leased.close()
+
+    def __enter__(self) -> Turns:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.give_back()

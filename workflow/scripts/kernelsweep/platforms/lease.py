@@ -60,9 +60,14 @@ def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[Gpu]:
-    """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile."""
-    gpus = {gpu.uuid: gpu for gpu in gpus_of(platform)}
+def leased_gpu(
+    platform: str, notify: Callable[[str], None] = print, *, shared: bool = False, only: str = ""
+) -> Iterator[Gpu]:
+    """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile.
+
+    only  the UUID of the GPU that it has to be, if any
+    """
+    gpus = {gpu.uuid: gpu for gpu in gpus_of(platform) if only in ("", gpu.uuid)}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     with lease(list(gpus), notify, shared=shared) as uuid:
         os.environ["CUDA_VISIBLE_DEVICES"] = uuid
@@ -76,22 +81,28 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, shared: 
 
 @contextmanager
 def leased_device(
-    platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print, *, shared: bool = False
-) -> Iterator[None]:
-    """Lease the platform's device: a GPU, or nothing if the platform needs none.
+    platform: str,
+    device: Mapping[str, Any],
+    notify: Callable[[str], None] = print,
+    *,
+    shared: bool = False,
+    only: str = "",
+) -> Iterator[str]:
+    """Lease the platform's device: a GPU, or nothing if the platform needs none. Yields the GPU's UUID, or "".
 
     device  the platform's description, as in device.json
     shared  whether other processes may have a shared lease of the same GPU meanwhile; else it is this process's alone
+    only    the UUID of the GPU that it has to be, if any
 
     Prints which GPU it is and when, for the log. Raises UserError if its driver or a limit is not the description's.
     """
     if not kind_of(platform).needs_gpu:
-        yield
+        yield ""
         return
-    with leased_gpu(platform, notify, shared=shared) as gpu:
+    with leased_gpu(platform, notify, shared=shared, only=only) as gpu:
         check_state(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
-        yield
+        yield gpu.uuid
         print(f"until {datetime.now(UTC).isoformat()}", flush=True)
 
 

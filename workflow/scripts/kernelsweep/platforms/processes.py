@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import signal
 from pathlib import Path
 
 PROCESS_NAME = "kernelsweep"
 
-_PR_SET_NAME = 15  # linux/prctl.h
+# linux/prctl.h
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
+
+
+def end_with_parent() -> None:
+    """Have this process killed once the thread that has started it ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def name_this_process() -> None:

@@ -16,10 +16,8 @@ checked first, or null: its data are made while the device is opened. The second
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -34,11 +32,9 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
-from kernelsweep.platforms.processes import name_this_process
+from kernelsweep.platforms.processes import end_with_parent, name_this_process
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
 from kernelsweep.sweep.point import Point
-
-_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def serve(requests: TextIO, answers: TextIO, instances: Instances | None = None) -> None:
@@ -140,8 +136,7 @@ def _as_note(mistake: MemoryMistake, same: list[dict[_Places, MemoryMistake]], a
 
 def serve_platform(platform: str, instances: Instances | None = None) -> None:
     """Serve on this process' standard streams; `platform` as in the module's docstring, `instances` as for serve()."""
-    # If the job is killed, the worker ends too; otherwise it would disturb the next job's measurements.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()  # Otherwise it would disturb the next job's measurements.
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
