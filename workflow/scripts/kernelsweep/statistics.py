@@ -35,20 +35,20 @@ class Summary:
 
 
 @cache
-def median_ranks(count: int) -> tuple[int, int]:
-    """Ranks (from 0) of the ordered samples between which the median lies with at least 95% confidence.
+def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int]:
+    """Ranks (from 0) of the ordered samples between which the median lies with at least some confidence.
 
     The number of samples below the median has a binomial distribution with p = 1/2 for any distribution of samples:
-    Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.2. Raises ValueError for fewer than 6 samples,
-    for which no pair of ranks has that confidence.
+    Conover, "Practical Nonparametric Statistics", 3rd edition, section 3.2. Raises ValueError for too few samples:
+    for fewer than 6, no pair of ranks has a confidence of 95%.
     """
     tail = 0.0
     rank = 0
-    while tail + comb(count, rank) / 2**count <= (1 - CONFIDENCE) / 2:
+    while tail + comb(count, rank) / 2**count <= (1 - confidence) / 2:
         tail += comb(count, rank) / 2**count
         rank += 1
     if rank == 0:
-        raise ValueError(f"{count} samples give no 95% confidence interval of the median; 6 or more do")
+        raise ValueError(f"{count} samples give no {confidence:.0%} confidence interval of the median")
     return rank - 1, count - rank
 
 

@@ -63,19 +63,19 @@ with logged(snakemake.log[0]) as terminal:
     of_kernel = Path(params.journal)
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
+    store = UnitStore(Path(params.store))
     with Journal(path, notifier(terminal, name), others) as journal, ExitStack() as building:
         builder = None
         if binary is None:
             files = gpu_source(kernel_file, kernel, params.include)
             # A core is left for the points.
             workers = max(1, snakemake.threads - 1)
-            builder = building.enter_context(Builder(files, params.target, UnitStore(Path(params.store)), workers))
+            builder = building.enter_context(Builder(files, params.target, store, workers))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
         objective = objective_of(params.compared)
         processes = snakemake.resources.reference_processes
-        job = KernelJob(
-            name, task, wildcards.platform, device, journal, source, objective, builder, terminal, processes
-        )
+        at_device = (wildcards.platform, device, journal, source, objective)
+        job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store)
         if candidates is not None:
             outcomes = job.search(candidates, sweep, params.search["budget"])
         else:

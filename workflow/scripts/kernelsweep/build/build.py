@@ -77,7 +77,7 @@ def build(
 
     target   an architecture such as sm_90, or an emulator's
     workers  how many units are compiled side by side; None for a unit a core
-    store    keeps the units of a kernel with several
+    store    keeps the units
 
     The report names the variants that don't compile, with the reason; the others run. Where none does, it has the
     status build_failed and the binary is empty, so that the run continues with the other kernels. Raises BuildError if
@@ -85,7 +85,7 @@ def build(
     """
     binary.parent.mkdir(parents=True, exist_ok=True)
     report = new_report(target, compiler_of(target))
-    compiler = UnitCompiler(source, target, report["compiler"], store if len(units) > 1 else None)
+    compiler = UnitCompiler(source, target, report["compiler"], store)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers or os.cpu_count()) as threads:
         stems = (Path(folder, str(number)) for number in itertools.count())
         built: list[tuple[Unit, Path, Compiled]] = []

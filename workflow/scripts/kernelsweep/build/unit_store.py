@@ -12,7 +12,8 @@ import json
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -43,6 +44,12 @@ class UnitStore:
     def kept(self, content: Mapping[str, Any], file: Path) -> Compiled | None:
         """The unit in `file`, if it is kept: a copy."""
         return _copied(self._place(content), file)
+
+    def all(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """The files of all units that are kept, each with what the report says of its functions."""
+        for report in sorted(self._folder.glob("*.json")):
+            with suppress(OSError, ValueError):  # Another process may be replacing it.
+                yield report.with_suffix(""), json.loads(report.read_text(encoding="utf-8"))[1]
 
     def _place(self, content: Mapping[str, Any]) -> Path:
         return self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

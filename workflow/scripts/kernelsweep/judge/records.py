@@ -144,9 +144,10 @@ def _outcome(values: Any) -> Outcome:
     _check(isinstance(outcome.visits, list), "its outcome has no visits")
     for visit in outcome.visits:
         _check(isinstance(visit.samples, list) and visit.samples != [], "a visit has no samples")
-        for time_us in visit.samples:
+        for time_us in [*visit.samples, *visit.before]:
             is_time = type(time_us) in (int, float) and math.isfinite(time_us) and time_us > 0
             _check(is_time, f"a sample took {time_us!r} microseconds")
+        _check(not visit.before or len(visit.before) == len(visit.samples), "a pair of samples is incomplete")
     return outcome
 
 

@@ -70,6 +70,10 @@ class Journal:
         """The value recorded under a key, or None."""
         return self._records.get(key)
 
+    def values(self) -> Iterable[Any]:
+        """All values."""
+        return self._records.values()
+
     def add(self, key: str, value: Any) -> None:
         """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
 

@@ -13,7 +13,9 @@ from functools import cache
 from typing import Any, TextIO
 
 from kernelsweep.build.builder import Builder
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.logs import notifier
+from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.instances import Instances
@@ -30,6 +32,7 @@ from kernelsweep.platforms.lease import free_gpus, leased_device
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, units
 from kernelsweep.sweep.study_quantities import Quantity
@@ -46,6 +49,8 @@ class KernelJob:
     builder        compiles the variants meanwhile; None where the task has a binary
     terminal       the stream for lines of progress
     processes      compute references at once
+    kernel, store  the kernel and the store of its compiled units, in which earlier versions are found; None for a
+                   function of a library
     """
 
     name: str
@@ -58,6 +63,8 @@ class KernelJob:
     builder: Builder | None
     terminal: TextIO
     processes: int = 1
+    kernel: KernelSource | None = None
+    store: UnitStore | None = None
 
     def sweep(self, planned: Sequence[PlannedPoint], known: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
         """The outcome of every planned point.
@@ -78,7 +85,8 @@ class KernelJob:
             if self.builder:  # After what forks this process, which has threads then.
                 begin_to_build(work, self.task, self.builder)
             try:
-                do_work(work, self.task, self.journal, workers, shown.show, self.source_sha256, self.builder, turns)
+                source, versions = self.source_sha256, self._versions(planned)
+                do_work(work, self.task, self.journal, workers, shown.show, source, self.builder, turns, versions)
             finally:
                 # Before another job has the device: the ends of contexts would disturb its samples.
                 workers.stop()
@@ -116,6 +124,12 @@ class KernelJob:
                 lambda point: units(sweep.kernel, [point]),
             )
             return search(self.task, candidates, budget, bench)
+
+    def _versions(self, planned: Sequence[PlannedPoint]) -> EarlierVersions | None:
+        if self.kernel is None or self.store is None or not kind_of(self.platform).has_clock:
+            return None
+        points = [each.point for each in planned if not each.skipped]
+        return EarlierVersions(self.journal, self.store, units(self.kernel, points))
 
     def _references(self, checked: Sequence[PlannedPoint]) -> References:
         has_clock, notify = kind_of(self.platform).has_clock, notifier(self.terminal, self.name)

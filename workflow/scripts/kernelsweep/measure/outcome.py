@@ -26,6 +26,8 @@ class Visit:
     power_w           the board's power at the end
     other_processes   whether processes of others were on the device
     device_uuid       the device's UUID: two devices of one model differ
+    before            microseconds of the earlier version, each taken beside the sample of the same place; empty where
+                      none ran
     energy_mj         the energy of one run of the launch plan, in millijoules; None if it was not wanted
     energy_error_mj   how far the true energy may lie to either side
     seconds           the duration of the visit, with the check
@@ -45,6 +47,7 @@ class Visit:
     device_uuid: str = ""
     energy_mj: float | None = None
     energy_error_mj: float | None = None
+    before: list[float] = field(default_factory=list)
     seconds: float = 0.0
     busy_seconds: float = 0.0
 
@@ -74,6 +77,7 @@ class Outcome:
     mistakes         in the use of memory, where the platform watches
     once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one
     is_repeated      whether an earlier run with the same identity failed with the same words
+    before_binary    the SHA-256 of the machine code of the earlier version, which visits' `before` are of; "" without
     """
 
     status: str
@@ -88,6 +92,7 @@ class Outcome:
     mistakes: list[MemoryMistake] = field(default_factory=list)
     once_wrong: str = ""
     is_repeated: bool = False
+    before_binary: str = ""
 
     @property
     def may_pass(self) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.errors import BuildError
+from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, IdentityOf, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
@@ -213,6 +214,7 @@ def do_work(
     source_sha256: str = "",
     builder: Builder | None = None,
     turns: Turns | None = None,
+    versions: EarlierVersions | None = None,
 ) -> None:
     """Run the missing visits, and add them to the work and to the journal.
 
@@ -221,6 +223,7 @@ def do_work(
     builder        compiles the variants, where the task has no binary
     turns          which points are checked next, and the device's lease; without it, all have their references, and the
                    device is the caller's
+    versions       earlier versions of points: each is timed alternately with the one now
 
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
@@ -261,7 +264,8 @@ def do_work(
                     started, limit = time.perf_counter(), task.protocol.timeout_seconds
                     if longest:
                         limit = min(limit, max(_SHORTEST_LIMIT, _TIMES_THE_LONGEST * longest))
-                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit)
+                    earlier = versions.of(ready.identity, missing.variant) if versions else None
+                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
                     if outcome.status == "ok":
                         longest = max(longest, time.perf_counter() - started)
                     outcome = noted(outcome, ready.identity, journal)

@@ -9,6 +9,7 @@ from typing import Any
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.json_files import read_json
+from kernelsweep.judge.comparison.paired import Pairs, pairs_of
 from kernelsweep.judge.records import Record, differing, read_records
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.measure.outcome import flags_of
@@ -98,6 +99,15 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     return result
 
 
+def _pairs(before: Record, after: Record) -> Pairs | None:
+    """The pairs of two versions, which are in the record of the one that was measured later."""
+    if not after.right or not before.right:
+        return None
+    return pairs_of(after.outcome, before.version["binary"]) or pairs_of(
+        before.outcome, after.version["binary"], inverted=True
+    )
+
+
 def _place(record: Record) -> int:
     return record.place
 
@@ -160,4 +170,5 @@ def _as_row(row: Row, record: Record, own: Record | None) -> Row:
         "binary_sha256": record.version["binary"],
         "measured": record.measured,
         "changed": " ".join(name.replace(" ", "_") for name in differing(record.version, own.version)) if own else "",
+        "pairs": _pairs(record, own) if own else None,
     }

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 
-from kernelsweep.analysis.words import list_texts
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.comparison.scatter import Scatter
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
-from kernelsweep.judge.comparison.sizes import Size
 from kernelsweep.judge.comparison.verdicts import (
     FASTER,
     NO_TIMES,
     NOT_COMPARED,
+    PAIRED,
     SAME,
     SAME_MACHINE_CODE,
     SKIPPED,
@@ -27,7 +26,6 @@ from kernelsweep.judge.comparison.verdicts import (
     by_kernel,
     by_size,
     overall,
-    sizes_with_verdict,
 )
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.point import in_words
@@ -78,45 +76,11 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _places_of_verdict(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float, verdict: str) -> dict[str, str]:
-    """The kernels with a verdict, over all their points or at some sizes, each with these sizes in words."""
-    called = {}
-    for kernel, points in kernels.items():
-        whole, sizes = overall(points, margin), sizes_with_verdict(points, margin, verdict)
-        if whole and (sizes or whole.verdict == verdict):
-            called[kernel] = _where(sizes, list(by_size(points, margin))) if sizes else "over all sizes"
-    return called
-
-
-def _where(sizes: Sequence[Size], every: Sequence[Size]) -> str:
-    """Sizes in words: "at every size", "from 2²⁴ up", "up to 2²⁰", "at 2¹⁸ and from 2²⁴ up", "at n=64 k=2"."""
-    if len(sizes) == len(every):
-        return "at every size" if len(every) > 1 else f"at {every[0].text}"
-    if len(every[0].values) != 1:  # Sizes of several axes have no order that "from ... up" could mean.
-        return f"at {list_texts([size.text for size in sizes])}"
-    runs: list[list[Size]] = []
-    for size in sizes:
-        if runs and every.index(size) == every.index(runs[-1][-1]) + 1:
-            runs[-1].append(size)
-        else:
-            runs.append([size])
-    texts = []
-    for run in runs:
-        if len(run) > 1 and run[-1] == every[-1]:
-            texts.append(f"from {run[0].text} up")
-        elif len(run) > 1 and run[0] == every[0]:
-            texts.append(f"up to {run[-1].text}")
-        else:
-            texts.append(f"at {run[0].text}" + (f" to {run[-1].text}" if len(run) > 1 else ""))
-    return " and ".join(texts)
-
-
 def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> str:
-    """Whether code changed, which kernels are faster or slower, at which sizes, and whether results are still right.
+    """The verdict on each kernel that was compared, or why there is none, and what is wrong.
 
     unchanged  as in Sides
     """
-    kernels = by_kernel(points)
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
@@ -127,21 +91,16 @@ def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence
         parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
     if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
         parts.append(f"No code changed{_other_device(compared)}.")
-    called = {verdict: _places_of_verdict(kernels, margin, verdict) for verdict in VERDICTS}
-    for verdict in (SLOWER, FASTER):
-        texts = [f"{name} ({_times(kernels[name], margin, verdict)}, {at})" for name, at in called[verdict].items()]
-        if texts:
-            parts.append(f"{verdict.capitalize()}: {_listed(texts)}.")
-    moved = {**called[SLOWER], **called[FASTER]}
-    same = {kernel: at for kernel, at in called[SAME].items() if kernel not in moved}
-    if same:
-        parts.append(f"Same: {_listed([f'{kernel} ({at})' for kernel, at in same.items()])}.")
-    undecided = [kernel for kernel in called[UNDECIDED] if kernel not in {**moved, **same}]
-    if undecided:
-        parts.append(f"Undecided: {_listed(undecided)}.")
-    if not compared and any(point.note == NO_TIMES for point in both):
+    elif compared:
+        kernels = by_kernel(compared)
+        verdicts = {kernel: _verdict_on(kernel, of_kernel, points, margin) for kernel, of_kernel in kernels.items()}
+        first = sorted(verdicts, key=lambda kernel: _moved(kernels[kernel]), reverse=True)
+        parts.append(f"{'; '.join(verdicts[kernel] for kernel in first[:_NAMED_KERNELS])}.")
+        if first[_NAMED_KERNELS:]:
+            parts.append(f"And {len(first) - _NAMED_KERNELS} more kernels.")
+    elif any(point.note == NO_TIMES for point in both):
         parts.append(f"No times to compare at {_points_of(both)}.")
-    elif not compared and not failed:
+    elif not failed:
         parts.append(_why_nothing(points))
     if both and not failed:
         parts.append("Every result that was right still is.")
@@ -149,6 +108,28 @@ def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence
     if failing:
         parts.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     return " ".join(parts)
+
+
+def _verdict_on(kernel: str, compared: Sequence[ComparedPoint], points: Sequence[ComparedPoint], margin: float) -> str:
+    """ "s/k: slower at 3 of 8 sizes (1.020 times the time, 1.013 to 1.028), same at 5; right at 88 of 88 points"."""
+    sizes = by_size(compared, margin)
+    words: list[str] = []
+    for name in (SLOWER, FASTER, UNDECIDED, SAME):
+        if called := [size for size, found in sizes.items() if found.verdict == name]:
+            words.append(f"{name} at {len(called)}" + ("" if words else f" of {len(sizes)} sizes"))
+            found = overall([point for point in compared if point.size in called], margin)
+            if found and name in (SLOWER, FASTER):
+                words[-1] += (
+                    f" ({found.ratio.value:.3f} times the time, {found.ratio.low:.3f} to {found.ratio.high:.3f})"
+                )
+    run = [point for point in points if point.kernel == kernel and point.after and point.after["status"] != "skipped"]
+    right = sum(not point.fails for point in run)
+    return f"{kernel}: {', '.join(words)}; right at {right} of {len(run)} points"
+
+
+def _moved(points: Sequence[ComparedPoint]) -> float:
+    """How far the point that moved farthest has."""
+    return max(map(_distance, points))
 
 
 def _other_device(compared: Sequence[ComparedPoint]) -> str:
@@ -166,14 +147,6 @@ def _why_nothing(points: Sequence[ComparedPoint]) -> str:
         return f"No code changed: {SAME_CODE}, at {_points_of(edited)}."
     reasons = Counter(point.note for point in points if point.note != SKIPPED)
     return f"Nothing to compare: {reasons.most_common(1)[0][0] if reasons else 'no points'}."
-
-
-def _times(points: Sequence[ComparedPoint], margin: float, verdict: str) -> str:
-    """The mean ratio at the sizes with the verdict: "1.021 times the time"."""
-    sizes = sizes_with_verdict(points, margin, verdict)
-    found = overall([point for point in points if not sizes or point.size in sizes], margin)
-    assert found is not None, "a verdict requires compared points"
-    return f"{found.ratio.value:.3f} times the time"
 
 
 def _points_of(points: Sequence[ComparedPoint]) -> str:
@@ -270,21 +243,14 @@ def _kernels_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float
         if not found:
             continue
         counts = " | ".join(str(found.counts[verdict] or "") for verdict in VERDICTS)
-        places = [
-            f"{name} {where}"
-            for name in VERDICTS
-            if (where := _places_of_verdict({kernel: points}, margin, name).get(kernel))
-        ]
-        rows.append(
-            f"| {kernel} | {sum(found.counts.values())} | {_interval(found.ratio)} | {counts} | {'; '.join(places)} |"
-        )
+        rows.append(f"| {kernel} | {sum(found.counts.values())} | {_interval(found.ratio)} | {counts} |")
     if not rows:
         return []
     return [
         "Time after over time before: the geometric mean over a kernel's points, and how many points are what.",
         "",
-        f"| kernel | points | ratio (99% interval) | {' | '.join(VERDICTS)} | sizes |",
-        "|---|---:|---:|---:|---:|---:|---:|---|",
+        f"| kernel | points | ratio (99% interval) | {' | '.join(VERDICTS)} |",
+        "|---|---:|---:|---:|---:|---:|---:|",
         *rows,
         "",
     ]
@@ -372,14 +338,23 @@ def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
 
 
 def _method(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float) -> list[str]:
-    if scatter is None or not any(point.ratio for point in points):
+    compared = [point for point in points if point.ratio]
+    if not compared:
         return []
-    examples = ", ".join(f"{sqrt(scatter.variance(time)):.2%} at {time:g} µs" for time in (5, 50, 500, 5000))
-    return [
+    paired = sum(point.note == PAIRED for point in compared)
+    lines = [
         "## How this was judged",
         "",
         f"Slower: the whole interval of the ratio lies above {1 + margin:g}; faster: below {1 / (1 + margin):.4g}; "
-        "same: between the two; undecided: anything else. In these sweeps the medians of a point's visits scatter by "
-        f"{examples} (standard deviation), which is in every interval. The figure is `ratios`, each point's numbers "
-        "are in comparison.csv, and docs/comparing.md has the method.",
+        "same: between the two; undecided: anything else.",
+        "",
     ]
+    if paired:
+        lines.append(f"- At {paired} of {len(compared)} points, both versions ran alternately in the same processes.")
+    if scatter and paired < len(compared):
+        examples = ", ".join(f"{sqrt(scatter.variance(time)):.2%} at {time:g} µs" for time in (5, 50, 500, 5000))
+        lines.append(
+            f"- At {len(compared) - paired} points, two sweeps were compared. The medians of a point's visits scatter "
+            f"by {examples} (standard deviation), which is in every interval."
+        )
+    return [*lines, "", "Each point's numbers are in comparison.csv, and docs/comparing.md has the method."]

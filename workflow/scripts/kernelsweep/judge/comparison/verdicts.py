@@ -21,6 +21,7 @@ from typing import Any
 
 from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.intervals import Interval, ratio
+from kernelsweep.judge.comparison.paired import ratio_of, scatter_of
 from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.comparison.sizes import ARRAY_SIZE, Size, size_of
@@ -33,8 +34,9 @@ VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
 ONLY_BEFORE, ONLY_AFTER = "only in the sweep before", "only in the sweep after"
 SKIPPED, NO_TIMES = "skipped", "no times"
 
-# The note on a compared point that an edit left as it was.
+# The note on a compared point that an edit left as it was, and on one whose versions ran alternately.
 SAME_MACHINE_CODE = "the same machine code"
+PAIRED = "both versions ran alternately"
 
 
 @dataclass(frozen=True)
@@ -120,13 +122,14 @@ def compare_points(
     timed = [[row for row in rows if row["status"] == "ok" and row.get("time_us")] for rows in (before, after)]
     scatter = estimate(*timed)
     partners = _partners(before, after)
+    of_pairs = scatter_of([row["pairs"] for row in before if row.get("pairs")])
     found = []
     for row in after:
         partner = partners.get(name_of(row))
         if partner is None:
             found.append(ComparedPoint(None, row, None, NOT_COMPARED, (reasons or {}).get(name_of(row), ONLY_AFTER)))
         else:
-            found.append(_compared(partner, row, scatter, margin))
+            found.append(_compared(partner, row, scatter, of_pairs, margin))
     taken = {id(partner) for partner in partners.values()}
     found += [ComparedPoint(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
     of_study = axes or {}
@@ -157,7 +160,9 @@ def _alone(rows: Iterable[Row]) -> dict[Name, Row]:
     return {name: group[0] for name, group in groups.items() if len(group) == 1}
 
 
-def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -> ComparedPoint:
+def _compared(
+    before: Row, after: Row, scatter: Scatter | None, of_pairs: Scatter | None, margin: float
+) -> ComparedPoint:
     def uncompared(why: str) -> ComparedPoint:
         return ComparedPoint(before, after, None, NOT_COMPARED, why)
 
@@ -168,6 +173,9 @@ def _compared(before: Row, after: Row, scatter: Scatter | None, margin: float) -
             return uncompared(f"{row['status'].replace('_', ' ')} {when}")
     if not before.get("time_us") or not after.get("time_us"):
         return uncompared(NO_TIMES)
+    paired = ratio_of(before["pairs"], of_pairs) if before.get("pairs") else None
+    if paired:
+        return ComparedPoint(before, after, paired, verdict(paired, margin), PAIRED)
     if scatter is None:
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
@@ -206,11 +214,6 @@ def _grouped(points: Iterable[ComparedPoint], key: Callable[[ComparedPoint], Any
     for point in points:
         groups.setdefault(key(point), []).append(point)
     return groups
-
-
-def sizes_with_verdict(points: Sequence[ComparedPoint], margin: float, wanted: str) -> list[Size]:
-    """The sizes at which a kernel has a verdict."""
-    return [size for size, found in by_size(points, margin).items() if found.verdict == wanted]
 
 
 def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[str, Any]:

@@ -71,11 +71,15 @@ class KernelMemory:
         if self.input != number:
             self._filled.clear()
         self.input = number
+        self.set_constants(plan, instance.arrays(point))
+        self._make_room()
+
+    def set_constants(self, plan: Plan, arrays: Mapping[str, Array]) -> None:
+        """Copy a plan's constants, which are among the problem's arrays, to the variables of its first function."""
         for name in plan.constants:
             array = arrays[name]
             assert array.contents is not None, "a constant is one of the problem's inputs"
             self._platform.set_constant(plan.launches[0].function, name, np.resize(array.contents, array.size))
-        self._make_room()
 
     def changed(self) -> list[str]:
         """The arrays whose contents the run before has changed, though nothing says that the kernel may."""

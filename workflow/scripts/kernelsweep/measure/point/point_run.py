@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem import Instance, Judgement
 from kernelsweep.sweep.kernels.plan import Launch, Plan
+from kernelsweep.sweep.kernels.units import EARLIER
 from kernelsweep.sweep.point import Point
 
 
@@ -36,6 +38,42 @@ class Samples:
         start()
         launch()
         stop()
+
+
+class PairedSamples:
+    """Samples of two versions of a point: one of each, in random order, in the same memory."""
+
+    def __init__(self, now: PointRun, before: PointRun, places: int) -> None:
+        self._platform = now.platform
+        self._random = random.Random(0)
+        self._next = itertools.cycle(
+            [
+                [(run.preparation(place, poisoned=True), run.launches(place)) for run in (now, before)]
+                for place in range(places)
+            ]
+        )
+
+    def time(self, count: int) -> tuple[list[float], list[float]]:
+        """Microseconds of `count` pairs: of the version now, and of the one before. Raises as Platform.time() does."""
+        queue: list[tuple[Callable[[], None], Callable[[], None]]] = []
+        is_before = []
+        for _ in range(count):
+            pair = next(self._next)
+            order = self._random.sample((0, 1), 2)
+            queue += [pair[which] for which in order]
+            is_before += order
+        left = iter(queue)
+
+        def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
+            prepare, launch = next(left)
+            prepare()
+            start()
+            launch()
+            stop()
+
+        times = list(zip(is_before, self._platform.time(sample, len(queue)), strict=True))
+        now, before = ([time for which, time in times if which == wanted] for wanted in (0, 1))
+        return now, before
 
 
 @dataclass(frozen=True)
@@ -70,6 +108,11 @@ class PointRun:
         """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
         found = [self.memory.argument(value, place) for value in launch.arguments]
         return fitting(launch.function, launch.arguments, found, self.platform.parameter_bytes(launch.function))
+
+    def earlier(self) -> PointRun:
+        """The same point with the earlier version of its kernel, which the platform has loaded."""
+        launches = tuple(replace(one, function=f"{EARLIER}{one.function}") for one in self.plan.launches)
+        return replace(self, plan=replace(self.plan, launches=launches))
 
     def check_run(self) -> None:
         """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""

@@ -14,7 +14,7 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.checking import check_last_sample, check_point, check_second_input
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.memory import KernelMemory
-from kernelsweep.measure.point.point_run import PointRun
+from kernelsweep.measure.point.point_run import PairedSamples, PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.second_input import has_second_input
@@ -42,7 +42,7 @@ class Runner:
         if self._sampling:
             self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
         self._memory = KernelMemory(platform, own_pages=self._sampling is not None)
-        self._loaded: set[str] = set()
+        self._loaded: set[tuple[str, ...]] = set()
         if task.binary:
             platform.load(Path(task.binary), task.variants)
 
@@ -52,18 +52,20 @@ class Runner:
         variant: str,
         check: bool = True,
         unit: Mapping[str, Any] | None = None,
+        earlier: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Check a point and, if it is right and the platform has a clock, time it.
 
         check       False for a point that was checked before, which then is only timed
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
+        earlier     the same of the variant's earlier version, with its `binary_sha256`: both are timed alternately, if
+                    that one is right, too
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
         point's launches could have. Any other failure becomes the outcome's status.
         """
-        if unit and unit["file"] not in self._loaded:
-            self._platform.load(Path(unit["file"]), dict(unit["variants"]))
-            self._loaded.add(unit["file"])
+        if unit:
+            self._load(unit)
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point)
         try:
@@ -74,8 +76,11 @@ class Runner:
             first = run.plan.launches[0]
             outcome.occupancy = self._platform.occupancy(first.function, first.threads, first.shared_bytes)
             if self._sampling:
-                samples = run.samples(self._memory.prepare_places())
-                visit = take_samples(run, samples, self._sampling, self._pauses.of_point())
+                places = self._memory.prepare_places()
+                samples, pairs = run.samples(places), None
+                if earlier and (before := self._earlier(run, earlier, check)):
+                    pairs, outcome.before_binary = PairedSamples(run, before, places), earlier["binary_sha256"]
+                visit = take_samples(run, samples, self._sampling, self._pauses.of_point(), pairs)
                 visit.other_processes = bool(self._platform.other_processes())
                 if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
                     visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj
@@ -124,6 +129,22 @@ class Runner:
     def free_memory(self) -> None:
         """Give all buffers back."""
         self._memory.free()
+
+    def _load(self, unit: Mapping[str, Any]) -> None:
+        key = unit["file"], *unit["variants"]
+        if key not in self._loaded:
+            self._platform.load(Path(unit["file"]), dict(unit["variants"]))
+            self._loaded.add(key)
+
+    def _earlier(self, run: PointRun, unit: Mapping[str, Any], check: bool) -> PointRun | None:
+        """The earlier version of a point, unless it is to be checked, and is wrong."""
+        self._load(unit)
+        earlier, instance = run.earlier(), self._instances.at(run.point)
+        self._memory.set_constants(earlier.plan, instance.arrays(run.point))
+        if not check:
+            return earlier
+        earlier.check_run()
+        return None if earlier.judge(instance, self._depth_of(run)).mistake else earlier
 
     def _point_run(self, point: Point) -> PointRun:
         return PointRun(self._platform, self._memory, point, self._launches.at(point))

@@ -7,28 +7,53 @@ from dataclasses import asdict
 
 from kernelsweep.measure.outcome import Visit
 from kernelsweep.measure.point.energy import Energy, energy_of_run
-from kernelsweep.measure.point.point_run import PointRun, Samples
+from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
+from kernelsweep.statistics import median_interval
+
+# Pairs are taken until the 95% interval of their median ratio is so narrow, as a fraction to either side, or this
+# fraction of the distance from 1; and at most so many a visit.
+_RATIO_PRECISION, _RATIO_SHARE = 0.005, 0.1
+_MOST_PAIRS = 60
 
 
-def take_samples(run: PointRun, timed: Samples, sampling: Sampling, pause: Callable[[], bool]) -> Visit:
+def take_samples(
+    run: PointRun, timed: Samples, sampling: Sampling, pause: Callable[[], bool], pairs: PairedSamples | None = None
+) -> Visit:
     """Time a point that was found right.
 
+    pairs  samples of it and of its earlier version, to be taken in place of its own
     pause  waits for a throttled device; returns False once it waits no more
 
     Raises LaunchError and ContextLost.
     """
     conditions: list[Conditions] = []
+    ratios: list[float] = []
+    before: list[float] = []
 
     def time_samples(count: int) -> tuple[list[float], bool]:
-        times = run.platform.time(timed, count)
+        if pairs:
+            times, others = pairs.time(1)
+            before.extend(others)
+            ratios.append(times[0] / others[0])
+        else:
+            times = run.platform.time(timed, count)
         conditions.append(run.platform.conditions())
         return times, bool(conditions[-1].throttle_reasons)
 
-    sampled = sample(time_samples, sampling, pause)
+    def ratio_is_known() -> bool:
+        if not pairs or len(ratios) >= _MOST_PAIRS:
+            return True
+        middle, low, high = median_interval(ratios)
+        return max(high - middle, middle - low) <= max(_RATIO_PRECISION, _RATIO_SHARE * abs(middle - 1))
+
+    sampled = sample(time_samples, sampling, pause, has_enough=ratio_is_known)
+    if pairs:
+        run.platform.time(timed, 1)  # Its results are checked; those of the last pair may be the earlier version's.
     return Visit(
         **asdict(sampled),
+        before=before,
         throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),
         clocks_are_set=any(seen.clocks_are_set for seen in conditions),
         device_uuid=run.platform.uuid,

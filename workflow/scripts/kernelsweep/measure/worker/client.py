@@ -207,11 +207,13 @@ class Workers:
         variant: str,
         seconds: float,
         unit: BuiltUnit | None = None,
+        earlier: tuple[str, BuiltUnit] | None = None,
     ) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
         seconds  the time limit
         unit     of the variant, where it is not in the task's binary
+        earlier  the SHA-256 of the machine code of the variant's earlier version, and its unit, if both are to be timed
 
         Raises UserError if a worker can't start.
         """
@@ -221,6 +223,9 @@ class Workers:
             seconds,
             check=visit == 0,
             unit={"file": str(unit.file), "variants": unit.variants} if unit else None,
+            earlier={"file": str(earlier[1].file), "variants": earlier[1].variants, "binary_sha256": earlier[0]}
+            if earlier
+            else None,
         )
 
     def free_memory(self, visit: int) -> None:

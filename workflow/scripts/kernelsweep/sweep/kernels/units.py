@@ -13,6 +13,9 @@ from typing import Any
 # The most variants in a unit for nvcc. A unit of its own costs half a second; eight of matmul's instances take four.
 MOST_VARIANTS = 8
 
+# Begins the names of the variants and functions of a kernel's earlier version, where both are loaded.
+EARLIER = "earlier version: "
+
 # Separates the functions in the name of a variant that launches several.
 _BETWEEN = "; "
 

@@ -1,0 +1,64 @@
+"""After an edit, a point runs alternately with its version before, if that is still there and right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from planted import DEVICE, planted_kernel, point, source_of
+
+from kernelsweep.build.build import build
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.measure.earlier import EarlierVersions
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.sampling import Sampling
+from kernelsweep.measure.task import BuiltKernel, Protocol
+from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.worker.client import Workers
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import instantiation, units
+
+POINTS = [point(96, 32), point(200, 64)]
+WRONG = "if (blockDim.x == 64 && threadIdx.x == 0) { partials[blockIdx.x] = 1; return; }"
+
+
+def measured(folder: Path, fault: str) -> tuple[list[Outcome], dict[Point, str]]:
+    """The outcomes of a version of the kernel, and the hash of its machine code, by point."""
+    kernel, store = planted_kernel(folder, fault), UnitStore(folder / "units")
+    binary, of_points = folder / "k.bin", units(kernel, POINTS)
+    report = build(source_of(kernel.path), binary, "emulator", of_points, store=store)
+    protocol = Protocol(Sampling(0.01, 10, 40, 10), visits=2, seed=1)
+    task = BuiltKernel(kernel, report, binary).task("model_clock:ModelClock", protocol)
+    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in POINTS]
+    with Journal(folder / "journal.jsonl") as journal:
+        work = find_work(task, planned, {}, journal, DEVICE)
+        versions = EarlierVersions(journal, store, of_points)
+        with Workers(task, work.visits) as workers:
+            do_work(work, task, journal, workers, versions=versions)
+    results = work.results()
+    code = {each.point: report["variants"][each.variant]["binary_sha256"] for each in planned}
+    return [results[one] for one in POINTS], code
+
+
+def test_both_versions_of_a_point_run_alternately(tmp_path: Path) -> None:
+    first, code = measured(tmp_path, "")
+    assert not any(visit.before for outcome in first for visit in outcome.visits)
+    second, changed = measured(tmp_path, "if (array_size == 7) return;")
+    for one, outcome in zip(POINTS, second, strict=True):
+        assert outcome.status == "ok" and outcome.before_binary == code[one] != changed[one]
+        for visit in outcome.visits:
+            assert len(visit.before) == len(visit.samples) >= 10
+    # The same machine code is not run again, and so not against itself.
+    assert [outcome.before_binary for outcome in measured(tmp_path, "if (array_size == 7) return;")[0]] == [
+        outcome.before_binary for outcome in second
+    ]
+
+
+@pytest.mark.parametrize("faults", [(WRONG, ""), ("", WRONG)])
+def test_a_version_that_is_wrong_is_not_timed(tmp_path: Path, faults: tuple[str, str]) -> None:
+    measured(tmp_path, faults[0])
+    right, wrong = measured(tmp_path, faults[1])[0]
+    assert right.before_binary and not wrong.before_binary
+    assert wrong.status == ("ok" if faults[0] else "wrong_result")

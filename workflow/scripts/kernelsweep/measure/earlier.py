@@ -1,0 +1,68 @@
+"""The version of each point before its kernel's latest edit, so that both versions can run alternately."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kernelsweep.build.built_unit import BuiltUnit
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.measure.identity import Identity, identity_sha256
+from kernelsweep.measure.journal import Journal
+from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
+
+_BINARY = "binary"
+
+
+class EarlierVersions:
+    """Binaries of earlier versions of a kernel's variants, which the unit store still has.
+
+    An earlier version of a point differs from the current one in its machine code alone: not in its launches, its
+    problem, its settings or its device.
+    """
+
+    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit]) -> None:
+        """`units`: those of the current version, whose variants have the same names before."""
+        self._latest: dict[str, tuple[str, str]] = {}
+        for value in journal.values():
+            self._add(value)
+        wanted = {binary for _, binary in self._latest.values()}
+        self._units: dict[tuple[str, str], BuiltUnit] = {}
+        variants = [(names, unit.macros) for unit in units for names in unit.variants]
+        for file, functions in store.all() if wanted else []:
+            for names, macros in variants:
+                if not functions.keys() >= set(names):
+                    continue
+                entries = _entries(Unit(macros, [names]), functions)
+                binary = entries[variant_name(names, macros)]["binary_sha256"]
+                if binary in wanted:
+                    renamed = {f"{EARLIER}{name}": entry for name, entry in entries.items()}
+                    self._units[variant_name(names, macros), binary] = BuiltUnit(file, renamed)
+
+    def of(self, identity: Identity, variant: str) -> tuple[str, BuiltUnit] | None:
+        """The SHA-256 of the latest earlier version's machine code of a point, and its unit; None without one."""
+        _, binary = self._latest.get(_key(identity), ("", ""))
+        unit = self._units.get((variant, binary))
+        return (binary, unit) if unit and binary != identity["version"].get(_BINARY) else None
+
+    def _add(self, value: Any) -> None:
+        """Note a line of the journal, if it is a right visit's."""
+        try:
+            if value["outcome"]["status"] == "ok":
+                key, when = _key(value["of"]), str(value["measured"])
+                if when >= self._latest.get(key, ("", ""))[0]:
+                    self._latest[key] = when, value["of"]["version"][_BINARY]
+        except (KeyError, TypeError, AttributeError):  # A sweep's line, or one that was edited.
+            return
+
+
+def _key(identity: Identity) -> str:
+    """What versions of a point have in common that differ in their machine code alone."""
+    version = {name: value for name, value in identity["version"].items() if name != _BINARY}
+    return identity_sha256({"point": identity["point"], "version": version, "settings": identity["settings"]})
+
+
+def _entries(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    from kernelsweep.build.build import variant_reports  # Its imports take long, and few edits need them.
+
+    return variant_reports(unit, {name: functions[name] for name in unit.functions}, 0)
