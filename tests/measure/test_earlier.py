@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from planted import DEVICE, planted_kernel, point, source_of
 
 from kernelsweep.build.build import build
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.measure import work
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -33,11 +35,11 @@ def measured(folder: Path, fault: str) -> tuple[list[Outcome], dict[Point, str]]
     task = BuiltKernel(kernel, report, binary).task("model_clock:ModelClock", protocol)
     planned = [PlannedPoint(one, instantiation(kernel, one)) for one in POINTS]
     with Journal(folder / "journal.jsonl") as journal:
-        work = find_work(task, planned, {}, journal, DEVICE)
+        found = find_work(task, planned, {}, journal, DEVICE)
         versions = EarlierVersions(journal, store, of_points)
-        with Workers(task, work.visits) as workers:
-            do_work(work, task, journal, workers, versions=versions)
-    results = work.results()
+        with Workers(task, found.visits) as workers:
+            do_work(found, task, journal, workers, versions=versions)
+    results = found.results()
     code = {each.point: report["variants"][each.variant]["binary_sha256"] for each in planned}
     return [results[one] for one in POINTS], code
 
@@ -62,3 +64,16 @@ def test_a_version_that_is_wrong_is_not_timed(tmp_path: Path, faults: tuple[str,
     right, wrong = measured(tmp_path, faults[1])[0]
     assert right.before_binary and not wrong.before_binary
     assert wrong.status == ("ok" if faults[0] else "wrong_result")
+
+
+def test_a_version_that_hangs_is_found_by_the_time_of_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_SHORTEST_LIMITS", {True: 0.5})
+    monkeypatch.setattr(work, "_TIMES_ANOTHER", 1)
+    measured(tmp_path, "")
+    started = time.monotonic()
+    outcomes, _ = measured(tmp_path, "while (array_size > 0 && *(volatile const Element *)data >= 0) {}")
+    assert [outcome.status for outcome in outcomes] == ["timed_out"] * 2
+    assert time.monotonic() - started < 60  # of the 120 s that one point may take
+    assert "by the kernel's other points" in outcomes[0].message

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.references import Data, References, data_of
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
+from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.problems.problem_file import Named, problem_of
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
 # After this many points of a kernel have timed out, the others are not run.
 _MOST_TIMED_OUT = 2
 
-# A point may take this many times the longest that another point of the kernel took, and at least these seconds: input
-# and reference of a large array take some. measuring.timeout_seconds is the most.
-_TIMES_THE_LONGEST = 100
-_SHORTEST_LIMIT = 30.0
+# A point may take this many times as long as another point of the kernel took, in this run or an earlier one, and as
+# its size is larger; and at least these seconds, on the emulator and elsewhere. measuring.timeout_seconds is the most.
+_TIMES_ANOTHER = 100
+_SHORTEST_LIMITS = {False: 30.0, True: 5.0}
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
@@ -235,7 +237,7 @@ def do_work(
     done = 0
     failed: set[Point] = set()
     timed_out: list[Point] = []
-    longest = 0.0
+    limits = _Limits(task, journal)
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             before_visit = done
@@ -261,13 +263,11 @@ def do_work(
                         "skipped", f"not run, because others took too long: {'; '.join(map(str, timed_out))}"
                     )
                 else:
-                    started, limit = time.perf_counter(), task.protocol.timeout_seconds
-                    if longest:
-                        limit = min(limit, max(_SHORTEST_LIMIT, _TIMES_THE_LONGEST * longest))
+                    started, limit = time.perf_counter(), limits.of(point)
                     earlier = versions.of(ready.identity, missing.variant) if versions else None
                     outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
                     if outcome.status == "ok":
-                        longest = max(longest, time.perf_counter() - started)
+                        limits.add(point, time.perf_counter() - started)
                     outcome = noted(outcome, ready.identity, journal)
                     recorder.add(outcome, ready.identity)
                 work.visited[point][visit] = outcome
@@ -278,6 +278,34 @@ def do_work(
                 progress(done, total, point, outcome)
             workers.free_memory(visit)
     workers.kill()
+
+
+class _Limits:
+    """How long points may take before they count as hanging."""
+
+    def __init__(self, task: KernelTask, journal: Journal) -> None:
+        self._problem = problem_of(task.problem)
+        self._most = task.protocol.timeout_seconds
+        has_clock = all(kind.has_clock for kind in KINDS.values() if kind.implementation == task.platform)
+        self._least = _SHORTEST_LIMITS[has_clock]
+        self._per_size = math.inf  # the fewest seconds that a point took, over its size
+        self._fewest = math.inf
+        for value in journal.values():
+            with suppress(
+                KeyError, IndexError, TypeError
+            ):  # A sweep's line, a study that had other axes, an edited line.
+                self.add(Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"])
+
+    def add(self, point: Point, seconds: float) -> None:
+        """Note how long a point took."""
+        if seconds > 0:
+            self._per_size = min(self._per_size, seconds / max(1.0, self._problem.size(point)))
+            self._fewest = min(self._fewest, seconds)
+
+    def of(self, point: Point) -> float:
+        """The most seconds that a point may take."""
+        likely = max(self._fewest, self._per_size * self._problem.size(point))
+        return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
 
 
 def note_sweep(
