@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from checkout import ROOT
 from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.comment import comment_text
 from kernelsweep.judge.comparison.paired import Pairs, pairs_of, ratio_of, scatter_of
 from kernelsweep.judge.comparison.ratios import draw
@@ -318,6 +321,25 @@ def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
     assert panels[0].get_title() == "all sizes" and len(panels) == 1 + len({point.size for point in points})
     empty = draw(compare_points([], few[0], MARGIN)[0], MARGIN, "")
     assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
+
+
+def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
+    store, before = UnitStore(tmp_path), made_up(np.random.default_rng(1), 1, 0.05)[:1]
+    before = [{**row, "binary_sha256": "a", "source_sha256": "old"} for row in before]
+    after = [{**row, "binary_sha256": "b", "source_sha256": "new"} for row in before]
+    points, _ = compare_points(before, after, MARGIN)
+    assert code_section(points, store) == ""  # Another machine has compiled them.
+    for name, text, registers in (("old", "a = 1;\nb;", 16), ("new", "a = 2;\nb;", 24)):
+        store.keep_text(name, text)
+        entry = {"symbol": "k", "registers": registers, "binary_sha256": {"old": "a", "new": "b"}[name]}
+        store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
+    section = code_section(points, store)
+    assert "-a = 1;\n+a = 2;\n b;" in section and "| registers a thread | 16 | 24 |" in section
+
+
+def _compiled(file: Path, entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    file.write_bytes(b"")
+    return "", {"k": entry}
 
 
 # The journal's records from before

@@ -32,6 +32,7 @@ rule compare_sweeps:
         studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
         measuring=config["measuring"],
         seed=config["seed"],
+        store=files.unit_store(),
         code=code_of("judge/compare_sweeps.py"),
     script:
         "../scripts/judge/compare_sweeps.py"

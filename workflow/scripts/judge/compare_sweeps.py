@@ -6,8 +6,10 @@ import time
 from pathlib import Path
 
 from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.drawing.layout import save
 from kernelsweep.json_files import read_device
+from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.comment import comment_text
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
@@ -54,6 +56,7 @@ with logged(snakemake.log[0]):
     of_proofs = "\n".join([f"\nProven: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     text = comparison_text(points, scatter, margin, sides)
+    text += f"\n{code_section(points, UnitStore(Path(params.store)))}"
     text += f"\n## Proofs\n{of_proofs}" if proofs else ""
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged) + of_proofs, encoding="utf-8")

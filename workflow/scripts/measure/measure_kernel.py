@@ -31,7 +31,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
-from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.source import source_sha256, source_text
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study import kernel_of_job
@@ -64,6 +64,7 @@ with logged(snakemake.log[0]) as terminal:
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
     store = UnitStore(Path(params.store))
+    store.keep_text(source, source_text(kernel_file, map(Path, snakemake.input.included)))
     with Journal(path, notifier(terminal, name), others) as journal, ExitStack() as building:
         builder = None
         if binary is None:

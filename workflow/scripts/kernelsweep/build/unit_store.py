@@ -45,6 +45,19 @@ class UnitStore:
         """The unit in `file`, if it is kept: a copy."""
         return _copied(self._place(content), file)
 
+    def keep_text(self, name: str, text: str) -> None:
+        """Keep a source's text under its hash."""
+        path = self._folder / f"{name}.cu"
+        if not path.is_file():
+            part = path.with_suffix(f".{os.getpid()}")
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+
+    def text(self, name: str) -> str:
+        """The text of a source by its hash; "" where it was not kept."""
+        path = self._folder / f"{name}.cu"
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
     def all(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """The files of all units that are kept, each with what the report says of its functions."""
         for report in sorted(self._folder.glob("*.json")):

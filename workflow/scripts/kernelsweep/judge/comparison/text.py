@@ -165,7 +165,7 @@ def _interval(found: Interval) -> str:
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
-def _point(point: ComparedPoint) -> str:
+def point_in_words(point: ComparedPoint) -> str:
     """A point in words."""
     values = {column: point.row.get(column) for column in ALL_POINT_COLUMNS}
     if values["array_size"]:
@@ -186,7 +186,7 @@ def _failed(points: Sequence[ComparedPoint]) -> list[str]:
     lines = [f"**{_points_of(failed)} came out right before, and not now:**", ""]
     for point in failed[:_LISTED_FAILED]:
         assert point.after is not None, "it has failed there"
-        lines.append(f"- {_point(point)}: **{point.after['status']}**: {point.after['message']}")
+        lines.append(f"- {point_in_words(point)}: **{point.after['status']}**: {point.after['message']}")
     more = len(failed) - _LISTED_FAILED
     return [*lines, *([f"- {more} more, in comparison.csv"] if more > 0 else []), ""]
 
@@ -291,7 +291,12 @@ def _points_table(points: Sequence[ComparedPoint]) -> list[str]:
 
 def called_points(points: Sequence[ComparedPoint], *verdicts: str) -> list[ComparedPoint]:
     """The points with these verdicts, starting with the point that moved farthest."""
-    return sorted((point for point in points if point.verdict in verdicts), key=_distance, reverse=True)
+    return in_order([point for point in points if point.verdict in verdicts])
+
+
+def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
+    """The points, starting with the one that moved farthest."""
+    return sorted(points, key=_distance, reverse=True)
 
 
 def point_rows(points: Sequence[ComparedPoint]) -> list[str]:
@@ -300,7 +305,7 @@ def point_rows(points: Sequence[ComparedPoint]) -> list[str]:
     for point in points:
         assert point.before and point.after and point.ratio, "a compared point is in both sweeps"
         times = [f"{float(row['time_us']):.2f}" for row in (point.before, point.after)]
-        lines.append(f"| {_point(point)} | {' | '.join(times)} | {_interval(point.ratio)} | {point.verdict} |")
+        lines.append(f"| {point_in_words(point)} | {' | '.join(times)} | {_interval(point.ratio)} | {point.verdict} |")
     return lines
 
 

@@ -154,6 +154,12 @@ def code_sha256(path: Path, included: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def source_text(path: Path, included: Iterable[Path]) -> str:
+    """A kernel's source and the files that it includes, each below its name."""
+    texts = [(file, file.read_text(encoding="utf-8", errors="replace")) for file in (path, *sorted(included))]
+    return "\n".join(f"// {file}\n{text}" for file, text in texts)
+
+
 def source_sha256(path: Path, included: Iterable[Path]) -> str:
     """SHA-256 over a kernel's source and the files that it includes, which may come in any order."""
     digest = hashlib.sha256()

@@ -1,0 +1,92 @@
+"""What an edit changed in a kernel's source, in its machine code and in the resources that it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.build.toolkit import find_tool
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.compilers import run_compiler
+from kernelsweep.judge.comparison.text import in_order, point_in_words
+from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
+
+# A difference shows this many lines and counts the others.
+_MOST_LINES = 300
+
+_RESOURCES = {
+    "registers": "registers a thread",
+    "shared_bytes": "static shared memory a block (bytes)",
+    "spill_store_bytes": "stores of spilled registers a thread (bytes)",
+    "spill_load_bytes": "loads of spilled registers a thread (bytes)",
+}
+
+# A line of cuobjdump: an address, an instruction, and its encoding. Addresses of jumps move with every instruction.
+_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
+_JUMP = re.compile(r"(\b(?:BRA|BSSY|CALL|JMP|WARPSYNC)\b.*?)0x[0-9a-f]+")
+
+
+def code_section(points: Sequence[ComparedPoint], store: UnitStore) -> str:
+    """A section of Markdown on the kernels whose machine code differs; "" without one.
+
+    store  has the units of both versions, and their sources, if this machine has compiled them
+    """
+    changed = [
+        point
+        for point in points
+        if point.ratio and point.before and point.after and _binary(point.before) != _binary(point.after)
+    ]
+    functions = {
+        entry["binary_sha256"]: (file, entry) for file, every in store.all() for entry in every.values()
+    } if changed else {}  # fmt: skip
+    parts = [_of_kernel(kernel, in_order(those)[0], functions, store) for kernel, those in by_kernel(changed).items()]
+    return "\n".join(["## What changed in the code", "", *filter(None, parts)]) if any(parts) else ""
+
+
+def _binary(row: Mapping[str, Any]) -> str:
+    return str(row.get("binary_sha256") or "")
+
+
+def _of_kernel(
+    kernel: str, point: ComparedPoint, functions: Mapping[str, tuple[Path, Mapping[str, Any]]], store: UnitStore
+) -> str:
+    """A kernel's part of the section; the machine code is that of the point that moved farthest."""
+    assert point.before and point.after, "it was compared"
+    sources = [store.text(str(row["source_sha256"])) for row in (point.before, point.after)]
+    units = [functions.get(_binary(row)) for row in (point.before, point.after)]
+    lines = [f"### {kernel}", ""]
+    if sources[0] and sources[1]:
+        lines += _fenced("the source before", sources[0].splitlines(), sources[1].splitlines())
+    if units[0] and units[1]:
+        before, after = units[0][1], units[1][1]
+        lines += [f"The point that moved farthest, {point_in_words(point)}:", ""]
+        lines += ["| | before | after |", "|---|---:|---:|"]
+        lines += [f"| {words} | {before.get(name, '')} | {after.get(name, '')} |" for name, words in _RESOURCES.items()]
+        codes = [_instructions(file, str(entry["symbol"])) for file, entry in (units[0], units[1])]
+        if codes[0] and codes[1]:
+            lines += [f"| instructions in the machine code | {len(codes[0])} | {len(codes[1])} |", ""]
+            lines += _fenced("the machine code before", *codes)
+    return "\n".join([*lines, ""]) if len(lines) > 2 else ""
+
+
+def _instructions(cubin: Path, symbol: str) -> list[str]:
+    """The instructions of a function, without addresses; none where the toolkit has no cuobjdump."""
+    tool = find_tool("cuobjdump")
+    if not tool:
+        return []
+    listing = run_compiler([tool, "--dump-sass", "--function", symbol, str(cubin)]).stdout
+    return [_JUMP.sub(r"\1...", found) for found in _INSTRUCTION.findall(listing)]
+
+
+def _fenced(against: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """A difference of lines as a block of Markdown, which a page unfolds."""
+    lines = [line.rstrip("\n") for line in unified_diff(before, after, lineterm="", n=3)][2:]
+    return [f"```diff {against}", *_cut(lines), "```", ""]
+
+
+def _cut(lines: Sequence[str]) -> Iterable[str]:
+    more = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], *([f"... {more} more lines"] if more > 0 else [])]
