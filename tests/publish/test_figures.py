@@ -41,7 +41,7 @@ from synthetic_sweep import (
 )
 
 from kernelsweep.analysis.steps import Step, grids_text, step_labels
-from kernelsweep.drawing import layout, palette
+from kernelsweep.drawing import layout, palette, style
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
@@ -102,49 +102,35 @@ def test_a_kernel_is_set_against_a_library_at_the_fastest_of_its_configurations(
     study, rows = shipped("bandwidth_bound", H200["name"])
     figure = draw(rivals, study, rows, H200)
     panels = {axes.get_title(loc="left"): axes for axes in figure.axes}
-    assert [title for title in panels if title] == [
-        f"{dtype}, {cache} cache" for dtype in ("int32", "float32") for cache in ("cold", "hot")
-    ]
+    assert [*panels] == [f"{dtype}, {cache} cache" for dtype in ("int32", "float32") for cache in ("cold", "hot")]
     of_type = rows[(rows["dtype"] == "float32") & (rows["cache"] == "cold") & (rows["operation"] == "sum")]
     fastest = of_type.groupby(["kernel", "array_size"])["time_us"].min()
-    colours = {palette.BLUE: "the fastest kernel", palette.VERMILLION: "cub", palette.GREY: "reading alone"}
-    drawn_lines = panels["float32, cold cache"].get_lines()
-    lines = {colours.get(str(line.get_color()), str(line.get_color())): line for line in drawn_lines}
-    limits = ["read_only", "streaming_read_only"]
-    timed = {*fastest.index.get_level_values("kernel")} - {*limits}  # Some have no float32.
-    own = fastest.loc[[name for name in study_kernels(study) if name in timed]].groupby("array_size").min()
-    reading = fastest.loc[limits].groupby("array_size").min()
-    others = {"cub": fastest["cub"]}
-    assert len(lines) == 5
-    for kernel, times in {"the fastest kernel": own, "reading alone": reading, **others}.items():
-        expected = fastest["cub"] / times
-        drawn = pandas.Series(lines[kernel].get_ydata(), lines[kernel].get_xdata()).dropna()
-        # 2^20 + 3 and 2^28 + 3 have no place beside 2^20 and 2^28.
-        assert dict(drawn) == pytest.approx({n: expected[n] for n in drawn.index}) and {2**16, 2**24} <= set(
-            drawn.index
-        )
-        assert not {2**20 + 3, 2**28 + 3} & set(drawn.index)
+    own = fastest[fastest.index.isin(study_kernels(study), level="kernel")].groupby("array_size").min()
+    limits = fastest.loc[["read_only", "streaming_read_only"]].groupby("array_size").min()
+    colours = {palette.BLUE: own, palette.VERMILLION: fastest["cub"], palette.BLACK: limits}
+    drawn = {str(line.get_color()): line for line in panels["float32, cold cache"].get_lines()}
+    assert len(drawn) == 5
+    for colour, times in colours.items():
+        expected = (fastest["cub"] / times).dropna().tolist()
+        assert [float(value) for value in drawn[colour].get_ydata()] == pytest.approx(expected)
 
 
-def test_no_two_kernels_have_one_colour_and_the_slower_ones_are_grey() -> None:
+def test_lines_that_are_alike_are_one_and_no_two_have_one_colour() -> None:
     study, rows = shipped("bandwidth_bound", H200["name"])
     names = study_kernels(study)
-    # The story's first step keeps its colour though it is the slowest.
+    # The story's first step keeps its colour though it is the slowest; two others take the same time.
     order = [*names[1:], names[0]]
-    slower = rows["kernel"].map({name: 1 + 0.2 * place for place, name in enumerate(order)}).fillna(1.0)
-    times = {name: rows[name] * slower for name in ("time_us", "time_low_us", "time_high_us")}
-    figure = draw(bandwidth, study, rows.assign(**times), H200)
+    factors = {name: 1 + 0.2 * max(place, 1) for place, name in enumerate(order)}
+    time_us = 1 + rows["array_size"] / 1e6 * rows["kernel"].map(factors).fillna(1.0)
+    rows = rows.assign(time_us=time_us, bandwidth_gbs=rows["array_size"] * 4 / time_us / 1e3)
+    figure = draw(bandwidth, study, rows.assign(time_low_us=time_us, time_high_us=time_us), H200)
     (legend,) = figure.findobj(Legend)
-    shown = [text.get_text() for text in legend.get_texts()]
-    colours = [line.get_color() for line, label in zip(legend.get_lines(), shown, strict=True) if label in names]
-    assert len(set(colours)) == len(colours) == bandwidth.MOST_LINES < len(names)
-    (grey,) = [label for label in shown if label.startswith("grey: ")]
-    assert names[-1] in grey and names[0] not in grey and names[1] not in grey
-
-
-def test_without_a_library_it_says_so() -> None:
-    drawn = draw(rivals, UNROLLING, sweep(UNROLLING, H200), H200)
-    assert "No library is measured beside this study's kernels: its rivals are empty." in " ".join(texts(drawn))
+    entries = zip(legend.get_texts(), legend.get_lines(), strict=True)
+    colours = {text.get_text().replace("\n", " "): line.get_color() for text, line in entries}
+    assert f"{names[1]}, {names[2]}" in colours
+    shown = [colour for colour in colours.values() if colour != palette.GREY]
+    assert len(set(shown)) == len(shown) == style.MOST_COLOURS < len(colours)
+    assert colours[names[0]] != palette.GREY == colours[names[-1]]
 
 
 ANOTHER_PROCESS = """
@@ -152,7 +138,7 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from kernelsweep.drawing import layout, palette
+from kernelsweep.drawing import layout, palette, style
 from synthetic_sweep import H200, fail, shipped_data
 for pair in sys.argv[2:]:
     study, figure = pair.split("/")
@@ -222,28 +208,14 @@ def test_a_papers_figure_has_no_texts_of_its_own_and_its_font(tmp_path: Path) ->
         layout.chosen_widths(["two_columns"], "all", "Ariall")
 
 
-@pytest.mark.parametrize(("figure", "name"), [(figure, name) for figure in STUDIES for name in STUDIES[figure][:1]])
-def test_texts_stay_inside_clear_of_each_other_and_legible(figure: str, name: str) -> None:
-    data = shipped_data(name, H200["name"])
-    drawn = module_of(figure).draw(data)
-    check_texts(drawn, len(data.steps))
-    assert H200["provenance"][1:] in " ".join(texts(drawn))
-
-
+@pytest.mark.parametrize("width", layout.WIDTHS)
 @pytest.mark.parametrize("figure", STUDIES)
-def test_so_do_those_in_one_column_of_a_page(figure: str) -> None:
-    drawn = module_of(figure).draw(shipped_data(STUDIES[figure][0], H200["name"]), layout.ONE_COLUMN)
+def test_texts_stay_inside_clear_of_each_other_and_legible_and_figures_fit_a_page(figure: str, width: str) -> None:
+    data = shipped_data(STUDIES[figure][0], H200["name"])
+    drawn = module_of(figure).draw(data, layout.WIDTHS[width])
     check_texts(drawn, 3)
-    # Type is as large as at two columns, so it was laid out anew; and it still fits a page.
-    assert drawn.get_figwidth() == layout.ONE_COLUMN.inches
-    assert drawn.get_figheight() < PAGE_IN
-
-
-@pytest.mark.parametrize("figure", [figure for figure in STUDIES if "times" not in DECLARED[figure].needs])
-def test_so_do_those_on_the_emulator(figure: str) -> None:
-    drawn = module_of(figure).draw(shipped_data(STUDIES[figure][0], EMULATOR["name"]))
-    check_texts(drawn, 3)
-    assert EMULATOR["provenance"][1:] in " ".join(texts(drawn))
+    assert drawn.get_figwidth() == layout.WIDTHS[width].inches and drawn.get_figheight() < PAGE_IN
+    assert H200["provenance"][1:] in layout.texts_of(drawn)["caption"]
 
 
 def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
@@ -260,46 +232,22 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
         assert shown == ink or contrast(re.findall(r"#\w+", shown)[1], page) >= 4.5
 
 
-@pytest.mark.parametrize("module", [ladder, bandwidth, block_unroll])
-def test_emulated_times_are_never_drawn(module: ModuleType) -> None:
-    rows = sweep(UNROLLING, H200)
-    with_emulator = draw(module, UNROLLING, rows, EMULATOR)
-    without = draw(module, UNROLLING, sweep(UNROLLING, EMULATOR), EMULATOR)
-    assert texts(with_emulator) == texts(without)
-    assert "no times" in " ".join(texts(with_emulator)).lower()
-    assert len(with_emulator.findobj()) == len(without.findobj())
-
-
-# At the reference point, and beside it.
-FEW = sweep(UNROLLING, H200, sizes=(2**16, 2**24), block_sizes=(64, 512))
-
-
-@pytest.mark.parametrize("module", [ladder, bandwidth, block_unroll, correctness])
 @pytest.mark.parametrize(
-    "rows",
-    [
-        FEW.iloc[:0],
-        sweep(UNROLLING, H200, sizes=SIZES[:1], block_sizes=BLOCK_SIZES[:1]),
-        fail(FEW, "skipped", "too slow", kernel="neighbored"),
-        FEW.query("kernel == 'unrolled_warps_volatile'"),
-    ],
-    ids=["no rows", "reference not in the sweep", "first step skipped", "only undefined behaviour"],
+    ("module", "name"),
+    [(ladder, "unrolling"), (bandwidth, "unrolling"), (block_unroll, "unrolling"), (operations, "operations")],
 )
-def test_missing_data_are_drawn_as_missing(module: ModuleType, rows: pandas.DataFrame, tmp_path: Path) -> None:
-    # Without published times either, nothing is left to draw where no point is right.
-    published = UNROLLING["published"] if (rows["status"] == "ok").any() else None
-    figure = draw(module, UNROLLING | {"published": published}, rows, H200)
-    layout.save(figure, tmp_path / "figure.svg")
-    said = " ".join(texts(figure))
-    assert "nan" not in said
-    if published is None:
-        assert "No " in said or "0 of " in said or "Nothing" in said
+def test_emulated_times_are_never_drawn(module: ModuleType, name: str) -> None:
+    study, rows = shipped(name, H200["name"])
+    figure = draw(module, study, rows, EMULATOR)
+    without = draw(module, study, rows.assign(time_us=float("nan")), EMULATOR)
+    assert texts(figure) == texts(without) and len(figure.findobj()) == len(without.findobj())
+    assert "no times" in " ".join(texts(figure)).lower() or module is ladder
 
 
 def test_a_failed_step_is_named_in_the_ladder_in_place_of_its_time() -> None:
     rows = fail(sweep(UNROLLING, H200), "launch_failed", "", keep_time=True, kernel="interleaved")
     said = texts(draw(ladder, UNROLLING, rows, H200))
-    assert "launch failed" in said
+    assert "interleaved: launch failed" in said
     assert "99.0" not in said
     assert "116.6" in said
 
@@ -314,36 +262,23 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     assert said.count("P") == 2 * len(BLOCK_SIZES)
     assert any("W wrong result, P proof failed" in " ".join(text.split()) for text in said)
     said = texts(draw(correctness, WARP_SHUFFLE, rows, H200))
-    assert said.count("18/20\n2 wrong result") == len(SIZES)
-    assert "464 of 480 points tried gave the right result." in said
-
-
-def test_skipped_points_do_not_count_as_wrong() -> None:
-    rows = fail(sweep(WARP_SHUFFLE, EMULATOR), "skipped", "too slow to emulate", array_size=2**30)
-    said = texts(draw(correctness, WARP_SHUFFLE, rows, EMULATOR))
-    assert "All 420 points tried gave the right result; 60 were skipped." in said
-    assert said.count("S") == 3
-    assert any("too slow to emulate" in text for text in said)
-
-
-@pytest.mark.parametrize(("module", "name"), [(block_grid, "staged"), (operations, "operations")])
-def test_emulated_times_are_not_drawn_there_either(module: ModuleType, name: str) -> None:
-    study, rows = shipped(name, H200["name"])
-    figure = draw(module, study, rows, EMULATOR)
-    assert "no times" in " ".join(texts(figure)).lower()
-    assert not figure.findobj(Rectangle, include_self=False)[len(figure.axes) + 1 :]
+    assert said.count("18/20\n2 W") == len(SIZES)
+    assert "464 of 480 points tried gave the right result; 0 were skipped." in said
 
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(block_grid, "staged"), (error, "staged"), (operations, "operations"), (lanes, "exchanges")],
+    [
+        *((module, "unrolling") for module in (ladder, bandwidth, block_unroll, correctness)),
+        *((block_grid, "staged"), (error, "staged"), (operations, "operations"), (lanes, "exchanges")),
+    ],
 )
 def test_figures_without_a_point_say_so(module: ModuleType, name: str) -> None:
     study, rows = shipped(name, H200["name"])
     said = " ".join(texts(draw(module, study, rows.iloc[:0], H200)))
-    assert "No " in said
+    assert "No " in said or "0 of 0" in said or module is ladder
     assert "nan" not in said.lower()
-    assert H200["provenance"][1:] in said
+    assert H200["provenance"][1:] in " ".join(said.split())
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:
@@ -354,11 +289,9 @@ def test_a_step_is_drawn_at_its_own_grid_size() -> None:
     said = " ".join(texts(draw(ladder, study, rows, H200))).replace("\n", " ")
     slice_of_it, _, of_all = said.partition("fastest of")
     assert "99,999" not in slice_of_it and "staged_shared (256 blocks)" in said
-    # Among all configurations, those are the fastest.
+    # Among all configurations, those are the fastest; so they are in the figures of all configurations.
     assert "staged_shared 128 × 1" in of_all and "99,999 GB/s" in of_all
-    # So they are in the figures of all configurations.
-    assert "staged_shared 128 × 1" in " ".join(texts(draw(bandwidth, study, rows, H200)))
-    assert "staged_shared 128 × 1" in " ".join(texts(draw(block_grid, study, rows, H200)))
+    assert "99,999" in " ".join(texts(draw(block_grid, study, rows, H200)))
 
 
 def test_steps_are_told_apart_by_their_grids_where_these_differ() -> None:
@@ -387,27 +320,23 @@ def test_times_of_another_kind_of_device_are_not_drawn_but_their_ratios_are() ->
     assert "1,323" in texts(figure)
 
 
-def test_the_heat_map_of_grids_has_the_kernels_whose_grid_is_swept() -> None:
+def test_the_heat_map_of_grids_has_a_panel_for_each_kernel_whose_grid_is_swept() -> None:
     study, rows = shipped("staged", H200["name"])
     rows = fail(rows, "timed_out", "", kernel="staged_global", grid_size=270, block_size=128)
     figure = draw(block_grid, study, rows, H200)
-    panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
-    titles = [axes.get_title(loc="left") for axes in panels]
-    assert titles == ["staged_global", "staged_shared", "staged_any_block", "staged_warp"]
+    panels = {title: axes for axes in figure.axes if (title := axes.get_title(loc="left"))}
+    assert [*panels] == ["staged_global", "staged_shared", "staged_any_block", "staged_warp", "further kernels"]
     said = texts(figure)
-    assert {"256", "2 per SM", "270", "288", "8 per SM"} <= set(said)
+    assert {"256", "2 × 132", "270", "288", "8 × 132"} <= set(said)
     assert said.count("T") == 1
     # Columns are a kernel's own block sizes.
-    assert [label.get_text() for label in panels[3].get_xticklabels()] == ["256", "320", "384", "512"]
+    assert [label.get_text() for label in panels["staged_warp"].get_xticklabels()] == ["256", "320", "384", "512"]
     # The cell of the largest bandwidth is outlined, and those that can't be told apart from it.
     at_reference = rows.query("array_size == 2**24 and cache == 'cold'")
-    best = at_reference[at_reference["kernel"] != "halving"].nlargest(1, "bandwidth_gbs").iloc[0]
-    outlined = [axes.get_title(loc="left") for axes in panels for patch in axes.patches if not patch.get_fill()]
-    rows_there = at_reference[at_reference["kernel"] != "halving"]
-    ties = rows_there[rows_there["time_low_us"] <= best["time_high_us"]]
-    assert best["kernel"] in outlined and 1 <= len(outlined) <= len(ties) < len(rows_there)
-    fastest = re.search(r"with a time: (\w+) \d+ × 1 in [\d,]+ blocks", " ".join(said).replace("\n", " "))
-    assert fastest and fastest[1] in outlined
+    best = at_reference.nlargest(1, "bandwidth_gbs").iloc[0]
+    outlined = [title for title, axes in panels.items() for patch in axes.patches if not patch.get_fill()]
+    ties = at_reference[at_reference["time_low_us"] <= best["time_high_us"]]
+    assert best["kernel"] in outlined and 1 <= len(outlined) <= len(ties) < len(at_reference)
 
 
 def errors(study: dict[str, Any], **by_kernel: float) -> pandas.DataFrame:
@@ -417,65 +346,25 @@ def errors(study: dict[str, Any], **by_kernel: float) -> pandas.DataFrame:
     return rows.assign(relative_error=rows["kernel"].map(by_kernel)).dropna(subset="relative_error")
 
 
-def dots(figure: Figure, index: int) -> list[tuple[float, float]]:
-    """The places of the dots in one of the axes."""
-    return [
-        (x, y) for drawn in figure.axes[index].collections for x, y in numpy.ma.getdata(drawn.get_offsets()).tolist()
-    ]
-
-
-def test_steps_with_the_same_errors_share_a_line_and_exact_ones_stand_below() -> None:
-    rows = errors(WARP_SHUFFLE, global_memory=3e-7, shared_memory=3e-7, shuffle=0.0)
+def test_errors_above_the_rounding_are_drawn_step_by_step() -> None:
+    rows = errors(WARP_SHUFFLE, global_memory=3e-7, shared_memory=1e-8, shuffle=0.0)
+    rows.loc[rows["dtype"] == "float64", "relative_error"] = 1e-17
+    rows = fail(rows, "wrong_result", "", kernel="shared_memory", array_size=2**24)
     figure = draw(error, WARP_SHUFFLE, rows, H200)
-    said = [text.replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ") for text in texts(figure)]
-    assert "global_memory, shared_memory, global_memory ×4, shared_memory ×4" in said
-    assert "shuffle, shuffle ×4" in said
-    assert "exact" in said
-    assert {
-        f"{dtype} (dashed: unit roundoff, {size})" for dtype, size in (("float32", "2⁻²⁴"), ("float64", "2⁻⁵³"))
-    } <= set(said)
-    assert any(
-        "At array size 2²⁴, float32: smallest error 0 (exact), of shuffle and shuffle ×4;"
-        " largest 3.0·10⁻⁷, of global_memory, shared_memory and 2 more." in text
-        for text in said
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "float32" and axes.get_xscale() == "log"
+    assert [label.get_text() for label in axes.get_yticklabels()][:3] == ["global_memory", "shared_memory", "shuffle"]
+    said = " ".join(" ".join(texts(figure)).split())
+    assert "sums are off by more than the unit roundoff; the farthest: 3.0·10⁻⁷, of global_memory" in said
+    assert "Points without an error: 8 wrong result." in said
+
+
+def test_errors_below_the_rounding_are_a_sentence() -> None:
+    rows = errors(UNROLLING, neighbored=5e-9, interleaved=2e-9).query("dtype == 'float32'")
+    assert layout.texts_of(draw(error, UNROLLING, rows, H200))["missing"] == (
+        "No sum is off by more than the unit roundoff of its type; the nearest: 5.0·10⁻⁹, of neighbored at array size"
+        " 2²⁰, float32."
     )
-    # One random input each: no lines join the dots.
-    assert {line.get_linestyle() for line in figure.axes[0].get_lines()} == {"--"}
-    # Two panels, each with a strip; in a strip all points are on one row a line, off the logarithmic axis.
-    assert [axes.get_yscale() for axes in figure.axes] == ["log", "log", "linear", "linear"]
-    assert dots(figure, 2) == [(2**20, 0), (2**24, 0)]
-    assert any("combined on the host" in text for text in said)
-
-
-def test_a_type_whose_sums_are_nearly_all_exact_is_a_sentence() -> None:
-    rows = errors(WARP_SHUFFLE, global_memory=3e-7, shared_memory=2e-7, shuffle=1e-7)
-    double = rows["dtype"] == "float64"
-    rows.loc[double, "relative_error"] = 0.0
-    assert "Of the sums in float64, all are exact." in " ".join(texts(draw(error, WARP_SHUFFLE, rows, H200)))
-    rows.loc[rows[double & (rows["kernel"] == "shuffle") & (rows["array_size"] == 2**20)].index, "relative_error"] = (
-        1e-16
-    )
-    figure = draw(error, WARP_SHUFFLE, rows, H200)
-    assert len(figure.axes) == 1 and "all but 1 are exact" in " ".join(texts(figure))
-
-
-def test_a_kernel_with_undefined_behaviour_is_never_the_most_exact() -> None:
-    rows = errors(UNROLLING, neighbored=5e-7, interleaved=2e-7, unrolled_warps_volatile=1e-9, unrolled=9e-7)
-    said = " ".join(texts(draw(error, UNROLLING, rows, H200)))
-    assert "smallest error 2.0·10⁻⁷, of interleaved; largest 9.0·10⁻⁷" in said
-    # The sweep has no block of 512, the reference's, and not every step.
-    assert "Block size 256, the nearest in this sweep" in said
-    assert "Not in this sweep: neighbored_less, unrolled_warps ×8" in said
-
-
-def test_failed_sums_have_no_error() -> None:
-    rows = errors(WARP_SHUFFLE, global_memory=3e-7, shared_memory=3e-7, shuffle=1e-7)
-    rows = fail(rows, "wrong_result", "", kernel="shuffle", array_size=2**24)
-    figure = draw(error, WARP_SHUFFLE, rows, H200)
-    said = " ".join(texts(figure))
-    assert "Points without an error: 4 wrong result." in said
-    assert "At array size 2²⁴, float32: every sum has the error 3.0·10⁻⁷." in said
-    assert [size for size, drawn in dots(figure, 0) if drawn == 1e-7] == [2**20]
 
 
 def test_operations_are_compared_within_a_kernel_and_type() -> None:
@@ -485,14 +374,12 @@ def test_operations_are_compared_within_a_kernel_and_type() -> None:
     rows = fail(rows, "build_failed", "", keep_time=True, kernel="cascaded", dtype="int64")
     figure = draw(operations, study, rows, H200)
     said = texts(figure)
-    assert any("at most 53.0% (shuffle ×4, float64: maximum over product)" in text for text in said)
+    assert any(
+        text.startswith("Largest difference from sum: +") and "shuffle, float64, maximum" in text for text in said
+    )
     assert said.count("B") == 4
-    assert [axes.get_title(loc="left") for axes in figure.axes[:4]] == [
-        "unrolled_warps ×8",
-        "shared_memory ×4",
-        "shuffle ×4",
-        "cascaded",
-    ]
+    titles = [axes.get_title(loc="left") for axes in figure.axes[:4]]
+    assert titles == ["unrolled_warps", "shared_memory", "shuffle", "cascaded"]
 
 
 def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:
@@ -506,8 +393,7 @@ def test_lanes_are_drawn_as_measured(device: dict[str, Any]) -> None:
     study, rows = shipped("exchanges", device["name"])
     figure = draw(lanes, study, rows, device)
     said = texts(figure)
-    assert said.count("as published") == 10
-    assert any("All 10 measured outputs are as published." in text for text in said)
+    assert any("10 of 10 measured outputs are as published; 0 not measured." in text for text in said)
     assert [len(axes.get_lines()) for axes in figure.axes] == [*[16] * 9, 32], "the last one is two groups of lanes"
     # shift_up by 2: the first two lanes keep their own.
     assert lane_lines(figure, 1) == [(lane, lane - 2 if lane >= 2 else lane) for lane in range(16)]
@@ -556,8 +442,6 @@ OWN = 'FIGURE = Declaration(\n    title="Mine",\n    purpose="mine",\n    needs=
         ("mine", OWN, ""),
         ("ladder", OWN, "kernels/study/figures/ladder.py: kernelsweep has a figure ladder. Rename this one."),
         ("mine", "def draw(data, width): ...\n", "mine.py: not a figure (no FIGURE = Declaration(...))"),
-        ("mine", OWN.replace('"mine"', "PURPOSE"), "mine.py: not a figure (malformed node"),
-        ("mine", OWN.replace("purpose", "purpos"), "unexpected keyword argument 'purpos'"),
         ("mine", OWN.replace("times", "time"), "mine.py: FIGURE needs time. Allowed: times, metrics"),
         ("other", OWN, "figures.0 is 'mine'; did you mean 'lines'? Allowed: bandwidth, "),
     ],
@@ -576,8 +460,3 @@ def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(
         return
     with pytest.raises(UserError, match=re.escape(mistake)):
         check_figures(study, tmp_path)
-
-
-def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"\.svg"):
-        layout.save(Figure(), tmp_path / "figure.gif")

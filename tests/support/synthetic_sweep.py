@@ -83,6 +83,8 @@ UNROLLING: dict[str, Any] = {
     "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
     "rivals": [],
     "limits": [],
+    "tied": [],
+    "figure_axes": {},
     "published": {
         "file": "unrolling_loops.csv",
         "device": "NVIDIA GeForce RTX 3080",
@@ -107,6 +109,9 @@ WARP_SHUFFLE: dict[str, Any] = {
     "baselines": [],
     "rivals": [],
     "limits": [],
+    "search": None,
+    "tied": [],
+    "figure_axes": {},
     "published": {
         "file": "warp_shuffle.csv",
         "device": "NVIDIA GeForce RTX 3080",

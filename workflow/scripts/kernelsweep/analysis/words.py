@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pandas
-
-from kernelsweep.analysis.reference import has_times, shown_status
 from kernelsweep.results import PROOF_FAILED
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -105,17 +102,6 @@ def device_text(device: Mapping[str, Any]) -> str:
     if name not in provenance:
         return f"{name} ({provenance})"
     return provenance[:1].upper() + provenance[1:]
-
-
-def no_bandwidth(
-    rows: pandas.DataFrame, study: Mapping[str, Any], device: Mapping[str, Any], free: Sequence[str]
-) -> str:
-    """Why `rows`, at the reference point except for the axes in `free`, have no bandwidth to draw."""
-    if not has_times(device):
-        return f"No times, so no bandwidth: {device_text(device)}."
-    if rows.empty:
-        return f"No points at {reference_text(study, free=free)} in this sweep."
-    return f"No point has a time: {', '.join(sorted(shown_status(rows).unique())).replace('_', ' ')}."
 
 
 def status_key(statuses: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ top; is_open is true where it is not filled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas
@@ -16,9 +16,12 @@ from matplotlib.lines import Line2D
 
 from kernelsweep.drawing import palette
 from kernelsweep.drawing.series import on_grid
+from kernelsweep.drawing.value_axis import LEAST_FACTOR, logarithmic
 
 # The diameters of a dot and of the white inside of an open one, and from a dot to its label.
 DOT_PT, INSIDE_PT, LABEL_OFFSET_PT = 4.8, 3.0, 5.0
+# The room for a label beyond the outermost dots, and for half a dot where no label stands.
+LABEL_IN, DOT_IN = 0.42, 0.08
 # The dots of our values and of published ones, as draw_dots() and dot_handle() take them: colour and marker.
 MEASURED_LOOK, PUBLISHED_LOOK = (palette.BLUE, "o"), (palette.VERMILLION, "D")
 
@@ -48,6 +51,13 @@ def label_dots(axes: Axes, dots: pandas.DataFrame, texts: Sequence[str], colour:
             )
 
 
+def digits(value: float) -> str:
+    """A value with about four digits: more would be noise."""
+    if value >= 1e6:
+        return f"{value / 1e6:.1f}·10⁶"
+    return f"{value:,.0f}" if value >= 1000 or value == 0 else f"{value:.{1 if value >= 10 else 2}f}"
+
+
 def dot_handle(label: str, colour: str, marker: str, is_open: bool = False) -> Line2D:
     """A legend's entry for dots of a look."""
     inside = palette.WHITE if is_open else colour
@@ -55,15 +65,35 @@ def dot_handle(label: str, colour: str, marker: str, is_open: bool = False) -> L
     return Line2D([], [], label=label, markersize=DOT_PT - 0.9, markeredgewidth=0.9, **look)
 
 
-def draw_pairs(axes: Axes, dots: pandas.DataFrame, texts: pandas.Series[str]) -> None:
+def pairs(ours: pandas.DataFrame, published: Iterable[float]) -> pandas.DataFrame:
+    """The dots of draw_pairs(): ours, with the columns value, low and high, and a published one for each row."""
+    theirs = pandas.DataFrame({column: list(published) for column in ("value", "low", "high")}, dtype=float)
+    sides = [ours.astype(float).reset_index(drop=True), theirs]
+    dots = pandas.concat([side.assign(row=range(len(side)), is_open=bool(number)) for number, side in enumerate(sides)])
+    return dots[dots["value"].notna()].reset_index(drop=True)
+
+
+def draw_pairs(axes: Axes, dots: pandas.DataFrame, texts: pandas.Series[str], length_in: float) -> None:
     """Our dots and published ones with their labels, which stand on the outer sides where a row has both.
 
-    The column is_open is true of published ones; `texts` has the labels, by the dots' index.
+    `texts` has the labels, by the dots' index. The axis is logarithmic, about `length_in` inches long.
     """
-    shown = dots[dots["value"].notna()].sort_values(["row", "value", "is_open"])
+    shown = dots.sort_values(["row", "value", "is_open"])
     is_first = ~shown["row"].duplicated()
     shown = shown.assign(is_left=is_first & shown["row"].duplicated(keep=False))
     for is_open, look in ((True, PUBLISHED_LOOK), (False, MEASURED_LOOK)):
         of_look = shown[shown["is_open"] == is_open]
         draw_dots(axes, of_look, *look)
         label_dots(axes, of_look, list(texts[of_look.index]), look[0])
+    least, most = float(dots["low"].min()), float(dots["high"].max())
+    left_in = LABEL_IN if shown["is_left"].any() else DOT_IN
+    inch = max(most / least, LEAST_FACTOR) ** (1 / (length_in - left_in - LABEL_IN))
+    logarithmic(axes, least / inch**left_in, most * inch**LABEL_IN, length_in)
+
+
+def label_rows(axes: Axes, labels: Sequence[str]) -> None:
+    """The rows' labels, from the top down."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)

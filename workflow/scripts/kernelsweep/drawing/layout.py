@@ -1,15 +1,13 @@
-"""How a figure is laid out at a width: its texts, panels and legends; and its files, the same from run to run.
+"""How a figure is laid out: its texts, the room of its panels and its legend; and its files, the same from run to run.
 
-Figures are designed at the width at which a two-column paper prints them, over both columns or over one. Over one
-column, panels stand one above the other and names below them. Figures ask this module for panels and legends, and give
-sizes that depend on the width as mappings by width.
+There is one layout. A narrow figure has fewer panels side by side, and its legend below them.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,61 +18,41 @@ import matplotlib
 import matplotlib.textpath
 from fontTools import subset
 from matplotlib.artist import Artist
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, offset_copy
 
-from kernelsweep.analysis.words import size_text
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.figure_formats import OPTIONS
 
 POINTS_PER_INCH = 72.0
 RASTER_DPI = 300
-
-LINE_SPACING = 1.25
 # Between the figure's edge and its text, and between text and axes.
 MARGIN_PT = 4.0
-LEGEND_LINE_PT = style.TEXT_PT * LINE_SPACING
-
-# A legend below a narrow figure's panels: the height of a line; a line's sample and the gaps beside a label, in type
-# sizes.
-BELOW_LINE_PT = 9.6
-HANDLE_EM, LEGEND_GAPS_EM = 3.2, 2.2
-# The width of a y axis, which such a legend leaves free.
-AXIS_PT = 40.0
-# The share of a narrow figure's width that wrapped text may take: on a screen, letters are set on whole pixels, which
-# makes some lines longer by up to 3%.
-NARROW_ROOM = 0.96
+# The share of the width that wrapped text may take: on a screen, letters are set on whole pixels, which makes some
+# lines longer by up to 3%.
+TEXT_ROOM = 0.96
 # The height of a figure's body that only says why it is empty.
 EMPTY_BODY_IN = 1.2
-
+# A legend stands beside the panels of a figure of at least this width, and below those of a narrower one.
+LEAST_BESIDE_IN = 5.0
+# A line's sample in a legend, and all that stands beside a label, in type sizes.
+HANDLE_EM, BESIDE_LABEL_EM = 3.2, 5.6
 # An axes' position, in fractions of the figure, is rounded to this many digits.
 POSITION_DIGITS = 8
-
 # A font's tables for kerning, ligatures and formulas. No viewer of a PDF reads them, and to reduce them to a figure's
 # glyphs takes a third of a figure's time.
 TYPESETTING_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
-
-# Sizes are ticked up to this many; beyond it every second or third one, so that the labels do not meet.
-MOST_TICKS = 10
-
-
 # The texts that are drawn in a figure, by config.yaml's figure_text.
 TEXTS = {"all": ("title", "message", "caption"), "title": ("title",), "none": ()}
 
 
 @dataclass(frozen=True)
 class Width:
-    """A width of figures.
-
-    stacks  whether panels stand one above the other, and names below them
-    texts   which of the title, message and caption are drawn
-    """
+    """A width of figures; texts: which of the title, message and caption are drawn."""
 
     inches: float
-    stacks: bool
     texts: Sequence[str] = field(default=TEXTS["all"], compare=False)
 
     @property
@@ -82,9 +60,14 @@ class Width:
         """The width in points."""
         return self.inches * POINTS_PER_INCH
 
+    def columns(self, count: int, least_in: float) -> int:
+        """How many of `count` panels stand side by side, each at least `least_in` inches wide, in equal rows."""
+        most = max(1, min(count, int(self.inches / least_in)))
+        return math.ceil(count / math.ceil(count / most))
 
-TWO_COLUMNS = Width(7.16, stacks=False)
-ONE_COLUMN = Width(3.5, stacks=True)
+
+TWO_COLUMNS = Width(7.16)
+ONE_COLUMN = Width(3.5)
 # By their names in config.yaml's figure_widths.
 WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
 
@@ -106,15 +89,6 @@ class Frame:
     title: str
     message: str
     caption: str
-
-
-@dataclass(frozen=True)
-class Legend:
-    """A legend of panels: its labels and title; `spacing`, in type sizes, separates lines that stand beside panels."""
-
-    labels: Sequence[str]
-    title: str = ""
-    spacing: float = 0.5
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -169,222 +143,114 @@ def _lay_out(figure: Figure) -> None:
     figure.set_dpi(screen_dpi)
 
 
-def new_figure(frame: Frame, body_in: float, with_legend: int = 0) -> Figure:
-    """An empty figure: title and message, a body `body_in` inches high for the axes, the caption.
+def new_figure(frame: Frame, body_in: float) -> Figure:
+    """An empty figure: title and message, a body `body_in` inches high for the axes, the caption."""
+    return framed(Figure(), frame, body_in)
 
-    The texts are wrapped to the width, and the figure grows with them, so that they never meet the axes. The axes are
-    laid out by matplotlib's constrained layout inside the body. `with_legend` lines are left for `legend_above`. Texts
-    that the width leaves out take no room and are invisible; `texts_of` has them all the same.
+
+def framed(figure: Figure, frame: Frame, body_in: float) -> Figure:
+    """A figure with its title and message above, and its caption below a body `body_in` inches high.
+
+    The texts are wrapped to the width, and the figure grows with them. The axes are laid out by matplotlib's
+    constrained layout inside the body. Texts that the width leaves out take no room and are invisible; `texts_of` has
+    them all the same.
     """
-    width = frame.width
-    room_pt = width.points - 2 * MARGIN_PT
-    if width.stacks:
-        room_pt *= NARROW_ROOM
-    blocks = [
-        ("title", wrap(frame.title, room_pt, style.TITLE_PT, bold=True), style.TITLE_PT, "bold", palette.INK),
-        ("message", wrap(frame.message, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", palette.INK),
-        ("caption", wrap(frame.caption, room_pt, style.TEXT_PT), style.TEXT_PT, "normal", palette.GREY),
-    ]
-    heights_pt = [len(lines) * size * LINE_SPACING * (kind in width.texts) for kind, lines, size, _, _ in blocks]
-    head_pt = MARGIN_PT + heights_pt[0] + heights_pt[1] + (MARGIN_PT + with_legend * LEGEND_LINE_PT)
-    foot_pt = MARGIN_PT + heights_pt[2] + MARGIN_PT
-    total_pt = head_pt + body_in * POINTS_PER_INCH + foot_pt
-    figure = Figure(figsize=(width.inches, total_pt / POINTS_PER_INCH), facecolor="white")
-    tops_pt = [total_pt - MARGIN_PT, total_pt - MARGIN_PT - heights_pt[0], MARGIN_PT + heights_pt[2]]
-    for (kind, lines, size, weight, colour), top_pt in zip(blocks, tops_pt, strict=True):
-        for index, line in enumerate(lines):
-            figure.text(
-                MARGIN_PT / width.points,
-                (top_pt - index * size * LINE_SPACING) / total_pt,
-                line,
-                size=size,
-                weight=weight,
-                color=colour,
-                va="top",
-                parse_math=False,
-                label=kind,
-                visible=kind in width.texts,
-            )
-    figure.set_layout_engine(
-        "constrained",
-        rect=(0.0, foot_pt / total_pt, 1.0, body_in * POINTS_PER_INCH / total_pt),
-        w_pad=MARGIN_PT / POINTS_PER_INCH,
-        h_pad=MARGIN_PT / POINTS_PER_INCH,
-    )
+    figure.set_size_inches(frame.width.inches, body_in)
+    figure.set_facecolor("white")
+
+    def write(kind: str, text: str, from_top: bool, y_pt: float, **look: Any) -> float:
+        """Write a text, and return its height in points."""
+        size_pt, is_bold = look.get("size", style.TEXT_PT), look.get("weight") == "bold"
+        corner = offset_copy(figure.transFigure, figure, MARGIN_PT, y_pt, units="points")
+        written = figure.text(
+            0.0,
+            float(from_top),
+            "\n".join(wrap(text, TEXT_ROOM * frame.width.points, size_pt, is_bold)),
+            transform=corner,
+            va="top" if from_top else "bottom",
+            parse_math=False,
+            label=kind,
+            **look,
+        )
+        height_pt = written.get_window_extent().height * POINTS_PER_INCH / figure.dpi
+        written.set_visible(kind in frame.width.texts)
+        return height_pt + MARGIN_PT / 2 if text and kind in frame.width.texts else 0.0
+
+    title_pt = write("title", frame.title, True, -MARGIN_PT, size=style.TITLE_PT, weight="bold", color=palette.INK)
+    message_pt = write("message", frame.message, True, -MARGIN_PT - title_pt, color=palette.INK)
+    caption_pt = write("caption", frame.caption, False, MARGIN_PT, color=palette.GREY)
+    figure.set_layout_engine("constrained", w_pad=MARGIN_PT / POINTS_PER_INCH, h_pad=MARGIN_PT / POINTS_PER_INCH)
+    head_pt, foot_pt = title_pt + message_pt + 2 * MARGIN_PT, caption_pt + 2 * MARGIN_PT
+    _set_body(figure, foot_pt / POINTS_PER_INCH, body_in, head_pt / POINTS_PER_INCH)
     return figure
+
+
+def _set_body(figure: Figure, foot_in: float, body_in: float, head_in: float, right_in: float = 0.0) -> None:
+    """The part of a figure in which its axes are laid out, above its foot, below its head and left of a legend."""
+    total_in = foot_in + body_in + head_in
+    figure.set_size_inches(figure.get_figwidth(), total_in)
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(rect=(0.0, foot_in / total_in, 1 - right_in / figure.get_figwidth(), body_in / total_in))
+
+
+def add_legend(figure: Figure, handles: Sequence[Artist], title: str = "", is_above: bool = False) -> None:
+    """A legend beside the panels, or below them in a narrow figure; or above them. The figure grows for it."""
+    is_beside = not is_above and figure.get_figwidth() >= LEAST_BESIDE_IN
+    lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
+    column_pt = max(map(text_width_pt, lines), default=0.0) + BESIDE_LABEL_EM * style.TEXT_PT
+    columns = max(1, min(len(handles), int(figure.get_figwidth() * POINTS_PER_INCH / column_pt)))
+    legend = figure.legend(
+        handles=handles,
+        loc="lower left" if not is_beside and not is_above else "upper left",
+        ncols=1 if is_beside else columns,
+        frameon=False,
+        borderpad=0.0,
+        borderaxespad=0.0,
+        handlelength=1.0 if is_above else HANDLE_EM,
+        title=title or None,
+        title_fontsize=style.TEXT_PT,
+        alignment="left",
+    )
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    _, bottom, _, share = engine.get()["rect"]
+    total_in, margin_in = figure.get_figheight(), MARGIN_PT / POINTS_PER_INCH
+    foot_in, body_in = bottom * total_in, share * total_in
+    head_in = total_in - foot_in - body_in
+    extent = legend.get_window_extent()
+    width_in, height_in = extent.width / figure.dpi + 2 * margin_in, extent.height / figure.dpi + margin_in
+    if is_beside:
+        body_in = max(body_in, height_in)
+        _set_body(figure, foot_in, body_in, head_in, width_in)
+        corner_in = (figure.get_figwidth() - width_in + margin_in, foot_in + body_in)
+    elif is_above:
+        _set_body(figure, foot_in, body_in, head_in + height_in)
+        corner_in = (margin_in, foot_in + body_in + height_in)
+    else:
+        _set_body(figure, foot_in + height_in, body_in, head_in)
+        corner_in = (margin_in, foot_in)
+    legend.set_bbox_to_anchor(corner_in, figure.dpi_scale_trans)
 
 
 def texts_of(figure: Figure) -> dict[str, str]:
     """The title, message and caption of a figure, for readers who can't see it; and why it is empty, if it is."""
     kinds = ("title", "message", "caption")
-    texts = {kind: " ".join(text.get_text() for text in figure.texts if text.get_label() == kind) for kind in kinds}
+    texts = {str(text.get_label()): text.get_text().replace("\n", " ") for text in figure.texts}
     reason = str(figure.get_label())
-    return texts | ({"missing": reason} if reason else {})
+    return {kind: texts[kind] for kind in kinds} | ({"missing": reason} if reason else {})
 
 
 def empty_figure(frame: Frame, reason: str) -> Figure:
     """A figure without data, which says why."""
     figure = new_figure(frame, EMPTY_BODY_IN)
-    say_missing(figure.subplots(), reason)
     figure.set_label(reason)
+    axes = figure.subplots()
+    axes.set_axis_off()
+    words = "\n".join(wrap(reason, 0.7 * frame.width.points, style.TITLE_PT))
+    look: Any = {"size": style.TITLE_PT, "color": palette.GREY, "ha": "center", "va": "center", "parse_math": False}
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, **look)
     return figure
-
-
-def say_missing(axes: Axes, reason: str) -> None:
-    """Empty axes that state what is missing, instead of a picture of nothing."""
-    axes.set_axis_off()
-    width_pt = axes.get_window_extent().width / axes.figure.dpi * POINTS_PER_INCH
-    axes.text(
-        0.5,
-        0.5,
-        "\n".join(wrap(reason, 0.8 * width_pt, style.TITLE_PT)),
-        size=style.TITLE_PT,
-        color=palette.GREY,
-        ha="center",
-        va="center",
-        transform=axes.transAxes,
-        parse_math=False,
-    )
-
-
-@dataclass(frozen=True)
-class Panels:
-    """The panels of a figure and their legend.
-
-    grid    by part and panel: a panel may have several parts, one above the other
-    left    the numbers of the panels without another one on their left, which label the y axis
-    bottom  the numbers of the panels without another one below, which label the x axis
-    below   axes below the panels for the legend; None where it stands beside the last panel
-    """
-
-    figure: Figure
-    legend: Legend
-    grid: Sequence[Sequence[Axes]]
-    left: Sequence[int]
-    bottom: Sequence[int]
-    below: Axes | None
-
-    def label_x_at_the_bottom(self) -> None:
-        """Remove the label of the x axis from panels that have another one below."""
-        for number, axes in enumerate(self.grid[-1]):
-            if number not in self.bottom:
-                axes.set_xlabel("")
-
-    def draw_legend(self, handles: Sequence[Artist]) -> None:
-        """Draw the legend in its place, with the look of the `handles`."""
-        if self.below:
-            legend_below(self.figure, self.below, handles, self.legend.title)
-            return
-        self.grid[0][-1].legend(
-            handles=handles,
-            loc="upper left",
-            bbox_to_anchor=(1.02, 1.0),
-            borderaxespad=0.0,
-            frameon=False,
-            handlelength=HANDLE_EM,
-            labelspacing=self.legend.spacing,
-            borderpad=0.1,
-            title=self.legend.title,
-            title_fontsize=style.TEXT_PT,
-            alignment="left",
-        )
-
-
-def panels_in_a_row(
-    frame: Frame, legend: Legend, count: int, heights_in: Sequence[float], share_y: bool = False
-) -> Panels:
-    """`count` panels side by side with the legend beside them; or one above the other with the legend below.
-
-    heights_in  the heights of a panel's parts, inches; the parts share their x axis
-    """
-    if not frame.width.stacks:
-        figure = new_figure(frame, sum(heights_in))
-        grid = figure.subplots(
-            len(heights_in),
-            count,
-            sharex="col",
-            sharey="row" if share_y else False,
-            squeeze=False,
-            height_ratios=heights_in,
-        )
-        return Panels(figure, legend, list(grid), left=[0], bottom=range(count), below=None)
-    every_in = [*list(heights_in) * count, legend_below_in(legend, frame.width)]
-    figure = new_figure(frame, sum(every_in))
-    *axes, below = figure.subplots(len(every_in), 1, height_ratios=every_in)
-    parts = len(heights_in)
-    stacked = [axes[part::parts] for part in range(parts)]
-    for upper, lower in zip(stacked[0], stacked[-1], strict=True):
-        if upper is not lower:
-            upper.sharex(lower)
-            upper.tick_params(labelbottom=False)
-    if share_y:
-        for part in stacked:
-            for panel in part[1:]:
-                panel.sharey(part[0])
-    return Panels(figure, legend, stacked, left=range(count), bottom=[count - 1], below=below)
-
-
-def panels_above_a_legend(frame: Frame, legend: Legend, count: int, most_columns: int, panel_in: float) -> Panels:
-    """`count` panels, each `panel_in` inches high, at most `most_columns` side by side, and the legend below all."""
-    columns = 1 if frame.width.stacks else min(most_columns, count)
-    heights_in = [*[panel_in] * math.ceil(count / columns), legend_below_in(legend, frame.width)]
-    figure = new_figure(frame, sum(heights_in))
-    grid = figure.add_gridspec(len(heights_in), columns, height_ratios=heights_in)
-    panels = [figure.add_subplot(grid[number // columns, number % columns]) for number in range(count)]
-    below = figure.add_subplot(grid[-1, :])
-    return Panels(figure, legend, [panels], range(0, count, columns), range(count - columns, count), below)
-
-
-def legend_above(figure: Figure, handles: Sequence[Artist], lines: int = 1, **options: Any) -> None:
-    """A legend just above the body of a figure; `lines` is the figure's `with_legend`."""
-    engine = figure.get_layout_engine()
-    assert engine is not None, "new_figure sets one"
-    _, bottom, _, height = engine.get()["rect"]
-    figure.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(MARGIN_PT / POINTS_PER_INCH / figure.get_figwidth(), bottom + height),
-        ncols=math.ceil(len(handles) / lines),
-        frameon=False,
-        borderpad=0.0,
-        borderaxespad=0.0,
-        columnspacing=1.6,
-        labelspacing=LINE_SPACING - 1,
-        **options,
-    )
-
-
-def legend_below_in(legend: Legend, width: Width) -> float:
-    """The height in inches of the axes that `legend_below` needs."""
-    columns = _legend_columns(legend.labels, width.points)
-    lines = math.ceil(sum(label.count("\n") + 1 for label in legend.labels) / columns) + bool(legend.title)
-    margins = 4 if width.stacks else 3  # A narrow figure's legend is longer, and its caption comes right below.
-    return (lines * BELOW_LINE_PT + margins * MARGIN_PT) / POINTS_PER_INCH
-
-
-def legend_below(figure: Figure, axes: Axes, handles: Sequence[Artist], title: str = "") -> None:
-    """A legend that fills axes of its own in a figure, in as many columns as its labels have room for."""
-    axes.set_axis_off()
-    width_pt = figure.get_figwidth() * POINTS_PER_INCH
-    axes.legend(
-        handles=handles,
-        loc="upper left",
-        ncols=_legend_columns([str(handle.get_label()) for handle in handles], width_pt),
-        borderaxespad=0.0,
-        frameon=False,
-        handlelength=HANDLE_EM,
-        labelspacing=BELOW_LINE_PT / style.TEXT_PT - 1,
-        borderpad=0.0,
-        title=title or None,
-        title_fontsize=style.TEXT_PT,
-        alignment="left",
-    )
-
-
-def _legend_columns(labels: Sequence[str], width_pt: float) -> int:
-    lines = [line for label in labels for line in label.split("\n")]
-    column_pt = max(text_width_pt(line) for line in lines) + (HANDLE_EM + LEGEND_GAPS_EM) * style.TEXT_PT
-    return max(1, min(len(labels), int((width_pt - AXIS_PT) / column_pt)))
 
 
 @cache
@@ -410,18 +276,3 @@ def wrap(text: str, width_pt: float, size_pt: float = style.TEXT_PT, bold: bool 
         lines.append(" ".join(words[:count]))
         words = words[count:]
     return lines
-
-
-def size_axis(axes: Axes, sizes: Sequence[int], text: Callable[[int], str] = size_text) -> None:
-    """A logarithmic x axis of numbers, ticked at as many of `sizes` as its labels have room for."""
-    axes.set_xscale("log", base=2)
-    # Powers of two, and other sizes only if they are far enough from them: the labels of 2²⁰ and 2²⁰+3 would meet.
-    powers = [size for size in sizes if size == 2 ** round(math.log2(size))]
-    ticks = powers[:: math.ceil(len(powers) / MOST_TICKS) or 1]
-    distance = math.log2(max(sizes) / min(sizes)) / MOST_TICKS
-    for size in sizes:
-        if all(abs(math.log2(size / tick)) > distance for tick in (*powers, *ticks)):
-            ticks.append(size)
-    axes.set_xticks(ticks, [text(size) for size in ticks])
-    axes.minorticks_off()
-    axes.set_xlabel("array size (elements)")

@@ -1,34 +1,69 @@
-"""Lines and points over tidy rows, drawn by seaborn in the figures' colours, dashes and markers."""
+"""Lines over tidy rows in a grid of panels, drawn by seaborn in the figures' colours, dashes and markers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas
 import seaborn
+from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kernelsweep.drawing import palette, style
+from kernelsweep.drawing.layout import POINTS_PER_INCH, Frame, framed, text_width_pt
 
 # A line, and a line's marker, whose white edge separates it from those below.
 LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
+# The room of a tick's label, in points, beside the label itself.
+LABEL_GAP_PT = 5.0
 
 
-def draw_lines(axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, names: Sequence[Any], **look: Any) -> None:
-    """A line for each of `names`, the values of the column `by`, over the columns x and y, on a grid.
+def facet_grid(
+    frame: Frame,
+    rows: pandas.DataFrame,
+    column: str,
+    names: Sequence[str],
+    panel_in: tuple[float, float],
+    share_y: bool = True,
+) -> tuple[Figure, seaborn.FacetGrid]:
+    """A panel for each of `names`, the values of a column, with an x axis of its own.
 
-    A value of x without a y breaks the line there. Look number n is that of names[n]; `look` changes all lines.
+    panel_in  a panel's least width, which says how many stand side by side, and its height
     """
-    places = list(dict.fromkeys(rows.sort_values(x)[x]))
-    index = pandas.MultiIndex.from_product([names, places], names=[by, x])
-    every = rows.set_index([by, x])[y].reindex(index).reset_index()
+    least_in, height_in = panel_in
+    columns = frame.width.columns(len(names), least_in)
+    grid = seaborn.FacetGrid(
+        rows, col=column, col_order=names, col_wrap=columns, height=1.0, sharex=False, sharey=share_y
+    )
+    # pyplot would keep it, and warn of many.
+    pyplot.close(grid.figure)
+    for name, axes in grid.axes_dict.items():
+        axes.set_title("")
+        axes.set_title(name, loc="left", pad=3)
+    return framed(grid.figure, frame, height_in * math.ceil(len(names) / columns)), grid
+
+
+def draw_lines(
+    axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, names: Sequence[Any], texts: Mapping[Any, str]
+) -> None:
+    """A line for each of `names`, the values of the column `by`; those without a colour are grey.
+
+    texts  the values of x in order, with their labels: values are equally far from each other
+
+    A row without a y breaks its line.
+    """
+    rows = rows.assign(at=rows[x].map({value: place for place, value in enumerate(texts)}))
+    ordered = rows[rows["at"].notna()].sort_values([by, "at"])
     # Rows between two breaks of a line are a unit: seaborn would join those beside a break.
-    every = every.assign(unit=every[y].isna().cumsum())
+    ordered = ordered.assign(unit=ordered[y].isna().cumsum())
+    numbers = range(len(names))
     seaborn.lineplot(
-        every,
-        x=x,
+        ordered[ordered[y].notna()],
+        x="at",
         y=y,
         hue=by,
         style=by,
@@ -36,53 +71,25 @@ def draw_lines(axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, name
         estimator=None,
         hue_order=names,
         style_order=names,
-        palette=[style.colour(number) for number in range(len(names))],
-        dashes=[style.dashes(number) for number in range(len(names))],
-        markers=[style.marker(number) for number in range(len(names))],
+        palette=[style.colour(number) for number in numbers],
+        dashes=[style.dashes(number) for number in numbers],
+        markers=[style.marker(number) for number in numbers],
         legend=False,
         ax=axes,
-        **{**LINE, **look},
+        **LINE,
     )
     on_grid(axes)
+    width_pt = axes.get_window_extent().width / axes.figure.dpi * POINTS_PER_INCH
+    step = math.ceil(len(texts) * (max(map(text_width_pt, texts.values())) + LABEL_GAP_PT) / width_pt)
+    axes.set_xticks(range(0, len(texts), step), list(texts.values())[::step])
 
 
-def draw_points(
-    axes: Axes,
-    rows: pandas.DataFrame,
-    x: str,
-    y: str,
-    by: str,
-    names: Sequence[Any],
-    is_open: bool = False,
-    **look: Any,
-) -> None:
-    """A point for each row, with the look of its value in the column `by`; look number n is that of names[n].
-
-    Open points show those below.
-    """
-    seaborn.scatterplot(
-        rows,
-        x=x,
-        y=y,
-        hue=by,
-        style=by,
-        hue_order=names,
-        style_order=names,
-        palette=[style.colour(number) for number in range(len(names))],
-        markers=[style.marker(number) for number in range(len(names))],
-        legend=False,
-        ax=axes,
-        **look,
-    )
-    if is_open:
-        for points in axes.collections[-1:]:
-            points.set(edgecolor=points.get_facecolor(), facecolor="none")
-    on_grid(axes)
-
-
-def line_handles(labels: Sequence[str], **look: Any) -> list[Line2D]:
+def line_handles(labels: Sequence[str], **options: Any) -> list[Line2D]:
     """The entries of a legend of draw_lines(), one for each label."""
-    return [Line2D([], [], label=label, **{**style.line_look(n), **LINE, **look}) for n, label in enumerate(labels)]
+    return [
+        Line2D([], [], label=label, **{**style.line_look(number), **LINE, **options})
+        for number, label in enumerate(labels)
+    ]
 
 
 def on_grid(axes: Axes) -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.rcsetup import cycler
 
-from kernelsweep.drawing.palette import INK, LINE_COLOURS
+from kernelsweep.drawing.palette import GREY, INK, LINE_COLOURS
 from kernelsweep.errors import UserError, nearest
 
 Parameters = ParamSpec("Parameters")
@@ -26,27 +26,18 @@ TITLE_PT = 8.5
 FONT, ALIKE = "DejaVu Sans", ("Verdana", "sans-serif")
 # seaborn's theme, with the sizes of print. Any: the stubs list the keys one by one.
 RC: Any = {
-    **seaborn.axes_style("ticks"),
+    # seaborn's grids of panels are figures of pyplot, which would open a window.
+    "backend": "agg",
+    **seaborn.axes_style("ticks", {"axes.spines.top": False, "axes.spines.right": False}),
     **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "text.color"), INK),
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize"), TEXT_PT),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TEXT_PT),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size", "axes.labelpad"), 2.5),
+    **dict.fromkeys(("xtick.major.pad", "ytick.major.pad"), 2.0),
     "axes.prop_cycle": cycler("color", LINE_COLOURS),
     "font.family": ["sans-serif"],
     "font.sans-serif": [FONT, *ALIKE],
-    "font.size": TEXT_PT,
-    "axes.titlesize": TEXT_PT,
-    "axes.labelsize": TEXT_PT,
-    "xtick.labelsize": TEXT_PT,
-    "ytick.labelsize": TEXT_PT,
-    "legend.fontsize": TEXT_PT,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "xtick.major.pad": 2.0,
-    "ytick.major.pad": 2.0,
-    "axes.labelpad": 2.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
     "hatch.linewidth": 0.4,
     "figure.dpi": 100.0,
     # Files: text as text in SVG, which can be found and read aloud; TrueType in PDF (journals refuse Type 3); ids from
@@ -56,8 +47,9 @@ RC: Any = {
     "pdf.fonttype": 42,
 }
 
+# No two lines have one colour; further ones are grey.
+MOST_COLOURS = len(LINE_COLOURS)
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
-# With seven colours, four dashes: no two of 28 steps share both.
 DASHES: tuple[Any, ...] = ("", (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2))
 
 
@@ -86,22 +78,22 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
     return styled_draw
 
 
-def colour(index: int) -> str:
-    """The colour of a figure's line or point of that number."""
-    return LINE_COLOURS[index % len(LINE_COLOURS)]
+def colour(number: int) -> str:
+    """The colour of a figure's line or point of that number; grey beyond MOST_COLOURS."""
+    return LINE_COLOURS[number] if number < MOST_COLOURS else GREY
 
 
-def marker(index: int) -> str:
+def marker(number: int) -> str:
     """The marker of a figure's line or point of that number."""
-    return MARKERS[index % len(MARKERS)]
+    return MARKERS[number % len(MARKERS)]
 
 
-def dashes(index: int) -> Any:
+def dashes(number: int) -> Any:
     """The dashes of a figure's line of that number, as seaborn takes them: lengths, or "" for a solid line."""
-    return DASHES[index % len(DASHES)]
+    return DASHES[number % len(DASHES)]
 
 
-def line_look(index: int) -> dict[str, Any]:
+def line_look(number: int) -> dict[str, Any]:
     """The colour, dashes and marker of a figure's line of that number, as matplotlib takes them."""
-    pattern = dashes(index)
-    return {"color": colour(index), "linestyle": (0, pattern) if pattern else "-", "marker": marker(index)}
+    pattern = dashes(number)
+    return {"color": colour(number), "linestyle": (0, pattern) if pattern else "-", "marker": marker(number)}

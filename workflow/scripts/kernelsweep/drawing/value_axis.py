@@ -7,12 +7,16 @@ import math
 
 from matplotlib.axes import Axes
 
+from kernelsweep.analysis.words import superscript
+
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks for the axis' length.
 TICKS = ((1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 1.5, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0,))
 # The least distance between two ticks: side by side, and one above the other.
 BESIDE_IN, ABOVE_IN = 0.34, 0.2
 # The least factor that an axis covers, so that it has two ticks.
 LEAST_FACTOR = 2.0
+# From this number on, ticks are powers of ten: 5·10⁵.
+LEAST_POWER = 1e5
 
 
 def logarithmic(axes: Axes, low: float, high: float, length_in: float, vertical: bool = False) -> None:
@@ -23,8 +27,15 @@ def logarithmic(axes: Axes, low: float, high: float, length_in: float, vertical:
     (axes.set_yscale if vertical else axes.set_xscale)("log")
     (axes.set_ylim if vertical else axes.set_xlim)(low, high)
     ticks = _ticks(low, high, length_in / (ABOVE_IN if vertical else BESIDE_IN))
-    axis.set_ticks(ticks, [f"{tick:,.0f}" if tick >= 1000 else f"{tick:g}" for tick in ticks])
+    axis.set_ticks(ticks, [_text(tick) for tick in ticks])
     axis.set_ticks([], minor=True)
+
+
+def _text(tick: float) -> str:
+    if tick >= LEAST_POWER:
+        digit, power = f"{tick:.0e}".split("e")
+        return ("" if digit == "1" else f"{digit}·") + f"10{superscript(int(power))}"
+    return f"{tick:,.0f}" if tick >= 1000 else f"{tick:g}"
 
 
 def _ticks(low: float, high: float, most: float) -> list[float]:
@@ -36,4 +47,5 @@ def _ticks(low: float, high: float, most: float) -> list[float]:
         nearest = min(over / under for under, over in itertools.pairwise(found))
         if nearest >= least:
             break
-    return [tick for tick in found if low <= tick <= high]
+    # An axis of many decades has every second or third of them.
+    return [tick for tick in found[:: math.ceil(math.log(least, nearest))] if low <= tick <= high]

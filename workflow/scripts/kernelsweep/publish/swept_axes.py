@@ -13,11 +13,21 @@ from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size
 from kernelsweep.analysis.reference import shown_status, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
-from kernelsweep.drawing.declaration import SHOW
+from kernelsweep.judge.best.best_words import fastest_text
+from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.sweep.study_quantities import TIME, quantities_of
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
+
+# What axes with a common name are, for readers; others keep their names.
+AXIS_TITLES = {
+    "array_size": "array size (elements)",
+    "block_size": "block size (threads)",
+    "dtype": "element type",
+    "grid_size": "blocks",
+    "unroll": "unroll factor",
+}
 
 # The quantities that figures show unless a study says otherwise, from the one that tells most, and their labels.
 QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us": "time (µs)"}
@@ -77,20 +87,26 @@ class Shown:
     more_is_better: bool
 
 
-def shown_quantity(rows: pandas.DataFrame, data: StudyData, figure: str) -> Shown:
-    """The quantity that a study's file names for a figure, or its objective, or the one of QUANTITIES that tells most.
+def shown_quantity(rows: pandas.DataFrame, data: StudyData, name: str | None) -> Shown:
+    """The quantity of a name, or the study's objective, or the one of QUANTITIES that tells most.
 
     rows  with times, at least one
     """
-    name = axes_of_figure(data, figure).get(SHOW) or data.settings.get("objective")
+    name = name or data.settings.get("objective")
     if name is None or name in QUANTITIES:
         name = name or next(column for column in QUANTITIES if rows[column].notna().all())
         return Shown(name, QUANTITIES[name], rows[name].astype("float64"), name != TIME)
     quantity = quantities_of(data.settings)[name]
     found = [quantity_of_row(quantity, row, data.settings) for row in rows.to_dict("records")]
     values = pandas.Series([one.value if one else None for one in found], rows.index, "float64")
-    label = f"{name} ({quantity.unit})" if quantity.unit else name
+    words = name.replace("_", " ")
+    label = f"{words} ({quantity.unit})" if quantity.unit else words
     return Shown(name, label, values, quantity.more_is_better)
+
+
+def axis_text(axis: str) -> str:
+    """An axis for readers."""
+    return AXIS_TITLES.get(axis, axis)
 
 
 def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:
@@ -114,6 +130,12 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     there = f" At {', '.join(words)}." if place else there
     failed = failures_text(list(shown_status(rows_there(data, drawn))))
     return f"{device_text(data.device)}.{there} {meaning}" + (f" Without a time: {failed}." if failed else "")
+
+
+def fastest_sentence(data: StudyData) -> str:
+    """The fastest configuration where kernels are compared; "" without any."""
+    fastest = fastest_of(best_at(data).values())
+    return fastest_text(fastest, data.device) if fastest else ""
 
 
 def no_times(data: StudyData) -> str:

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure, new_figure
 from kernelsweep.judge.comparison.verdicts import (
     FASTER,
     SAME,
@@ -75,7 +75,7 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str, width: Widt
         f" {margin:.2%} of 1. All panels have the scale of the first.{left_out}"
     )
     frame = Frame(width, TITLE, _message(compared), caption)
-    figure = new_figure(frame, FRAME_IN + ROW_IN * len(kernels), with_legend=1)
+    figure = new_figure(frame, FRAME_IN + ROW_IN * len(kernels))
     panels = figure.subplots(
         1, 1 + len(sizes), sharex=True, sharey=True, squeeze=False, width_ratios=[WHOLE_WIDTH, *[1.0] * len(sizes)]
     )[0]
@@ -90,7 +90,7 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str, width: Widt
         Line2D([], [], color=colour, marker=marker, markersize=4, linewidth=0.6, label=name)
         for name, (colour, marker) in reversed(LOOKS.items())
     ]
-    legend_above(figure, handles)
+    add_legend(figure, handles, is_above=True)
     return figure
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, legend_above, new_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure, new_figure
 from kernelsweep.judge.history.report import by_kernel, headline
 from kernelsweep.judge.history.versions import Version
 
@@ -38,7 +38,7 @@ def draw(versions: Sequence[Version], provenance: str, width: Width = TWO_COLUMN
         return empty_figure(frame, "No kernel was measured in two versions.")
     columns = min(len(shown), MOST_COLUMNS)
     rows = math.ceil(len(shown) / columns)
-    figure = new_figure(frame, PANEL_IN * rows, with_legend=1)
+    figure = new_figure(frame, PANEL_IN * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, (kernel, of_kernel) in zip(grid.flat, shown.items(), strict=False):
         _panel(axes, of_kernel)
@@ -48,13 +48,11 @@ def draw(versions: Sequence[Version], provenance: str, width: Width = TWO_COLUMN
     for axes in grid[:, 0]:
         axes.set_ylabel("best time (µs)")
     looks = {"as the version before, or faster, or undecided": _COMMON, "slower, or what was best is broken": _SLOWER}
-    legend_above(
-        figure,
-        [
-            Line2D([], [], color=colour, marker=marker, markersize=4, linestyle="none", label=name)
-            for name, (colour, marker) in looks.items()
-        ],
-    )
+    handles = [
+        Line2D([], [], color=colour, marker=marker, markersize=4, linestyle="none", label=name)
+        for name, (colour, marker) in looks.items()
+    ]
+    add_legend(figure, handles, is_above=True)
     return figure
 
 

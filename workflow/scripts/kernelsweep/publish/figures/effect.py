@@ -16,12 +16,19 @@ from kernelsweep.analysis.words import axis_value, list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.dots import draw_dots, label_dots
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure, text_width_pt
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
 from kernelsweep.drawing.value_axis import logarithmic
 from kernelsweep.intervals import ratio
-from kernelsweep.judge.best.best_words import fastest_text
-from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.publish.swept_axes import best_rows, by_effect, no_times, place_caption, rows_there, values_of
+from kernelsweep.publish.swept_axes import (
+    KERNEL,
+    best_rows,
+    by_effect,
+    fastest_sentence,
+    no_times,
+    place_caption,
+    rows_there,
+    values_of,
+)
 from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 FIGURE = Declaration(
@@ -32,8 +39,6 @@ FIGURE = Declaration(
 ROW_IN, GAP_ROWS, FRAME_IN = 0.15, 0.6, 0.36
 # More rows would not fit on a page.
 MOST_ROWS = 45
-# Between an axis' name and its values.
-NAME_GAP_PT = 8.0
 # Costs beyond this factor stand on a logarithmic axis: the small ones are what is chosen among.
 LOGARITHMIC_FROM = 4.0
 # Room for a number beside its point, as a share of the axis.
@@ -48,22 +53,21 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
     All other axes are at their best: the cost of a value is the least that choosing it costs.
     """
-    fastest = fastest_of(best_at(data).values())
     objective = objective_of(data.settings)
     compared = "time" if objective.name == TIME else objective.name
-    meaning = (
+    caption = place_caption(
+        data,
+        (),
         f"Each value's best {compared} over all other axes, relative to the best of all; line: 95% interval."
-        " Filled: can't be told apart from the best."
+        " Filled: can't be told apart from the best.",
     )
-    caption = place_caption(data, (), meaning)
-    if fastest is None:
-        return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to compare.", caption), no_times(data))
     axes_shown, left_out = _that_fit(data)
     if left_out:
         caption += f" No room for {list_texts(left_out, most=len(left_out))}."
-    frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device), caption)
+    frame = Frame(width, FIGURE.heading(data.title), fastest_sentence(data), caption)
     if not axes_shown:
-        return empty_figure(frame, "Each axis has one value with a time.")
+        has_times = not best_rows(data, [KERNEL]).empty
+        return empty_figure(frame, "Each axis has one value with a time." if has_times else no_times(data))
     values = pandas.concat([_values(data, axis) for axis in axes_shown], ignore_index=True)
     # A gap between two axes.
     groups = (values["axis"] != values["axis"].shift()).cumsum() - 1
@@ -72,8 +76,17 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     at_value, of_all = f"best {compared} at the value", "the best of all"
     axes = figure.subplots()
     _draw_values(axes, values)
-    _name_rows(axes, values)
-    _scale(axes, values, width)
+    axes.set_yticks(values["row"], values["text"])
+    firsts = values.drop_duplicates("axis").index
+    for number, first in enumerate(firsts):
+        axes.get_yticklabels()[first].set(weight="bold", color=palette.text_in(style.colour(number)))
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(values["row"].max() + 0.5, -0.5)
+    low, high = values["low"].min(), values["high"].max()
+    if high > LOGARITHMIC_FROM:
+        logarithmic(axes, low / high**0.02, high**ROOM, AXIS_SHARE * width.inches)
+    else:
+        axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
     axes.set_xlabel(f"{of_all}, over the {at_value}" if objective.more_is_better else f"{at_value}, over {of_all}")
     return figure
 
@@ -96,7 +109,8 @@ def _values(data: StudyData, axis: str) -> pandas.DataFrame:
     costs = {value: ratio(over=cost_interval(row), under=least) for value, row in best.items()}
     every = values_of(rows_there(data, ()), axis, data)
     found = [asdict(costs[value]) if value in costs else {} for value in every]
-    names = pandas.DataFrame({"axis": axis, "text": [axis_value(axis, value) for value in every]})
+    texts = [axis_value(axis, value) for value in every]
+    names = pandas.DataFrame({"axis": axis, "text": [f"{axis}: {texts[0]}", *texts[1:]]})
     return names.join(pandas.DataFrame(found, columns=["value", "low", "high"], dtype=float))
 
 
@@ -110,31 +124,3 @@ def _draw_values(axes: Axes, values: pandas.DataFrame) -> None:
     for row in values.loc[values["value"].isna(), "row"]:
         axes.text(1.0, row, " no time", color=palette.GREY, va="center")
     axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
-
-
-def _name_rows(axes: Axes, values: pandas.DataFrame) -> None:
-    """The values beside their rows, and each axis beside its first value."""
-    beside_pt = max(map(text_width_pt, values["text"])) + NAME_GAP_PT
-    for number, first in enumerate(values.drop_duplicates("axis").itertuples()):
-        axes.annotate(
-            str(first.axis),
-            (0, float(str(first.row))),
-            xycoords=axes.get_yaxis_transform(),
-            xytext=(-beside_pt, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            color=palette.text_in(style.colour(number)),
-            weight="bold",
-        )
-    axes.set_yticks(values["row"], values["text"])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(values["row"].max() + 0.5, -0.5)
-
-
-def _scale(axes: Axes, values: pandas.DataFrame, width: Width) -> None:
-    low, high = values["low"].min(), values["high"].max()
-    if high > LOGARITHMIC_FROM:
-        logarithmic(axes, low / high**0.02, high**ROOM, AXIS_SHARE * width.inches)
-    else:
-        axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)

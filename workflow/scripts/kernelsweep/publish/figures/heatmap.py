@@ -7,27 +7,19 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
+from kernelsweep.analysis.objective import cost_interval
+from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import axis_title, axis_value, status_key
-from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.heatmap import NO_VALUE, Panel, PanelAxis, as_panel, bandwidth_figure
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure
+from kernelsweep.analysis.words import axis_value, status_key
+from kernelsweep.drawing.declaration import SHOW, Declaration
+from kernelsweep.drawing.heatmap import NO_VALUE, Shades, draw_cells
+from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, text_width_pt
+from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
-from kernelsweep.judge.best.best_words import fastest_text
-from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.publish.swept_axes import (
-    KERNEL,
-    axes_of_figure,
-    best_rows,
-    by_effect,
-    no_times,
-    place_caption,
-    rows_there,
-    shown_quantity,
-    values_of,
-    varied_sizes,
-)
+from kernelsweep.intervals import ratio
+from kernelsweep.publish import swept_axes
+from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of
 
 FIGURE = Declaration(
     title="Two axes",
@@ -38,6 +30,14 @@ FIGURE = Declaration(
 )
 # The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
 UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
+# Below half of the best, no difference matters. Differences are coloured at least this far to both sides (%).
+OF_THE_BEST, LEAST_DIFFERENCE = Shades("% of the best", 50.0, 100.0, ("YlGnBu", 0.0, 0.55)), 2.0
+# The panel of kernels with one value of y.
+SHARED = "further kernels"
+# The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
+CELL_IN, PANEL_FRAME_IN, PADDING_PT = 0.19, 0.42, 5.0
+# The least height of a panel, and the part of the width that the panels share: beside them stands the scale of colours.
+LEAST_ROWS, PANELS_SHARE = 3, 0.87
 
 
 @styled
@@ -45,55 +45,136 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """The study's file may name the axes: `heatmap: {x: block_x, y: block_y, show: gflops}`.
 
     Otherwise the two axes with most effect.
-
-    A panel for each kernel, unless the kernel is an axis. Cells without a time are hatched, with a letter for a status.
     """
-    chosen = axes_of_figure(data, "heatmap")
-    candidates = [axis for axis in by_effect(data) if axis != KERNEL]
-    candidates += [KERNEL] * (len(data.kernel_names) > 1) + varied_sizes(data)
+    chosen = swept_axes.axes_of_figure(data, "heatmap")
+    candidates = [axis for axis in swept_axes.by_effect(data) if axis != KERNEL]
+    candidates += [KERNEL] * (len(data.kernel_names) > 1) + swept_axes.varied_sizes(data)
     free = [axis for axis in candidates if axis not in chosen.values()]
     x = chosen.get("x") or (free.pop(0) if free else None)
     y = chosen.get("y") or (free.pop(0) if free else None)
+    return heatmap_figure(data, width, FIGURE, x, y, chosen.get(SHOW))
+
+
+def heatmap_figure(
+    data: StudyData,
+    width: Width,
+    declaration: Declaration,
+    x: str | None,
+    y: str | None,
+    show: str | None = None,
+    base: str | None = None,
+) -> Figure:
+    """A panel for each kernel, unless the kernel is an axis; kernels with one value of y share a panel.
+
+    show  the quantity's name; None for the one that tells most
+    base  the value of x by the difference from which cells are coloured; None for their share of the best
+
+    Cells without a time are hatched, with a letter for a status. The best is outlined, and what can't be told apart
+    from it.
+    """
     drawn = list(dict.fromkeys([*filter(None, [x, y]), KERNEL]))
-    best, every = best_rows(data, drawn), rows_there(data, drawn)
-    if best.empty:
-        return empty_figure(
-            Frame(width, FIGURE.heading(data.title), "No times to draw.", place_caption(data, drawn, "")),
-            no_times(data),
-        )
-    if x is None or y is None:
-        frame = Frame(width, FIGURE.heading(data.title), "No two axes vary.", place_caption(data, drawn, ""))
-        return empty_figure(frame, "A heat map needs two axes with several values.")
-    shown = shown_quantity(best, data, "heatmap")
+    best, every = swept_axes.best_rows(data, drawn), swept_axes.rows_there(data, drawn)
+    heading = declaration.heading(data.title)
+    if best.empty or x is None or y is None:
+        reason = swept_axes.no_times(data) if best.empty else "A heat map needs two axes with several values."
+        return empty_figure(Frame(width, heading, "Nothing to draw.", place_caption(data, drawn, "")), reason)
+    shown = swept_axes.shown_quantity(best, data, show)
     values = shown.values if shown.more_is_better else 100 * shown.values.min() / shown.values
-    unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
-    cells = pandas.concat([best.assign(shown=values), every.assign(shown=float("nan"))]).drop_duplicates(drawn)
-    blank = set(shown_status(cells[cells["shown"].isna()]))
-    failed = sorted(blank - {"ok"})
-    meaning = f"Cells: {unit}, the best over all other axes; outlined: the best; blank: not in the sweep."
-    meaning += f" Hatched: {status_key(failed)}." if failed else ""
-    meaning += f" {NO_VALUE}: no {shown.name} is known." if "ok" in blank else ""
-    fastest = fastest_of(best_at(data).values())
-    frame = Frame(
-        width,
-        FIGURE.heading(data.title),
-        fastest_text(fastest, data.device) if fastest else "",
-        place_caption(data, drawn[:2], meaning),
+    best = best.assign(
+        shown=values, shade=100 * values / values.max(), is_outlined=_are_best(data, best, values, (x, y))
     )
-    panels = _panels(data, cells, x, y)
-    return bandwidth_figure(frame, panels, axis_title(x), no_times(data))
+    shades, message = OF_THE_BEST, swept_axes.fastest_sentence(data)
+    if base is not None:
+        best, shades, message = _against(best, x, y, base)
+    empty = every.assign(shown=float("nan"), shade=float("nan"), is_outlined=False)
+    cells = pandas.concat([best, empty]).drop_duplicates(drawn)
+    cells = cells.assign(status=shown_status(cells))
+    blank = set(cells.loc[cells["shown"].isna(), "status"])
+    unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
+    meaning = f"Cells: {unit}, the best over all other axes; outlined: the best and its ties; blank: not in the sweep."
+    meaning += f" Hatched: {status_key(sorted(blank - {'ok'}))}." if blank - {"ok"} else ""
+    meaning += f" {NO_VALUE}: no {shown.name} is known." if "ok" in blank else ""
+    frame = Frame(width, heading, message, place_caption(data, drawn[:2], meaning))
+    return _maps(frame, _labelled(data, cells, x, y), (axis_text(x), axis_text(y)), shades)
 
 
-def _panels(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> list[Panel]:
-    down, across = (_side(data, cells, axis) for axis in (y, x))
-    with_value = cells[cells["shown"].notna()]
-    best: list[Any] = [] if with_value.empty else [with_value["shown"].idxmax()]
-    if KERNEL in (x, y):
-        return [as_panel("", cells, down, across, best, "shown")]
-    kernels = values_of(cells, KERNEL, data)
-    return [as_panel(kernel, cells[cells[KERNEL] == kernel], down, across, best, "shown") for kernel in kernels]
+def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], shades: Shades) -> Figure:
+    """The panels, as many side by side as have room for their cells."""
+    by_panel = cells.groupby("panel", sort=False)
+    across, down = by_panel["across"].nunique().max(), max(LEAST_ROWS, by_panel["down"].nunique().max())
+    texts = [f"{cells['shown'].max():,.0f}", *cells["across"].unique()]
+    labels_pt = max(map(text_width_pt, cells["down"].unique())) + 5 * PADDING_PT
+    least_pt = across * (max(map(text_width_pt, texts)) + PADDING_PT) + labels_pt
+    panel_in = (least_pt / POINTS_PER_INCH / PANELS_SHARE, PANEL_FRAME_IN + CELL_IN * down)
+    figure, grid = facet_grid(frame, cells, "panel", list(cells["panel"].unique()), panel_in, share_y=False)
+    for panel, axes in grid.axes_dict.items():
+        of_panel = cells[cells["panel"] == panel]
+        used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
+        draw_cells(axes, of_panel.assign(**used), shades)
+        # All cells are of one size.
+        axes.set(xlim=(0, across), ylim=(down, 0))
+    grid.set_axis_labels(*axes_texts)
+    if SHARED in grid.axes_dict:
+        grid.axes_dict[SHARED].set_ylabel("")
+    bar = figure.colorbar(shades.scale, ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
+    bar.set_label(shades.label)
+    bar.outline.set_visible(False)
+    return figure
 
 
-def _side(data: StudyData, cells: pandas.DataFrame, axis: str) -> PanelAxis:
-    labels = {value: axis_value(axis, value) for value in values_of(cells, axis, data)}
-    return PanelAxis([axis], labels, axis_title(axis))
+def _are_best(data: StudyData, best: pandas.DataFrame, values: pandas.Series[Any], axes: tuple[str, str]) -> list[bool]:
+    """Whether each cell is the best; at one size of the problem, also whether it can't be told apart from the best."""
+    if not {*axes} <= {*kernel_axes(data.settings), KERNEL}:
+        return [*(values == values.max())]
+    least = cost_interval(dict(best.iloc[int(values.argmax())]))
+    return [ratio(over=cost_interval(row), under=least).low <= 1 for row in best.to_dict("records")]
+
+
+def _against(best: pandas.DataFrame, x: str, y: str, base: str) -> tuple[pandas.DataFrame, Shades, str]:
+    """The cells coloured by the difference from `base` in their row, their colours, and the largest difference."""
+    bases = best[best[x] == base].set_index([KERNEL, y])["shown"]
+    own = bases.reindex(pandas.MultiIndex.from_frame(best[[KERNEL, y]])).to_numpy()
+    best = best.assign(shade=100 * (best["shown"] / own - 1), is_outlined=False)
+    known = best[best["shade"].notna() & (best[x] != base)]
+    far, message = LEAST_DIFFERENCE, f"Nothing beside {base} has a time."
+    if not known.empty:
+        furthest = known.iloc[int(known["shade"].abs().argmax())]
+        far = max(far, abs(furthest["shade"]))
+        where = ", ".join(str(furthest[axis]) for axis in (KERNEL, y, x))
+        message = f"Largest difference from {base}: {furthest['shade']:+.1f}%, of {where}.".replace("-", "−", 1)
+    return best, Shades(f"% over {base}", -far, far, ("PuOr", 0.2, 0.8)), message
+
+
+def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> pandas.DataFrame:
+    """The cells that were tried, with the columns panel, down and across.
+
+    A panel for each kernel, unless the kernel is an axis; those with one value of y come last, and share a panel.
+    """
+    tried = cells[cells["status"] != "skipped"]
+    across, down = ({value: _label(data, axis, value) for value in values_of(tried, axis, data)} for axis in (x, y))
+    cells = cells[cells[x].isin(list(across)) & cells[y].isin(list(down))]
+    cells = cells.assign(panel="", across=cells[x].map(across), down=cells[y].map(down))
+    rows = list(down.values())
+    if KERNEL not in (x, y):
+        most = tried.groupby([KERNEL, x])[y].nunique().groupby(KERNEL).max()
+        is_alone = ~cells[KERNEL].isin(most[most > 1].index)
+        alone = cells[is_alone].sort_values("shown", ascending=False).drop_duplicates([KERNEL, x])
+        alone = alone.assign(panel=SHARED, down=alone[KERNEL])
+        cells = pandas.concat([cells[~is_alone].assign(panel=cells[KERNEL]), alone])
+        rows += data.kernel_names
+    order = {name: place for place, name in enumerate(data.kernel_names)}
+    cells = cells.sort_values(
+        "panel", key=lambda names: names.map(lambda name: order.get(name, len(order))), kind="stable"
+    )
+    return cells.assign(
+        across=pandas.Categorical(cells["across"], list(across.values()), ordered=True),
+        down=pandas.Categorical(cells["down"], rows, ordered=True),
+    )
+
+
+def _label(data: StudyData, axis: str, value: Any) -> str:
+    """A value of an axis; grids that are a multiple of the device's multiprocessors as such."""
+    if axis == "unroll":
+        return f"×{value}"
+    times, rest = divmod(value, data.device["multiprocessors"]) if axis == "grid_size" else (0, 0)
+    return f"{times} × {data.device['multiprocessors']}" if times and not rest else axis_value(axis, value)

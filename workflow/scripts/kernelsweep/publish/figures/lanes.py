@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
 import pandas
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -18,36 +18,22 @@ from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.heatmap import text_colour
-from kernelsweep.drawing.layout import (
-    MARGIN_PT,
-    ONE_COLUMN,
-    POINTS_PER_INCH,
-    TWO_COLUMNS,
-    Frame,
-    Width,
-    empty_figure,
-    new_figure,
-    text_width_pt,
-    wrap,
-)
+from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, new_figure, wrap
 
 FIGURE = Declaration(
     title="Which lane's value lands where",
     purpose="where each lane's value goes",
     needs=("outputs",),
 )
-PICTURES_A_ROW = {TWO_COLUMNS: 2, ONE_COLUMN: 1}
-# A picture of more elements takes the whole width of a figure of two columns; one column has no room for it.
-MOST_CELLS = 16
-# Heights in a picture, from its title down, in points. All pictures of a column must fit on one page.
-TITLE_PT, THREADS_PT, CELL_PT, PUBLISHED_PT, BELOW_PT = 13.0, 10.0, 12.0, 11.0, 9.0
-LINES_PT = {TWO_COLUMNS: 30.0, ONE_COLUMN: 12.0}
-# The reason for a missing output has room for this many lines between the cells.
-MOST_LINES = 3
+# The least width of a picture, and of a cell in print. A picture of more elements takes the whole width.
+PICTURE_IN, CELL_LEAST_PT, MOST_CELLS = 3.3, 11.0, 16
+# Places in a picture from its title down, in points: the threads' names, the input, the output, and what is published.
+THREADS_PT, INPUT_PT, OUTPUT_PT, PUBLISHED_PT, HEIGHT_PT, CELL_PT = 11.0, 21.0, 51.0, 63.0, 80.0, 12.0
 # Beside the cells, in cells: the rows' names on the left, and all gaps between threads that hold several elements.
 NAMES, GAPS = 2.9, 1.5
 # Threads are coloured along a scale between these colours. Each is seen as a line on paper, and on a dark page.
-SCALE = matplotlib.colors.LinearSegmentedColormap.from_list("threads", palette.SCALE)
+SCALE = LinearSegmentedColormap.from_list("threads", palette.SCALE)
+DIFFERENT = palette.text_in(palette.VERMILLION)
 
 
 @dataclass(frozen=True)
@@ -55,7 +41,7 @@ class _Picture:
     """One published exchange, and what our kernel left.
 
     published  the elements that the publication has after the exchange
-    measured   those that the kernel left, None where there is no output
+    measured   those that the kernel left, empty where there is no output
     remark     the point's status where it is not `ok`, or why there is no output, else ""
     elements   the number that each thread holds
     """
@@ -63,37 +49,38 @@ class _Picture:
     kernel: str
     arguments: str
     published: Sequence[int]
-    measured: Sequence[int] | None
+    measured: Sequence[int]
     remark: str
     elements: int
 
     @property
     def differing(self) -> list[int]:
         """The places at which measured and published outputs differ."""
-        if self.measured is None:
-            return []
-        return [place for place, value in enumerate(self.published) if self.measured[place] != value]
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """Where a picture's parts stand: one cell wide a unit across, a point a unit down.
-
-    lefts       the left edge of each cell
-    input_top   the upper edge of the input's cells
-    output_top  the upper edge of the output's cells
-    width_pt    the picture's width in print
-    """
-
-    lefts: Sequence[float]
-    input_top: float
-    output_top: float
-    width_pt: float
+        pairs = zip(self.published, self.measured, strict=False)
+        return [place for place, (one, other) in enumerate(pairs) if one != other]
 
     @property
-    def right(self) -> float:
-        """The right edge of the last cell."""
-        return self.lefts[-1] + 1
+    def verdict(self) -> str:
+        """The comparison in words; "" where all is as published."""
+        if not self.measured:
+            return "not measured"
+        return f"{len(self.differing)} differ" if self.differing else self.remark
+
+    @property
+    def top(self) -> float:
+        """Where it begins: without threads' names, lower."""
+        return 0.0 if self.elements > 1 else INPUT_PT - THREADS_PT
+
+    @property
+    def height(self) -> float:
+        """Its height; published values have a row where one differs."""
+        return HEIGHT_PT - self.top - (0.0 if self.differing else CELL_PT)
+
+    def left(self, place: int) -> float:
+        """The left edge of a cell, with gaps between threads that hold several elements."""
+        threads = len(self.published) // self.elements
+        gap = GAPS / (threads - 1) if 1 < threads < len(self.published) else 0.0
+        return place + gap * (place // self.elements)
 
 
 @style.styled
@@ -103,41 +90,34 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     Elements are numbered, so the values of the measured output tell where each came from. Where it differs from the
     published one, it is outlined, with the published value below. A picture without an output says why.
     """
-    caption = _caption(data)
+    caption, heading = _caption(data), FIGURE.heading(data.title)
     if data.published is None:
-        frame = Frame(width, FIGURE.heading(data.title), "No published exchange to draw.", caption)
+        frame = Frame(width, heading, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
-    pictures = _pictures(data, data.published.outputs)
-    if width is ONE_COLUMN and any(len(picture.published) > MOST_CELLS for picture in pictures):
-        pictures = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
-        caption += f" Arrays of more than {MOST_CELLS} elements are in the figure for two columns."
-    columns, lines_pt = PICTURES_A_ROW[width], LINES_PT[width]
-    rows = _rows(pictures, columns)
-    heights_pt = [max(_height_pt(picture, lines_pt) for picture in row) for row in rows]
-    frame = Frame(width, FIGURE.heading(data.title), _message(pictures), caption)
-    figure = new_figure(frame, sum(heights_pt) / POINTS_PER_INCH)
-    grid = figure.add_gridspec(len(rows), columns, height_ratios=heights_pt)
+    every = _pictures(data)
+    pictures = [one for one in every if (len(one.published) + NAMES + GAPS) * CELL_LEAST_PT <= width.points]
+    if len(pictures) < len(every):
+        caption += " Larger arrays are in the wider figure."
+    columns = width.columns(len(pictures), PICTURE_IN)
+    narrow = [one for one in pictures if len(one.published) <= MOST_CELLS]
+    rows = [narrow[start : start + columns] for start in range(0, len(narrow), columns)]
+    rows += [[one] for one in pictures if one not in narrow]
+    heights = [max(picture.height for picture in row) for row in rows]
+    figure = new_figure(Frame(width, heading, _message(pictures), caption), sum(heights) / POINTS_PER_INCH)
+    grid = figure.add_gridspec(len(rows), columns, height_ratios=heights)
     for number, row in enumerate(rows):
         for place, picture in enumerate(row):
-            wide = len(picture.published) > MOST_CELLS
-            axes = figure.add_subplot(grid[number, :] if wide else grid[number, place])
+            axes = figure.add_subplot(grid[number, place] if picture in narrow else grid[number, :])
             axes.set_axis_off()
-            axes.set_ylim(heights_pt[number], 0)
-            _draw_picture(axes, picture, _frame(picture, lines_pt, width.points / (1 if wide else columns)))
+            axes.set(xlim=(-NAMES, len(picture.published) + GAPS), ylim=(picture.top + heights[number], picture.top))
+            _draw_picture(axes, picture)
     return figure
 
 
-def _rows(pictures: Sequence[_Picture], columns: int) -> list[list[_Picture]]:
-    """The pictures in rows of `columns`; those of more than MOST_CELLS elements follow, each in a row of its own."""
-    narrow = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
-    rows = [narrow[start : start + columns] for start in range(0, len(narrow), columns)]
-    return rows + [[picture] for picture in pictures if len(picture.published) > MOST_CELLS]
-
-
-def _pictures(data: StudyData, published: Mapping[tuple[str, str], str]) -> list[_Picture]:
+def _pictures(data: StudyData) -> list[_Picture]:
     rows = with_shown_output(data.settings, data.measurements)
-    kernels = data.settings["kernels"]
-    elements = {str(kernel["name"]): int(kernel["axes"].get("unroll", [1])[0]) for kernel in kernels}
+    elements = {str(one["name"]): int(one["axes"].get("unroll", [1])[0]) for one in data.settings["kernels"]}
+    published = data.published.outputs if data.published else {}
     return [
         _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
         for (kernel, arguments), output in published.items()
@@ -145,20 +125,18 @@ def _pictures(data: StudyData, published: Mapping[tuple[str, str], str]) -> list
 
 
 def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int) -> _Picture:
-    arguments = _numbers(text)
-    output = _values(published)
-    found = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(output))]
-    found = found[found["arguments"].map(_numbers).map(lambda those: those == arguments).astype(bool)]
-    found = found[found["unroll"] == elements]
+    expected, arguments = _values(published), sorted(text.split())
+    found = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(expected)) & (rows["unroll"] == elements)]
+    found = found[[sorted(str(words).split()) == arguments for words in found["arguments"]]]
     if found.empty:
-        return _Picture(kernel, text, output, None, "no such point in this sweep", elements)
+        return _Picture(kernel, text, expected, [], "no such point in this sweep", elements)
     point = found.iloc[0]
     measured = _values(point["output"]) if pandas.notna(point["output"]) else []
     remark = "" if point["status"] == "ok" else str(point["status"]).replace("_", " ")
-    if len(measured) != len(output):
-        reason = f"{remark}: {point['message']}" if remark and point["message"] else remark
-        return _Picture(kernel, text, output, None, reason or "not recorded", elements)
-    return _Picture(kernel, text, output, measured, remark, elements)
+    if len(measured) != len(expected):
+        remark = ": ".join(filter(None, [remark, point["message"]])) or "not recorded"
+        return _Picture(kernel, text, expected, [], remark, elements)
+    return _Picture(kernel, text, expected, measured, remark, elements)
 
 
 def _values(output: str) -> list[int]:
@@ -166,160 +144,52 @@ def _values(output: str) -> list[int]:
     return [int(float(value)) for value in output.split()]
 
 
-def _height_pt(picture: _Picture, lines_pt: float) -> float:
-    threads_pt = THREADS_PT if picture.elements > 1 else 0.0
-    published_pt = PUBLISHED_PT if picture.differing else 0.0
-    return TITLE_PT + threads_pt + CELL_PT + lines_pt + CELL_PT + published_pt + BELOW_PT
-
-
-def _frame(picture: _Picture, lines_pt: float, width_pt: float) -> _Frame:
-    count = len(picture.published)
-    threads = count // picture.elements
-    gap = GAPS / (threads - 1) if 1 < threads < count else 0.0
-    lefts = [place + gap * (place // picture.elements) for place in range(count)]
-    input_top = TITLE_PT + (THREADS_PT if picture.elements > 1 else 0.0)
-    return _Frame(lefts, input_top, input_top + CELL_PT + lines_pt, width_pt)
-
-
-def _draw_picture(axes: Axes, picture: _Picture, frame: _Frame) -> None:
-    axes.set_xlim(-NAMES, len(picture.published) + GAPS)
-    _draw_title(axes, picture, frame)
-    colours = _colours(picture)
-    _name(axes, frame.input_top, "input")
-    for place, left in enumerate(frame.lefts):
-        _cell(axes, left, frame.input_top, place, colours[place])
-    _name(axes, frame.output_top, "output")
-    if picture.measured is None:
-        _say_why(axes, picture, frame)
-        return
-    _draw_output(axes, picture.measured, colours, frame)
-    _draw_differences(axes, picture, frame)
-
-
-def _draw_title(axes: Axes, picture: _Picture, frame: _Frame) -> None:
-    """The exchange and its verdict, and above the input the threads, where they hold several elements each."""
-    axes.text(-NAMES, 0, picture.kernel, va="top", weight="bold")
-    axes.annotate(
-        picture.arguments.replace("-", "−"),
-        (-NAMES, 0),
-        xytext=(text_width_pt(f"{picture.kernel} ", bold=True) + MARGIN_PT, 0),
-        textcoords="offset points",
-        va="top",
-    )
-    verdict, colour = _verdict(picture)
-    axes.text(frame.right, 0, verdict, va="top", ha="right", color=colour)
-    if picture.elements > 1:
-        for first in range(0, len(frame.lefts), picture.elements):
-            middle = (frame.lefts[first] + frame.lefts[first + picture.elements - 1] + 1) / 2
-            thread = f"thread {first // picture.elements}"
-            axes.text(middle, TITLE_PT, thread, va="top", ha="center", color=palette.GREY)
-
-
-def _draw_output(axes: Axes, measured: Sequence[int], colours: Sequence[Any], frame: _Frame) -> None:
-    """The elements that the kernel left, each with a line from its place in the input."""
-    for place, value in enumerate(measured):
-        known = 0 <= value < len(measured)
-        if known:
-            ends = [frame.lefts[value] + 0.5, frame.lefts[place] + 0.5]
-            heights = [frame.input_top + CELL_PT, frame.output_top]
-            axes.plot(ends, heights, color=colours[value], linewidth=0.8, zorder=1, solid_capstyle="butt")
-        _cell(axes, frame.lefts[place], frame.output_top, value, colours[value] if known else palette.PALE_GREY)
-
-
-def _draw_differences(axes: Axes, picture: _Picture, frame: _Frame) -> None:
-    """An outline where the output differs from the published one, with the published value below."""
-    bottom = frame.output_top + CELL_PT
+def _draw_picture(axes: Axes, picture: _Picture) -> None:
+    count, per_thread = len(picture.published), picture.elements
+    colours = [SCALE(place // per_thread / max((count - 1) // per_thread, 1)) for place in range(count)]
+    right = picture.left(count - 1) + 1
+    axes.text(-NAMES, picture.top, f"{picture.kernel}: {picture.arguments}".replace("-", "−"), va="top")
+    axes.text(right, picture.top, picture.verdict, va="top", ha="right", color=DIFFERENT)
+    for first in range(0, count if per_thread > 1 else 0, per_thread):
+        middle = (picture.left(first) + picture.left(first + per_thread - 1) + 1) / 2
+        axes.text(middle, THREADS_PT, f"thread {first // per_thread}", va="top", ha="center", color=palette.GREY)
+    for top, name in ((INPUT_PT, "input"), (OUTPUT_PT, "output")):
+        axes.text(-NAMES, top + CELL_PT / 2, name, va="center_baseline", color=palette.GREY)
+    for place in range(count):
+        _cell(axes, picture.left(place), INPUT_PT, place, colours[place])
+    for place, value in enumerate(picture.measured):
+        is_known = 0 <= value < count
+        if is_known:
+            ends = [picture.left(value) + 0.5, picture.left(place) + 0.5]
+            axes.plot(ends, [INPUT_PT + CELL_PT, OUTPUT_PT], color=colours[value], linewidth=0.8, zorder=1)
+        _cell(axes, picture.left(place), OUTPUT_PT, value, colours[value] if is_known else palette.PALE_GREY)
+    below: Any = {"va": "center_baseline", "color": DIFFERENT}
     for place in picture.differing:
-        left = frame.lefts[place]
-        outline = Rectangle(
-            (left, frame.output_top), 1, CELL_PT, fill=False, edgecolor=palette.VERMILLION, linewidth=1.8, zorder=4
-        )
-        outline.set_clip_on(False)
-        axes.add_patch(outline)
+        look: Any = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 1.8, "zorder": 4, "clip_on": False}
+        axes.add_patch(Rectangle((picture.left(place), OUTPUT_PT), 1, CELL_PT, **look))
         axes.text(
-            left + 0.5,
-            bottom + PUBLISHED_PT / 2,
-            str(picture.published[place]),
-            ha="center",
-            va="center_baseline",
-            color=palette.text_in(palette.VERMILLION),
+            picture.left(place) + 0.5, PUBLISHED_PT + CELL_PT / 2, str(picture.published[place]), ha="center", **below
         )
     if picture.differing:
-        _name(axes, bottom, "published", PUBLISHED_PT, palette.text_in(palette.VERMILLION))
-
-
-def _colours(picture: _Picture) -> list[Any]:
-    """Each element's colour, that of the thread that holds it."""
-    threads = [place // picture.elements for place in range(len(picture.published))]
-    return [SCALE(thread / max(threads[-1], 1)) for thread in threads]
-
-
-def _name(axes: Axes, top: float, text: str, height: float = CELL_PT, colour: str = palette.GREY) -> None:
-    axes.text(-NAMES, top + height / 2, text, va="center_baseline", color=colour)
+        axes.text(-NAMES, PUBLISHED_PT + CELL_PT / 2, "published", **below)
+    if not picture.measured:
+        why = "\n".join(wrap(f"no output: {picture.remark}", PICTURE_IN * 0.7 * POINTS_PER_INCH)[:3])
+        axes.text(
+            right / 2, (INPUT_PT + OUTPUT_PT + 2 * CELL_PT) / 2, why, ha="center", va="center", color=palette.GREY
+        )
 
 
 def _cell(axes: Axes, left: float, top: float, value: int, colour: Any) -> None:
     axes.add_patch(Rectangle((left, top), 1, CELL_PT, facecolor=colour, edgecolor="white", linewidth=0.6, zorder=2))
-    axes.text(
-        left + 0.5,
-        top + CELL_PT / 2,
-        str(value),
-        ha="center",
-        va="center_baseline",
-        color=text_colour(matplotlib.colors.to_rgba(colour)),
-        zorder=3,
-    )
-
-
-def _say_why(axes: Axes, picture: _Picture, frame: _Frame) -> None:
-    """In the output's place, why there is none."""
-    axes.add_patch(
-        Rectangle(
-            (0, frame.output_top),
-            frame.right,
-            CELL_PT,
-            facecolor="white",
-            edgecolor=palette.PALE_GREY,
-            hatch="/////",
-            linewidth=0.5,
-            zorder=2,
-        )
-    )
-    cells = len(picture.published) + NAMES + GAPS
-    lines = wrap(f"no output: {picture.remark}", frame.width_pt * frame.right / cells - 2 * MARGIN_PT)
-    if len(lines) > MOST_LINES:
-        lines = [*lines[: MOST_LINES - 1], f"{lines[MOST_LINES - 1][:-2]} …"]
-    axes.text(
-        frame.right / 2,
-        (frame.input_top + CELL_PT + frame.output_top) / 2,
-        "\n".join(lines),
-        ha="center",
-        va="center",
-        color=palette.GREY,
-        linespacing=1.1,
-    )
-
-
-def _verdict(picture: _Picture) -> tuple[str, str]:
-    if picture.measured is None:
-        return "not measured", palette.GREY
-    differing = len(picture.differing)
-    if differing:
-        return f"{differing} differ", palette.text_in(palette.VERMILLION)
-    if picture.remark:
-        return picture.remark, palette.text_in(palette.VERMILLION)
-    return "as published", palette.GREY
+    look: Any = {"ha": "center", "va": "center_baseline", "color": text_colour(colour), "zorder": 3}
+    axes.text(left + 0.5, top + CELL_PT / 2, str(value), **look)
 
 
 def _message(pictures: Sequence[_Picture]) -> str:
-    measured = [picture for picture in pictures if picture.measured is not None]
-    if not measured:
-        return "No exchange has a measured output."
-    same = [picture for picture in measured if not picture.differing]
-    share = "All" if len(same) == len(measured) else f"{len(same)} of"
-    text = f"{share} {len(measured)} measured outputs are as published"
+    measured = [picture for picture in pictures if picture.measured]
+    same = sum(not picture.differing for picture in measured)
     missing = len(pictures) - len(measured)
-    return text + (f"; {missing} not measured." if missing else ".")
+    return f"{same} of {len(measured)} measured outputs are as published; {missing} not measured."
 
 
 def _caption(data: StudyData) -> str:
@@ -327,10 +197,5 @@ def _caption(data: StudyData) -> str:
     return (
         f"{device_text(data.device)}. Elements of {reference['dtype']} in one thread block, groups of"
         f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
-        " holds an element before the exchange; lines: where its value went. Threads of several elements are named."
+        " holds an element before the exchange; lines: where its value went."
     )
-
-
-def _numbers(arguments: str) -> dict[str, int]:
-    """An exchange's arguments by name: {"lane_mask": 1, "first": 0} for "lane_mask=1 first=0"."""
-    return {name: int(value) for name, value in (word.split("=") for word in arguments.split())}

@@ -3,122 +3,157 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import sub
 from typing import Any
 
 import pandas
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.drawing import style
-from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.layout import (
-    ONE_COLUMN,
-    TWO_COLUMNS,
-    Frame,
-    Legend,
-    Width,
-    empty_figure,
-    panels_in_a_row,
-    size_axis,
-)
-from kernelsweep.drawing.series import draw_lines, line_handles
-from kernelsweep.judge.best.best_words import fastest_text
-from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.publish.swept_axes import (
-    KERNEL,
-    axes_of_figure,
-    best_rows,
-    by_effect,
-    no_times,
-    place_caption,
-    rows_there,
-    shown_quantity,
-    values_of,
-    varied_sizes,
-)
+from kernelsweep.analysis.words import axis_value
+from kernelsweep.drawing import palette, style
+from kernelsweep.drawing.declaration import SHOW, Declaration
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure, wrap
+from kernelsweep.drawing.series import draw_lines, facet_grid, line_handles
+from kernelsweep.publish import swept_axes
+from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of
 
 FIGURE = Declaration(
     title="Lines over an axis",
     purpose="throughput or time against an axis, a line a value of another",
     needs=("times",),
-    axes=("x", "by"),
+    axes=("x", "by", "panel"),
     shows_quantity=True,
 )
-HEIGHT_IN = {TWO_COLUMNS: 2.5, ONE_COLUMN: 1.9}
-HEADROOM = 1.08
-# More would not be told apart, and their legend would be taller than the figure.
+# A panel's least width and its height, and its vertical axis over the largest value.
+PANEL_IN, HEADROOM = (2.3, 2.5), 1.08
+# More would not be told apart.
 MOST_LINES = 8
-# Numbers that span this factor stand on a logarithmic axis.
-LOGARITHMIC_FROM = 4
-# The values themselves are ticked unless two are closer than this share of the axis.
-CLOSEST_TICKS = 0.1
+# An axis of fewer values says little as a line.
+LEAST_VALUES = 3
+# Lines whose values are within this factor of each other everywhere are one line.
+ALIKE_WITHIN = 1.05
+# A peak further above the values than this would flatten every line.
+FURTHEST_PEAK = 1.6
+LABEL_PT = 150.0
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """The study's file may name the axes: `lines: {x: n, by: tile, show: energy_mj}`.
+    """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: energy_mj}`.
 
-    Otherwise x is the axis of the problem's size with most values, or where its size is one, the axis with most effect;
-    lines are kernels, or where there is one, values of the axis with most effect that has up to MOST_LINES.
+    Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
+    where there is one, values of the axis with most effect that has up to MOST_LINES.
     """
     x, by = _axes(data)
-    drawn = best_rows(data, [axis for axis in (x, by) if axis]) if x else data.kernel_rows.iloc[:0]
-    caption = place_caption(data, {axis for axis in (x, by) if axis}, "Each point: the best over all other axes.")
-    if drawn.empty:
-        return empty_figure(Frame(width, FIGURE.heading(data.title), "No times to draw.", caption), no_times(data))
-    fastest = fastest_of(best_at(data).values())
-    frame = Frame(width, FIGURE.heading(data.title), fastest_text(fastest, data.device) if fastest else "", caption)
-    names = values_of(drawn, by, data) if by else [""]
-    legend = Legend([_label(by, name) for name in names], axis_title(by) if by else "")
-    panels = panels_in_a_row(frame, legend, 1, [HEIGHT_IN[width]])
-    axes = panels.grid[0][0]
-    shown = shown_quantity(drawn, data, "lines")
-    drawn = drawn.assign(shown=shown.values)
-    places = values_of(drawn, x, data)
-    # Words, and numbers of one value, stand at 0, 1, 2, ...
-    at = dict(zip(places, places if _are_numbers(places) else range(len(places)), strict=True))
-    drawn = drawn.assign(at=drawn[x].map(at), line=drawn[by] if by else "")
-    draw_lines(axes, drawn, "at", "shown", "line", names)
-    _scale(axes, x, places, drawn["shown"])
-    axes.set_ylabel(shown.label)
-    panels.draw_legend(line_handles(legend.labels))
-    return panels.figure
+    chosen = swept_axes.axes_of_figure(data, "lines")
+    return lines_figure(data, width, FIGURE, x, by, chosen.get("panel"), chosen.get(SHOW))
+
+
+def lines_figure(
+    data: StudyData,
+    width: Width,
+    declaration: Declaration,
+    x: str,
+    by: str | None,
+    panel: str | None = None,
+    show: str | None = None,
+    further: pandas.DataFrame | None = None,
+) -> Figure:
+    """A line for each value of the axis `by` over the axis x, in a panel for each value of another axis.
+
+    show     the quantity's name; None for the one that tells most
+    further  rows of further lines, with the axes and the column shown
+
+    Lines that are alike share one. Points that failed are gaps.
+    """
+    axes = [axis for axis in (x, by, panel) if axis]
+    best, every = swept_axes.best_rows(data, axes), swept_axes.rows_there(data, axes)
+    heading = declaration.heading(data.title)
+    caption = place_caption(data, axes, "Each point: the best over all other axes.")
+    if best.empty:
+        return empty_figure(Frame(width, heading, "No times to draw.", caption), swept_axes.no_times(data))
+    shown = swept_axes.shown_quantity(best, data, show)
+    failed = every[every["status"] != "skipped"].assign(shown=float("nan"))
+    rows = pandas.concat([best.assign(shown=shown.values), failed]).drop_duplicates(axes)
+    names = [axis_value(by, name) for name in values_of(best, by, data)] if by else ["best"]
+    rows = rows.assign(line=rows[by].map(lambda name: axis_value(by, name)) if by else "best")
+    if further is not None:
+        rows = pandas.concat([rows, further.assign(line=further[by])])
+        names += list(further[by].unique())
+    panels = rows[panel].map(lambda name: _panel_name(panel, name)) if panel else ""
+    rows = rows.assign(panel=panels)
+    groups = _alike(rows, x, names, shown.more_is_better)
+    if any(len(group) > 1 for group in groups):
+        caption += f" Lines within {ALIKE_WITHIN - 1:.0%} of each other everywhere are one."
+    frame = Frame(width, heading, swept_axes.fastest_sentence(data), caption)
+    figure, grid = facet_grid(frame, rows, "panel", sorted(rows["panel"].unique()), PANEL_IN)
+    for name, of_panel in grid.axes_dict.items():
+        drawn = rows[rows["panel"] == name]
+        texts = {value: axis_value(x, value) for value in values_of(drawn, x, data)}
+        draw_lines(of_panel, drawn, x, "shown", "line", [group[0] for group in groups], texts)
+    grid.set_axis_labels(axis_text(x), shown.label)
+    _scale_y(grid.axes.flat, rows["shown"].max(), data if shown.name == "bandwidth_gbs" else None)
+    labels = ["\n".join(wrap(", ".join(group), LABEL_PT)) for group in groups]
+    add_legend(figure, line_handles(labels), axis_text(by) if by else "")
+    return figure
 
 
 def _axes(data: StudyData) -> tuple[str, str | None]:
     """The axis across, and the axis of lines: None where nothing else varies."""
-    chosen = axes_of_figure(data, "lines")
-    of_kernels = by_effect(data)
+    chosen = swept_axes.axes_of_figure(data, "lines")
+    of_kernels, sizes = swept_axes.by_effect(data), swept_axes.varied_sizes(data)
     of_launch = [axis for axis in of_kernels if axis != KERNEL]
-    candidates = [*varied_sizes(data), *of_launch, *size_axes(data.settings), KERNEL]
-    x = chosen.get("x") or next(axis for axis in candidates if axis != chosen.get("by"))
-    counts = timed(rows_there(data, (x,)), data.device).nunique()
-    few = [axis for axis in [*of_kernels, *varied_sizes(data)] if counts[axis] <= MOST_LINES]
+    candidates = [
+        axis for axis in (*sizes, *of_launch, *size_axes(data.settings), KERNEL) if axis not in chosen.values()
+    ]
+    values = timed(data.kernel_rows, data.device)
+    # Axes of few values come last.
+    candidates.sort(key=lambda axis: values[axis].nunique() < LEAST_VALUES)
+    x = chosen.get("x") or candidates[0]
+    counts = timed(swept_axes.rows_there(data, (x,)), data.device).nunique()
+    few = [axis for axis in (*of_kernels, *sizes) if counts[axis] <= MOST_LINES]
     others = [*([KERNEL] if KERNEL in of_kernels else []), *few]
-    return x, chosen.get("by") or next((axis for axis in others if axis != x), None)
+    return x, chosen.get("by") or next((axis for axis in others if axis not in (x, chosen.get("panel"))), None)
 
 
-def _label(by: str | None, name: Any) -> str:
-    return axis_value(by, name) if by else "best"
+def _panel_name(panel: str, name: Any) -> str:
+    return f"{axis_value(panel, name)} cache" if panel == "cache" else f"{panel}={axis_value(panel, name)}"
 
 
-def _are_numbers(places: Sequence[Any]) -> bool:
-    return not isinstance(places[0], str)
+def _alike(rows: pandas.DataFrame, x: str, names: Sequence[str], more_is_better: bool) -> list[list[str]]:
+    """The names of lines, grouped where lines are alike.
+
+    Where there are more groups than colours, the first and those come first that come nearest to the best anywhere.
+    """
+    table = rows.pivot_table(index=["panel", x], columns="line", values="shown")
+    groups: list[list[str]] = []
+    for name in names:
+        for group in groups:
+            ratios = (table[name] / table[group[0]]).dropna()
+            same_places = table[name].isna().equals(table[group[0]].isna())
+            if same_places and ratios.between(1 / ALIKE_WITHIN, ALIKE_WITHIN).all():
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    if len(groups) <= style.MOST_COLOURS:
+        return groups
+    shares = table.div(table.max(axis=1), axis=0) if more_is_better else 1 / table.div(table.min(axis=1), axis=0)
+    nearest = sorted(groups[1:], key=lambda group: -shares[group[0]].max())[: style.MOST_COLOURS - 1]
+    coloured = [group for group in groups if group is groups[0] or group in nearest]
+    return [*coloured, *(group for group in groups if group not in coloured)]
 
 
-def _scale(axes: Axes, x: str, places: Sequence[Any], values: pandas.Series[Any]) -> None:
-    """Both axes; the vertical one starts at 0."""
-    axes.set_ylim(0, float(values.max()) * HEADROOM)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    if not _are_numbers(places):
-        axes.set_xticks(range(len(places)), list(places))
-    elif places[0] > 0 and places[-1] / places[0] >= LOGARITHMIC_FROM:
-        size_axis(axes, places, lambda size: axis_value(x, size))
-    elif min(map(sub, places[1:], places), default=0) >= CLOSEST_TICKS * (places[-1] - places[0]):
-        axes.set_xticks(places, [axis_value(x, place) for place in places])
-    axes.set_xlabel(axis_title(x))
+def _scale_y(panels: Any, largest: float, with_peak: StudyData | None) -> None:
+    """From 0 on, with the memory's peak where bandwidths of a cold cache come near it."""
+    peak = (with_peak.device["peak_bandwidth_gbs"] if with_peak else None) or 0.0
+    is_drawn = 0 < peak <= FURTHEST_PEAK * largest
+    for axes in panels:
+        axes.set_ylim(0, max(largest, peak * is_drawn) * HEADROOM)
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+        if is_drawn and not axes.get_title(loc="left").startswith("hot"):
+            axes.axhline(peak, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
+            text = f"memory's peak: {peak:,.0f}"
+            axes.text(0.01, peak, text, transform=axes.get_yaxis_transform(), va="bottom", color=palette.GREY)

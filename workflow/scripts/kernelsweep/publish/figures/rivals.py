@@ -6,145 +6,102 @@ of each size are the other libraries, and the fastest of the kernels that only r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
-from typing import Any
+from collections.abc import Sequence
 
 import pandas
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.reference import at_reference, timed
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import device_text, list_texts, reference_text, size_text
-from kernelsweep.drawing import palette, style
+from kernelsweep.analysis.words import device_text, reference_text, size_text
+from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.layout import (
-    ONE_COLUMN,
-    TWO_COLUMNS,
-    Frame,
-    Legend,
-    Width,
-    empty_figure,
-    panels_above_a_legend,
-    size_axis,
-)
-from kernelsweep.drawing.series import draw_lines, line_handles
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure
+from kernelsweep.drawing.series import draw_lines, facet_grid, line_handles
 
 FIGURE = Declaration(
     title="Against a library's reduction",
     purpose="speedup over a library's reduction",
     needs=("times", "libraries"),
 )
-PANEL_IN = {TWO_COLUMNS: 2.3, ONE_COLUMN: 1.25}
-PANELS_A_ROW = 2
-CACHES = ("cold", "hot")
-FREE = ("array_size", "cache", "dtype", "block_size")
+PANEL_IN = (2.3, 1.8)
+PLACE = ["dtype", "cache", "array_size"]
 OURS, READING = "the fastest kernel", "reading alone"
-READING_LOOK: Any = {"color": palette.GREY, "linewidth": 1.0}
 # More lines could not be told apart: of the libraries, the fastest ones at the reference point are drawn.
 MOST_LIBRARIES = 3
 # A line of two sizes says less than the table.
 LEAST_SIZES = 3
-# The axis begins at a multiple of this.
-TICK = 0.25
-# A size that is nearer by ratio to a smaller one is left out: their dots would meet.
-NEAREST = 1.01
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A panel for each element type and cache state in which the first rival has times of several array sizes.
-
-    A size without a time is a gap in its line.
-    """
-    study = data.settings
+    """A panel for each element type and cache state in which the first rival has times of several array sizes."""
     speedups = _speedups(data)
-    caption = _caption(data, speedups)
+    heading, caption = FIGURE.heading(data.title), _caption(data)
     if speedups.empty:
-        return empty_figure(
-            Frame(width, FIGURE.heading(data.title), "No library to compare with.", caption), _why_nothing(data)
-        )
-    dtypes = sorted(speedups["dtype"].unique(), key=lambda dtype: (dtype != study["reference"]["dtype"], dtype))
-    places = [place for place in product(dtypes, CACHES) if not _at(speedups, place).empty]
-    measured = set(speedups["kernel"])
-    names = [name for name in (OURS, *_libraries(study, speedups)) if name in measured]
-    reading = [READING] if READING in measured else []
-    frame = Frame(width, FIGURE.heading(data.title), _message(study, speedups), caption)
-    drawn = speedups.loc[speedups["kernel"].isin([*names, *reading]), "speedup"]
-    legend = Legend([*names, *reading])
-    panels = panels_above_a_legend(frame, legend, len(places), PANELS_A_ROW, PANEL_IN[width])
-    for axes, place in zip(panels.grid[0], places, strict=True):
-        _draw_panel(axes, names, _at(speedups, place))
-        axes.set_title(", ".join(place) + " cache", loc="left")
-        axes.set_ylim(drawn.min() // TICK * TICK, drawn.max() * 1.05)
-    panels.label_x_at_the_bottom()
-    for number in panels.left:
-        panels.grid[0][number].set_ylabel(f"speedup over {study['rivals'][0]} (×)")
-    panels.draw_legend([*line_handles(names), *(Line2D([], [], label=name, **READING_LOOK) for name in reading)])
-    return panels.figure
+        return empty_figure(Frame(width, heading, "No library to compare with.", caption), _why_nothing(data))
+    names = [OURS, *_libraries(data, speedups), READING]
+    rows = speedups[speedups["kernel"].isin(names)]
+    names = [name for name in names if name in set(rows["kernel"])]
+    frame = Frame(width, heading, _message(data, speedups), caption)
+    figure, grid = facet_grid(frame, rows, "panel", list(dict.fromkeys(rows["panel"])), PANEL_IN)
+    for panel, axes in grid.axes_dict.items():
+        of_panel = rows[rows["panel"] == panel]
+        sizes = {size: size_text(int(size)) for size in sorted(of_panel["array_size"].unique())}
+        draw_lines(axes, of_panel, "array_size", "speedup", "kernel", names, sizes)
+    grid.set_axis_labels("array size (elements)", f"speedup over {data.settings['rivals'][0]} (×)")
+    add_legend(figure, line_handles(names))
+    return figure
 
 
 def _speedups(data: StudyData) -> pandas.DataFrame:
     """The first library's time over that of the fastest kernel, of each library and of reading alone, where both exist.
 
-    Columns: kernel (the line's name), dtype, cache, array_size, speedup.
+    Columns: kernel (the line's name), dtype, cache, array_size, speedup, panel; the reference's panel first.
     """
     study = data.settings
-    rows = timed(at_reference(study, data.device_rows, free=FREE), data.device)
-    sizes = pandas.Series(sorted(rows["array_size"].unique()), dtype="int64")
-    rows = rows[rows["array_size"].isin(sizes[~(sizes < NEAREST * sizes.shift())])]
-    place = ["dtype", "cache", "array_size"]
-    fastest = rows.groupby(["kernel", *place], sort=False)["time_us"].min().reset_index()
-    base = fastest[fastest["kernel"].isin(study["rivals"][:1])][[*place, "time_us"]]
-    base = base[base.groupby(["dtype", "cache"])["array_size"].transform("count") >= LEAST_SIZES]
-    groups = dict.fromkeys(_own_kernels(study), OURS) | {rival: rival for rival in study["rivals"]}
-    groups |= {name: READING for name in data.kernel_names if name in study["limits"]}
-    shown = fastest[fastest["kernel"].isin(groups)]
-    shown = shown.assign(kernel=shown["kernel"].map(groups)).groupby(["kernel", *place], as_index=False).min()
-    joined = shown.merge(base, on=place, suffixes=("", "_base"))
-    return joined.assign(speedup=joined["time_us_base"] / joined["time_us"])
+    rows = timed(at_reference(study, data.device_rows, free=(*PLACE, "block_size")), data.device)
+    groups = {name: READING if name in study["limits"] else OURS for name in data.kernel_names}
+    rows = rows.assign(kernel=rows["kernel"].replace(groups))
+    fastest = rows.groupby(["kernel", *PLACE], as_index=False)["time_us"].min()
+    base = fastest[fastest["kernel"].isin(study["rivals"][:1])]
+    base = base[base.groupby(PLACE[:2])["array_size"].transform("count") >= LEAST_SIZES]
+    joined = fastest.merge(base[[*PLACE, "time_us"]], on=PLACE, suffixes=("", "_base"))
+    joined = joined.assign(
+        speedup=joined["time_us_base"] / joined["time_us"],
+        panel=joined["dtype"] + ", " + joined["cache"] + " cache",
+        is_other=joined["dtype"] != study["reference"]["dtype"],
+    )
+    ordered: pandas.DataFrame = joined.sort_values(["is_other", *PLACE])
+    return ordered
 
 
-def _at(speedups: pandas.DataFrame, place: tuple[str, str]) -> pandas.DataFrame:
-    return speedups[(speedups["dtype"] == place[0]) & (speedups["cache"] == place[1])]
+def _at_reference(data: StudyData, speedups: pandas.DataFrame) -> pandas.DataFrame:
+    reference = data.settings["reference"]
+    is_there = (speedups["dtype"] == reference["dtype"]) & (speedups["cache"] == reference["cache"])
+    of_reference: pandas.DataFrame = speedups[is_there]
+    return of_reference
 
 
-def _own_kernels(study: Mapping[str, Any]) -> list[str]:
-    """The kernels that reduce the whole array, without limits, which leave a part of it to the host."""
-    return [str(kernel["name"]) for kernel in study["kernels"] if kernel["name"] not in study["limits"]]
-
-
-def _libraries(study: Mapping[str, Any], speedups: pandas.DataFrame) -> list[str]:
+def _libraries(data: StudyData, speedups: pandas.DataFrame) -> Sequence[str]:
     """The libraries that are drawn, in the study's order: the first, and those that are fastest at the reference."""
-    reference = study["reference"]
-    rows = _at(speedups, (reference["dtype"], reference["cache"]))
-    there = rows[(rows["array_size"] == reference["array_size"]) & rows["kernel"].isin(study["rivals"][1:])]
+    rivals, rows = data.settings["rivals"], _at_reference(data, speedups)
+    there = rows[(rows["array_size"] == data.settings["reference"]["array_size"]) & rows["kernel"].isin(rivals[1:])]
     fastest = there.nlargest(MOST_LIBRARIES - 1, "speedup")["kernel"]
-    return [rival for rival in study["rivals"] if rival in {study["rivals"][0], *fastest}]
+    return [rival for rival in rivals if rival in {rivals[0], *fastest}]
 
 
-def _draw_panel(axes: Axes, names: Sequence[str], speedups: pandas.DataFrame) -> None:
-    draw_lines(axes, speedups, "array_size", "speedup", "kernel", names)
-    reading = speedups[speedups["kernel"] == READING].sort_values("array_size")
-    axes.plot(reading["array_size"], reading["speedup"], **READING_LOOK)
-    size_axis(axes, sorted(int(size) for size in speedups["array_size"].unique()))
-
-
-def _message(study: Mapping[str, Any], speedups: pandas.DataFrame) -> str:
+def _message(data: StudyData, speedups: pandas.DataFrame) -> str:
     """The range of the speedups of each size's fastest kernel, at the reference type and cache state."""
-    reference = study["reference"]
-    rows = _at(speedups, (reference["dtype"], reference["cache"]))
-    fastest = rows[rows["kernel"] == OURS].set_index("array_size")["speedup"]
+    reference, rows = data.settings["reference"], _at_reference(data, speedups)
+    fastest = rows[rows["kernel"] == OURS].sort_values("speedup")
     if fastest.empty:
         return "None of the kernels has a time at the reference type and cache state."
-    # The sizes of the least and of the largest speedup.
-    sizes = list(fastest.sort_values().index)
-    least, most = (f"{fastest[size]:.2f} times ({size_text(int(size))})" for size in (sizes[0], sizes[-1]))
+    ends = fastest.iloc[[0, -1]].to_dict("records")
+    least, most = (f"{end['speedup']:.2f} times ({size_text(int(end['array_size']))})" for end in ends)
     return (
         f"{reference['dtype']}, {reference['cache']} cache: each size's fastest kernel is {least} to {most} "
-        f"as fast as {study['rivals'][0]}."
+        f"as fast as {data.settings['rivals'][0]}."
     )
 
 
@@ -156,13 +113,9 @@ def _why_nothing(data: StudyData) -> str:
     return f"{data.settings['rivals'][0]} has no time at the reference operation."
 
 
-def _caption(data: StudyData, speedups: pandas.DataFrame) -> str:
-    where = reference_text(data.settings, free=FREE)
-    text = (
-        f"{device_text(data.device)}. Reference point: {where}. Each at its fastest block size, unroll factor and grid."
+def _caption(data: StudyData) -> str:
+    where = reference_text(data.settings, free=(*PLACE, "block_size"))
+    return (
+        f"{device_text(data.device)}. Reference point: {where}. Each at its fastest block size, unroll factor and grid;"
+        f" {MOST_LIBRARIES} libraries at most, the others are in the table."
     )
-    if speedups.empty:
-        return text
-    slower = [rival for rival in data.settings["rivals"] if rival not in _libraries(data.settings, speedups)]
-    left_out = [rival for rival in slower if rival in set(speedups["kernel"])]
-    return text + (f" Slower libraries are in the table: {list_texts(left_out)}." if left_out else "")
