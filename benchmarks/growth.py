@@ -165,17 +165,12 @@ def read(project: Path, studies: int, kernels: int) -> None:
     files = {name: [path for path in every if f"/{name}/" in path] for name in settings}
     device = {"device": f"{results}/device.json", "metrics": [], "proofs": []}
 
-    counted = {"measurements": every, **device}
-    names = {"studies": list(settings), "found_metrics": {}, "plan": [], "edited": []}
-    summary = {"text": "summary.md", "status": "status.json"}
-    script("read: summarise", "publish/summarise", project, input=counted, output=summary, params=names)
-
-    by_study = {"studies": settings, "measurements": files, "found_metrics": {}, "uncertainties": {}}
-    claims = {**device, "claims": [str(ROOT / "resources/published/claims.csv")]}
-    outputs = {"md": "out.md", "csv": "claims.csv", "json": "best.json"}
-    script("read: judge_claims", "judge/judge_claims", project, input=claims, output=outputs, params=by_study)
-    ungridded = {**by_study, "gridded": {name: [] for name in settings}}
-    script("read: find_best", "judge/find_best", project, input=device, output=outputs, params=ungridded)
+    given = {"measurements": every, "claims": [str(ROOT / "resources/published/claims.csv")], "sources": [], **device}
+    outputs = {"claims": "claims.md", "claims_csv": "claims.csv", "best": "best.md", "best_json": "best.json"}
+    outputs |= {"summary": "summary.md", "status": "status.json"}
+    told = {"studies": settings, "measurements": files, "gridded": {name: [] for name in settings}}
+    told |= {"found_metrics": {}, "uncertainties": {}, "plan": [], "edited": []}
+    script("read: judge", "judge/judge", project, input=given, output=outputs, params=told)
     ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
     ended |= {"best": "best.json", "claims": "claims.csv"}
     answered = {"studies": settings, "plan": [], "edited": []}
@@ -199,10 +194,9 @@ def read(project: Path, studies: int, kernels: int) -> None:
             "edited": [],
         },
     }
-    tables = {kind: f"table.{kind}" for kind in ("md", "csv", "tex", "short", "steps")}
-    script("read: make_table, of one study", "publish/make_table", project, output=tables, **one)
     (project / "figures").mkdir(exist_ok=True)
-    script("read: draw_figures, of one study", "publish/draw_figures", project, output=["figures/texts.json"], **one)
+    published = ["table.md", "table.csv", "table.tex", "short.tex", "steps.md", "figures/texts.json"]
+    script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 
 def journal(folder: Path, points: int, samples: int) -> None:

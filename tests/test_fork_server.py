@@ -68,21 +68,6 @@ def test_a_scripts_end_is_told(run: Callable[..., int], capfd: pytest.CaptureFix
     assert "in words" in said and "No module named 'no_such_library'" in said and "CalledProcessError" in said
 
 
-def test_scripts_run_side_by_side(run: Callable[..., int]) -> None:
-    # Each waits for the other.
-    text = "import os, time; open('{}', 'w')\nwhile not os.path.exists('{}'): time.sleep(0.01)\n"
-    found: list[int] = []
-    threads = [
-        threading.Thread(target=lambda names=names: found.append(run(text.format(*names))))
-        for names in (("a", "b"), ("b", "a"))
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert found == [0, 0]
-
-
 def test_a_script_whose_imports_start_a_thread_gets_a_new_python(
     run: Callable[..., int], capfd: pytest.CaptureFixture[str]
 ) -> None:

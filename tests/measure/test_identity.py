@@ -23,7 +23,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import LEFT_OUT, identities, identity_sha256
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
-from kernelsweep.project import inputs, parameters
+from kernelsweep.project import building, inputs, parameters
 from kernelsweep.project.project import load_project
 from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.resolve import listed_points
@@ -144,18 +144,11 @@ class Repository:
         task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", self.protocol)
         binary = report["variants"][variant]["binary_sha256"]
         identity = identities(task, self.device)(points[0], binary, 0)
-        of_kernel = (
-            parameters.kernel_code,
-            parameters.kernel_settings,
-            parameters.compiler_options,
-            parameters.constants,
-        )
         job = (
-            [function(project, "own", "scaled") for function in of_kernel],
-            parameters.axes(project, "emulator", "own", "scaled"),
-            parameters.restrictions(project, "own"),
-            parameters.translation_units(project, self.target, "own", "scaled"),
-            parameters.compiler(project, self.target),
+            parameters.kernel_code(project, "own", "scaled"),
+            parameters.kernel_settings(project, "own", "scaled"),
+            parameters.sweep(project, "emulator", "own", "scaled"),
+            building.build_settings(project, "own", "scaled", self.target),
             code_hash(self.root / name for name in inputs.problem_files(project, "own")),
             project.config["seed"],
             project.config["measuring"],

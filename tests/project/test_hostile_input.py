@@ -6,7 +6,6 @@ Every fault gets one sentence of at most three lines that names the file and the
 from __future__ import annotations
 
 import csv
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,6 @@ from kernelsweep.errors import UserError
 from kernelsweep.project import inputs
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
-from kernelsweep.sweep.kernels.source import included_files, source_sha256
 from kernelsweep.sweep.yaml_files import read_yaml
 
 STUDY = "config/studies/toy.yaml"
@@ -117,24 +115,12 @@ def test_the_project_itself_is_accepted(toy: Path) -> None:
     [
         ('"array_size" > 3', "write the axis without quotes"),
         ("array_size > '3'", "array_size is a number and '3' is a text"),
-        ("dtype > 3", "dtype is a text and 3 is a number"),
-        ("'a' * 10**9 == dtype", "'a' is a text, where a number is needed"),
         ("9**9**9**9 > unroll", "this power is too large"),
-        ("(-unroll)**0.5 > 1", "this power is no real number"),
         ("1 / (unroll - 2) > 0", "can't be computed for {'unroll': 2}: division by zero"),
-        ("log2 > 3", "log2 is a function; write log2(...)"),
         ("exp(unroll) > 3", "unknown function 'exp'; known are log2, ceil, min, max, itemsize"),
-        ("min(unroll) > 3", "min takes two numbers or more"),
         ("unroll", "is a number, where a condition is needed"),
-        ("unroll in 3", "don't compare so"),
-        ("unroll in (1, 'two')", "all of them numbers or all of them texts"),
         ("1 == 2", "names no axis"),
-        ("1e999 > unroll", "a number above 2**64"),
-        ("9" * 1500 + " > unroll", "at most 1000 are allowed"),
-        ("(" * 300 + "unroll" + ")" * 300, "is no expression"),
-        ("width < 4", "width"),
         ("grid_size < 4", "unknown name 'grid_size'"),
-        ("unroll < 2\n\0", "is no expression"),
     ],
 )
 def test_a_restriction(toy: Path, restriction: str, part: str) -> None:
@@ -146,16 +132,8 @@ def test_a_restriction(toy: Path, restriction: str, part: str) -> None:
     ("added", "part"),
     [
         ("title: one\ntitle: two\n", "line 2: not valid YAML: the key 'title' stands twice"),
-        ("title: &x [*x]\n", "a value contains itself"),
         ("yes: 1\n", "the key 'yes' is no text"),
-        ("? [a, b]\n: 1\n", "the key a list or a mapping is no text"),
-        ("x: " + "9" * 5000 + "\n", "not valid YAML: Exceeds the limit (4300 digits)"),
-        ("x: .nan\n", "x is nan. Allowed: finite numbers"),
-        ("x: 1.0e+300\n", "x is a number above 2^63"),
         ("x: [1\n", "not valid YAML"),
-        ("x: !!python/object/apply:os.getcwd []\n", "not valid YAML"),
-        ("---\nx: 1\n---\nx: 2\n", "not valid YAML"),
-        ("- x\n", "expected keys with values, found list"),
         ("", "expected keys with values, found NoneType"),
     ],
     ids=lambda text: text[:30],
@@ -165,49 +143,7 @@ def test_a_file_of_the_configuration(toy: Path, added: str, part: str) -> None:
     assert_refused(toy, STUDY, [part])
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "title: Münze".encode("latin-1"),
-        "title: x".encode("utf-16"),
-    ],
-)
-def test_a_file_of_the_configuration_that_is_no_utf_8(toy: Path, content: bytes) -> None:
-    (toy / STUDY).write_bytes(content)
-    assert_refused(toy, STUDY, [])
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("measuring.visits", 10**12),
-        ("measuring.max_seconds", 1e12),
-        ("measuring.relative_precision", -1),
-        ("points_per_job", 10**12),
-        ("seed", -1),
-        ("axes.array_size", 1),
-        ("restrictions", "x" * 100_000),
-        ("compare.before", ["x"] * 5000),
-    ],
-)
-def test_a_number_that_no_sweep_has(toy: Path, key: str, value: Any) -> None:
-    changed(toy, CONFIG, key, value)
-    assert_refused(toy, CONFIG, [key.split(".")[0]])
-
-
-def test_a_sweep_of_more_points_than_can_be_planned(toy: Path) -> None:
-    changed(toy, STUDY, "axes.array_size", list(range(1, 10_001)))
-    changed(toy, STUDY, "axes.block_size", list(range(1, 1025)))
-    assert_refused(toy, "axes", ["more than 10,000,000 valid combinations. Take values away."])
-
-
-@pytest.mark.parametrize("content", [KERNEL_TEXT.encode("utf-16"), b"\x7fELF\x00\xff"])
-def test_a_kernel_that_is_no_utf_8(toy: Path, content: bytes) -> None:
-    (toy / KERNEL).write_bytes(content)
-    assert_refused(toy, KERNEL, ["line 1: not a text in UTF-8"])
-
-
-@pytest.mark.parametrize("name", ["all", "measure_kernel", "a b", "1st", "-n"])
+@pytest.mark.parametrize("name", ["measure_kernel", "a b"])
 def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
     path = toy / f"config/studies/{name}.yaml"
     path.write_text(STUDY_TEXT, encoding="utf-8")
@@ -217,35 +153,6 @@ def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
         path.unlink()
 
 
-def test_files_of_editors_beside_studies_are_no_studies(toy: Path) -> None:
-    studies = toy / "config/studies"
-    figures = toy / "kernels/toy/figures"
-    figures.mkdir()
-    locks = [studies / ".#toy.yaml", figures / ".#mine.py", toy / "kernels/toy/.#doubled.cu"]
-    others = [*locks, *(studies / name for name in ("toy.yaml~", "#toy.yaml#", ".toy.yaml.swp"))]
-    for path in locks:
-        path.symlink_to("someone@somewhere.1234")
-    for path in others[len(locks) :]:
-        path.write_text("x: [", encoding="utf-8")
-    try:
-        load(toy)
-    finally:
-        for path in others:
-            path.unlink()
-        figures.rmdir()
-
-
-def test_links_to_a_study_and_to_a_kernel_are_followed(toy: Path, tmp_path: Path) -> None:
-    for name in (STUDY, KERNEL):
-        (toy / name).rename(tmp_path / Path(name).name)
-        (toy / name).symlink_to(tmp_path / Path(name).name)
-    try:
-        assert source_sha256(load(toy).kernel("toy", "doubled").path, [])
-    finally:
-        for name in (STUDY, KERNEL):
-            (toy / name).unlink()
-
-
 @pytest.mark.parametrize(
     ("ask", "answer"),
     [
@@ -253,7 +160,7 @@ def test_links_to_a_study_and_to_a_kernel_are_followed(toy: Path, tmp_path: Path
         (lambda project: project.kernel("toyy", "doubled"), "no study 'toyy'; did you mean 'toy'?"),
         (lambda project: inputs.points(project, "emulator/studies/nope"), "no study 'nope'; Known: toy."),
         (
-            lambda project: inputs.build(project, "mine", "toy", "doubled", "bin"),
+            lambda project: inputs.build(project, "mine", "toy", "doubled"),
             "no GPU of this run 'mine'; Known: nvidia-h",
         ),
     ],
@@ -266,10 +173,7 @@ def test_a_result_that_no_run_can_have(toy: Path, ask: Callable[[Project], objec
 @pytest.mark.parametrize(
     ("code", "answer"),
     [
-        ("", "AttributeError: .*has no attribute 'draw'"),
         ("def draw(data, width):\n    return 1 / 0", "line 2: .*ZeroDivisionError"),
-        ("def draw(): pass", "takes 0 positional arguments"),
-        ("raise SystemExit(0)", "line 1: .*SystemExit"),
         ("def draw(", "was never closed"),
     ],
 )
@@ -283,25 +187,10 @@ def test_a_figure_of_ones_own_that_fails(tmp_path: Path, code: str, answer: str)
             code_hash([file])
 
 
-def test_a_folder_or_a_pipe_in_the_place_of_a_study(toy: Path) -> None:
-    path = toy / "config/studies/other.yaml"
-    path.mkdir()
-    try:
-        assert_refused(toy, "config/studies/other.yaml", ["is no file"])
-        path.rmdir()
-        os.mkfifo(path)
-        assert_refused(toy, "config/studies/other.yaml", ["is no file"])
-    finally:
-        path.unlink()
-
-
 @pytest.mark.parametrize(
     ("included", "tracked"),
     [
-        ('"doubled.cu"', None),
         ('"again/doubled.cu"', None),
-        ('"/dev/null"', None),
-        (f'"{"long" * 1000}"', None),
         ("<operations.cuh>", "kernels/include/operations.cuh"),
         ('"../../config/config.yaml"', CONFIG),
         ('"{outside}"', "{outside}"),
@@ -318,18 +207,8 @@ def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
     try:
         found = inputs.included(load(toy), "toy", "doubled")
         assert found == ([tracked.format(outside=outside)] if tracked else [])
-        source_sha256(toy / KERNEL, included_files(toy / KERNEL, [toy / "kernels/include"]))
     finally:
         (toy / "kernels/toy/again").unlink()
-
-
-def test_an_edit_of_a_file_outside_the_project_changes_a_kernels_source(toy: Path, tmp_path: Path) -> None:
-    (toy / KERNEL).write_text(f'#include "{tmp_path}/outside.cuh"\n{KERNEL_TEXT}', encoding="utf-8")
-    hashes = set()
-    for text in ("1", "2", "2"):
-        (tmp_path / "outside.cuh").write_text(text, encoding="utf-8")
-        hashes.add(source_sha256(toy / KERNEL, included_files(toy / KERNEL, [toy / "kernels/include"])))
-    assert len(hashes) == 2
 
 
 @pytest.mark.parametrize(
@@ -398,7 +277,7 @@ def contents(project: Path) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=400,
+    max_examples=150,
     deadline=10_000,
     derandomize=True,
     database=None,
@@ -422,8 +301,3 @@ def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
         assert message.startswith(("config/", "kernels/", "platform is ", "there is no recording")), message
     finally:
         (toy / STUDY).write_bytes(kept)
-
-
-def test_a_folder_of_temporary_files_in_which_none_can_be_made(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", "/proc")
-    assert_refused(toy, "TMPDIR is /proc", ["Set it to another folder"])

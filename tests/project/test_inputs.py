@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.project import inputs, parameters, targets
+from kernelsweep.project import building, inputs, parameters, targets
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.units import MOST_VARIANTS
 
@@ -74,15 +74,6 @@ def test_a_recording_is_one_file_and_a_live_study_is_read_before_all_are_joined(
     assert inputs.environment(shipped, GPU) and not inputs.environment(shipped, study)
 
 
-def test_a_long_kernel_is_cut_into_chunks(shipped: Project) -> None:
-    kernel = (GPU, "unrolling", "unrolled")
-    assert inputs.chunks(shipped, *kernel) == []
-    found = inputs.chunks(changed(shipped, points_per_job=100), *kernel)
-    folder = f"results/{GPU}/chunks/unrolling/unrolled"
-    assert len(found) > 1
-    assert found == [f"{folder}/{number}-of-{len(found)}.json" for number in range(1, len(found) + 1)]
-
-
 def test_metrics_are_made_where_they_are_asked_for_and_shown_where_they_exist(shipped: Project, here: Path) -> None:
     scope = f"{GPU}/studies/staged"
     parts = inputs.kernel_metrics(shipped, scope)
@@ -111,13 +102,6 @@ def test_counts_follow_edits_once_they_exist(shipped: Project, here: Path) -> No
     assert "results/emulator/metrics.csv" in targets.everything(shipped)
 
 
-def test_a_recordings_metrics_are_its_own(shipped: Project, here: Path) -> None:
-    assert inputs.made_metrics(shipped, RECORDING) == []
-    write("resources/recordings/nvidia-h200/metrics.csv.gz")
-    assert inputs.made_metrics(shipped, RECORDING) == [f"results/{RECORDING}/metrics.csv"]
-    assert inputs.found_metrics(shipped, RECORDING) == {}
-
-
 def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: Project) -> None:
     wide = {
         model: {"axes": {"dtype": [dtype]}} for model, dtype in (("nvidia-h100", "int64"), ("nvidia-h200", "int32"))
@@ -126,39 +110,26 @@ def test_a_binary_holds_the_variants_of_every_platform_that_it_is_for(shipped: P
     settings = {**unrolling.settings, "platforms": {**unrolling.settings["platforms"], **wide}}
     project = replace(shipped, studies={**shipped.studies, "unrolling": replace(unrolling, settings=settings)})
     study = {"study": "unrolling", "kernel": "unrolled"}
-    found = parameters.translation_units(project, "sm_90", **study)
-    variants = [name for unit in found for (name,) in unit["variants"]]
+    found = building.compiled_units(project, "sm_90", **study)
+    variants = [name for unit in found for (name,) in unit.variants]
     assert {name.split("<")[0] for name in variants} == {"unrolled"}
     assert {"long", "int"} <= {re.split("[<,]", name)[1] for name in variants}, "each model's element type"
     assert len(variants) == len({*variants}), "each is compiled once"
-    assert len(found) == parameters.unit_count(project, "sm_90", **study) == -(-len(variants) // MOST_VARIANTS) > 1
+    assert len(found) == building.unit_count(project, "sm_90", **study) == -(-len(variants) // MOST_VARIANTS) > 1
     # Both models share one binary; the target emulator has variants, too.
     for target in ("sm_89", "emulator"):
-        assert parameters.translation_units(project, target, **study)
-    assert inputs.build(project, "nvidia-h100", **study, suffix="bin") == "results/build/sm_90/unrolling/unrolled.bin"
-    assert inputs.build(changed(project, arch="sm_100"), GPU, **study, suffix="bin").startswith("results/build/sm_100/")
-    assert inputs.emulator_headers(project, "sm_90") == []
-    assert "workflow/emulator/warp.hpp" in inputs.emulator_headers(project, "emulator")
+        assert building.compiled_units(project, target, **study)
+    assert inputs.build(project, "nvidia-h100", **study)[0] == "results/build/sm_90/unrolling/unrolled.bin"
+    assert inputs.build(changed(project, arch="sm_100"), GPU, **study)[0].startswith("results/build/sm_100/")
+    assert inputs.emulator_files(project, "sm_90") == []
+    assert "workflow/emulator/warp.hpp" in inputs.emulator_files(project, "emulator")
 
 
-def test_figures_of_times_need_a_clock(shipped: Project) -> None:
-    on_gpu = parameters.figures(shipped, GPU, "unrolling")
-    assert next(iter(on_gpu)) == "correctness" and {"ladder", "error"} <= {*on_gpu}
-    emulated = parameters.figures(shipped, "emulator", "unrolling")
-    assert "ladder" not in emulated and {"correctness", "error"} <= {*emulated}
-
-
-def test_the_page_of_all_studies_shows_chapters_that_exist_and_a_studys_only_its_own(
-    shipped: Project, here: Path
-) -> None:
+def test_the_page_of_all_studies_shows_chapters_that_exist(shipped: Project, here: Path) -> None:
     write(f"results/{GPU}/sanitizer.md", "found nothing")
     assert list(inputs.found_chapters(shipped, GPU)) == [f"results/{GPU}/sanitizer.md"]
     study = f"{GPU}/studies/staged"
     assert inputs.found_chapters(shipped, study) == {}
-    made = [f"results/{study}/claims.md", f"results/{study}/best.md"]
-    assert inputs.made_chapters(shipped, study) == made
-    assert parameters.page_chapters(shipped, study) == ["claims", "best"]
-    assert {"sanitizer", "comparison"} < {*parameters.page_chapters(shipped, GPU)}
 
 
 def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> None:
@@ -190,7 +161,7 @@ def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> No
 
 def test_a_comparisons_sides_are_files_of_now_or_of_a_folder(shipped: Project, here: Path) -> None:
     assert inputs.compared(shipped, GPU, "before") == []
-    assert inputs.compared(shipped, GPU, "after") == inputs.kernel_points(shipped, GPU)
+    assert inputs.compared(shipped, GPU, "after") == inputs.of_kernels(shipped, GPU, "points")
     assert targets.compare(replace(shipped, platforms=[GPU]))[-1] == f"results/{GPU}/comparison/.verdict"
     quick = changed(
         replace(shipped, platforms=[GPU]), sweep="quick", measuring={**shipped.config["measuring"], "visits": 1}
@@ -202,10 +173,3 @@ def test_a_comparisons_sides_are_files_of_now_or_of_a_folder(shipped: Project, h
         targets.compare(kept)
     write("kept/measurements.csv")
     assert targets.compare(kept) and inputs.compared(kept, GPU, "before") == ["kept/measurements.csv"]
-
-
-def test_a_metrics_uncertainty_changes_judgements_only(shipped: Project) -> None:
-    defined = parameters.metric_definitions(shipped, "unrolling")
-    assert {"duration", *shipped.studies["unrolling"].settings["metrics"]} <= set(defined)
-    assert not any("uncertainty" in entry for entry in defined.values())
-    assert parameters.uncertainties(shipped)["duration"] > 0

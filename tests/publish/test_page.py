@@ -161,7 +161,7 @@ def test_a_study_can_have_a_figure_of_its_own(project: Path, page: Path) -> None
         file.write("\n# An edit.\n")
     run = snakemake(project, f"{RESULTS}/report.html", *RECORDING)
     assert run.returncode == 0, run.stdout
-    assert set(re.findall(r"rule (\w+):", run.stdout)) == {"draw_figures_warp_shuffle", "make_page"}
+    assert set(re.findall(r"rule (\w+):", run.stdout)) == {"publish_warp_shuffle", "make_page"}
     assert page.read_bytes() == before
 
 

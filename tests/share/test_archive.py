@@ -57,8 +57,8 @@ def test_an_archives_figures_can_be_drawn_again_bit_for_bit(finished: Path, tmp_
     draw, compare = commands(readme)
     redrawn = subprocess.run(draw, cwd=unpacked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert redrawn.returncode == 0, redrawn.stdout
-    figures = {f"draw_untimed_figures_{name}" for name in FINISHED_STUDIES}
-    assert set(re.findall(r"rule (\w+):", redrawn.stdout)) == {*DRAWING_RULES, *figures}
+    studies = {f"publish_untimed_{name}" for name in FINISHED_STUDIES}
+    assert set(re.findall(r"rule (\w+):", redrawn.stdout)) == {*DRAWING_RULES, *studies}
     assert visible_files(study) == drawn
     compared = subprocess.run(compare, cwd=unpacked, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert (compared.returncode, compared.stdout) == (0, "")

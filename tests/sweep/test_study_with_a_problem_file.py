@@ -18,10 +18,11 @@ from kernelsweep.measure.point.fit import of_size
 from kernelsweep.observe.chosen_points import nearest_point
 from kernelsweep.observe.sanitizer.selection import points_to_check
 from kernelsweep.observe.searched_points import searched_points
+from kernelsweep.project.building import compiled_units
 from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of
 from kernelsweep.project.parameters import axes as kernel_axes
-from kernelsweep.project.parameters import checked_kernels, planned_kernels, proven_axes, translation_units
+from kernelsweep.project.parameters import checked_kernels, planned_kernels
 from kernelsweep.project.project import Project, load_project, load_study
 from kernelsweep.project.resources import measuring_threads
 from kernelsweep.project.targets import build as build_target
@@ -223,7 +224,7 @@ def test_a_start_makes_few_points_of_a_million_that_a_search_may_measure(
     found = listed_points(project.config, project.studies["own"], "own", "nvidia-h200")
     assert found is not None and len(found) == MOST_CONFIGURATIONS and found[-1]["tile"] % 4 != 3
     assert checked_kernels(project, "own") and measuring_threads(*place, cores=16) == 10
-    assert translation_units(project, "emulator", "own", "own")
+    assert compiled_units(project, EMULATOR, "own", "own")
     assert made < 20_000
 
 
@@ -235,7 +236,7 @@ def test_compute_sanitizer_runs_small_data_and_keeps_what_a_macro_is_set_by(load
     project = load({**STUDY, "axes": axes, "platforms": sizes}, platform="nvidia-h200", gpu_models=models)
     source = project.kernel("own", "own")
     sweep = KernelSweep(source, kernel_axes(project, "nvidia-h200", "own", "own"), 132, [], "sm_90")
-    small = KernelSweep(source, proven_axes(project, "own", "own"), 132, [], EMULATOR)
+    small = KernelSweep(source, kernel_axes(project, EMULATOR, "own", "own"), 132, [], EMULATOR)
     wide = {instantiation(source, point) for point in sweep.points()}
     chosen = [each.point for each in points_to_check(sweep, wide, small)]
     assert {(point["width"], point["height"]) for point in chosen} == {(128, 9)}
@@ -262,16 +263,14 @@ def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[.
     sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
     assert nearest_point(dict(measured[0]), sweep) == found[0], "the fastest at its size"
     assert {each.point for each in points_to_check(sweep, [instantiation(source, p) for p in found])} <= set(found)
-    small = KernelSweep(source, proven_axes(project, "own", "own"), 132, [], EMULATOR, searched=True)
+    small = KernelSweep(source, kernel_axes(project, EMULATOR, "own", "own"), 132, [], EMULATOR, searched=True)
     at_small_sizes = [each.point for each in points_to_check(sweep, None, small)]
     assert {(p["width"], p["height"]) for p in at_small_sizes} == {(p["width"], p["height"]) for p in small.points()}
     assert {p["tile"] for p in at_small_sizes} <= {p["tile"] for p in found}, "of what was searched"
     kernel = ("nvidia-h200", "own", "own")
-    assert observed_build(project, *kernel, "bin") == [] and searched_points_of(project, *kernel)
+    assert observed_build(project, *kernel) == [] and searched_points_of(project, *kernel)
     assert build_target(project) == []
-    assert observed_build(load(), "emulator", "own", "own", "bin") and not searched_points_of(
-        load(), "emulator", "own", "own"
-    )
+    assert observed_build(load(), "emulator", "own", "own") and not searched_points_of(load(), "emulator", "own", "own")
 
 
 def changed(**changes: Any) -> dict[str, Any]:

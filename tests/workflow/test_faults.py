@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -23,10 +22,9 @@ from checkout import ROOT
 from planted import built, planted_kernel, point
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.errors import UserError
 from kernelsweep.logs import SAID
 from kernelsweep.measure.journal import journals_of
-from kernelsweep.results import read_rows, write_rows
+from kernelsweep.results import read_rows
 
 PATIENCE_SECONDS = 60.0
 POINTS = [point(size) for size in range(1, 41)]
@@ -160,49 +158,6 @@ def test_a_full_disk_ends_the_job_with_a_sentence_and_keeps_what_was_finished(
     assert start().wait(PATIENCE_SECONDS) == 0
     assert (tmp_path / "journal.jsonl").read_bytes().startswith(kept)
     assert_complete(tmp_path)
-
-
-def test_rows_that_find_no_room_leave_the_file_of_before(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    write_rows(path, ["a"], [{"a": 1}])
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-    try:
-        with pytest.raises(UserError, match=r"rows\.csv can't be written: File too large"):
-            write_rows(path, ["a"], [{"a": "x" * 100}] * 1000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert path.read_text() == "a\n1\n"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_log_on_a_full_disk_still_tells_the_terminal() -> None:
-    code = "from kernelsweep.logs import logged\nwith logged('/dev/full'):\n    print('hello', flush=True)\n"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
-    job = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
-    assert job.returncode != 0
-    assert "/dev/full can't be written: No space left on device" in job.stderr
-    assert "Traceback" not in job.stderr
-
-
-def test_a_log_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    (tmp_path / "logs").touch()
-    code = "import sys\nfrom kernelsweep.logs import logged\nwith logged(sys.argv[1]):\n    print('hello')\n"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
-    command = [sys.executable, "-c", code, str(tmp_path / "logs/job.log")]
-    job = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert job.returncode == SAID
-    assert "logs/job.log can't be written" in job.stderr and "Traceback" not in job.stderr
-
-
-def test_a_results_that_is_no_folder_is_one_readable_error(project: Path) -> None:
-    shrink(project, ["warp_shuffle"])
-    (project / "results").write_text("mine")
-    run = snakemake(project, "all")
-    assert run.returncode != 0
-    assert "results is not a folder. Move it away" in run.stdout and "Traceback" not in run.stdout
-    assert (project / "results").read_text() == "mine"
 
 
 def slow_down(project: Path, largest: int) -> tuple[str, Path]:

@@ -1,8 +1,7 @@
-"""What is changed of Snakemake's inside takes effect with the release that is installed, and a run needs none of it."""
+"""What is changed of Snakemake's inside takes effect with the release that is installed."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from workflow_runs import shrink, snakemake
@@ -36,11 +35,3 @@ def test_another_major_release_of_snakemake_is_refused_with_a_sentence(project: 
     run = snakemake(project, "--dry-run")
     assert run.returncode == 1
     assert run.stdout.splitlines()[-1].startswith("kernelsweep needs Snakemake 9, and this is Snakemake 10.0.0")
-
-
-def test_a_run_without_any_change_ends_with_its_answer(project: Path) -> None:
-    shrink(project, ["warp_shuffle"])
-    run = snakemake(project, "warp_shuffle", environment={**os.environ, "KERNELSWEEP_PATCHES": "none"})
-    assert run.returncode == 0, run.stdout
-    answer, page = run.stdout.rstrip().rpartition("Every point that was run is right.")[1:]
-    assert answer and page.splitlines()[-1].startswith("  Page  file://")

@@ -1,35 +1,32 @@
 # Who accesses what in each step of a study's story: pictures, traced on the emulator.
 
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 # One job draws all of a study's pictures: each takes less than a tenth of a second. A study has a rule of its own, because
-# a rule names its outputs.
+# a rule names its outputs. It is less urgent than anything that the GPU waits for.
 for study in PROJECT.studies:
 
     if inputs.drawn_accesses(PROJECT, study):
 
-        # Less urgent than anything that the GPU waits for.
         rule:
             name:
                 f"draw_accesses_{study}"
             input:
-                kernels=by_code(inputs.pictured_sources, study=study),
-                included=by_code(inputs.pictured_includes, study=study),
-                binaries=inputs.pictured_builds(PROJECT, study, "bin"),
-                reports=inputs.pictured_builds(PROJECT, study, "json"),
+                kernels=by_code(inputs.kernel_files, scope=scope_of(EMULATOR, study)),
+                included=by_code(inputs.included_files, scope=scope_of(EMULATOR, study)),
+                emulator=for_job(inputs.emulator_files),
                 problem=inputs.problem_files(PROJECT, study),
             output:
                 inputs.drawn_accesses(PROJECT, study),
             log:
-                files.log("draw_accesses", study, scope=EMULATOR),
+                log("draw_accesses", study, scope=EMULATOR),
             priority: -1
             localrule: True
             conda:
                 "../../envs/kernelsweep.yaml"
             params:
-                kernel_codes=for_job(parameters.pictured_codes, study=study),
                 study=study,
-                steps=for_job(parameters.plain_accesses, study=study),
-                kernels=for_job(parameters.all_kernel_settings, study=study),
+                kernels=for_job(parameters.pictured_kernels, study=study),
                 seed=config["seed"],
                 timeout_seconds=config["measuring"]["timeout_seconds"],
                 code=code_of("observe/draw_accesses.py"),

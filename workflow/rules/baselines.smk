@@ -8,9 +8,9 @@ rule measure_host:
         source=of_home("workflow/scripts/kernelsweep/baselines/host_sums.cpp", Path.cwd()),
         problem=for_job(inputs.problem_files),
     output:
-        files.baselines(),
+        path("baselines"),
     log:
-        files.log("measure_host", "{study}"),
+        log("measure_host", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
     priority: resources.build_priority(PROJECT) + 1
@@ -37,13 +37,13 @@ rule measure_library:
     input:
         library=for_job(inputs.cub, suffix="so"),
         report=for_job(inputs.cub, suffix="json"),
-        device=files.device(),
+        device=path("device"),
         problem=for_job(inputs.problem_files),
     output:
-        points=files.rival(),
-        samples=files.rival_samples(),
+        points=path("rival"),
+        samples=path("rival_samples"),
     log:
-        files.log("measure_library", "{study}", "{rival}"),
+        log("measure_library", "{study}", "{rival}"),
     wildcard_constraints:
         platform=names.TIMED,
         rival="|".join(LIBRARIES),
@@ -55,12 +55,10 @@ rule measure_library:
         **at_the_device(resources.minutes_of_library),
         measuring=1,
     params:
-        journal=files.journal(kernel="{rival}"),
+        journal=path("journal", kernel="{rival}"),
         problem=for_job(parameters.setting, key="problem"),
         call=for_job(lambda project, study, rival: project.studies[study].settings["rival_calls"].get(rival)),
-        axes=for_job(parameters.library_axes),
-        restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.setting, key="tied"),
+        sweep=for_job(parameters.sweep_beside_kernels),
         measuring=config["measuring"],
         seed=config["seed"],
         code=lambda wildcards: code_hash_of(
@@ -76,12 +74,12 @@ rule measure_library:
 # The bandwidth that the device's memory reaches: the driver's copy and fill.
 rule measure_driver:
     input:
-        device=files.device(),
+        device=path("device"),
         problem=for_job(inputs.problem_files),
     output:
-        files.driver_limits(),
+        path("driver_limits"),
     log:
-        files.log("measure_driver", "{study}"),
+        log("measure_driver", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
     priority: resources.build_priority(PROJECT) - 1
@@ -94,9 +92,7 @@ rule measure_driver:
         limits=for_job(inputs.driver_limits),
         problem=for_job(parameters.setting, key="problem"),
         reference=for_job(parameters.setting, key="reference"),
-        axes=for_job(parameters.library_axes),
-        restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.setting, key="tied"),
+        sweep=for_job(parameters.sweep_beside_kernels),
         measuring=config["measuring"],
         code=code_of("measure/measure_driver.py"),
     script:

@@ -9,9 +9,9 @@ rule check_problem:
     input:
         problem=for_job(inputs.problem_files),
     output:
-        files.checked_problem(),
+        path("checked_problem"),
     log:
-        files.log("check_problem", "{study}", scope="build"),
+        log("check_problem", "{study}", scope="build"),
     # Before any build, and before the host's times, which take all cores.
     priority: resources.build_priority(PROJECT) + 2
     conda:

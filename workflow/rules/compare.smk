@@ -1,6 +1,10 @@
 # Before and after: two sweeps compared, as `compare` in config.yaml names them. Not part of `all`.
 
 from kernelsweep.drawing.figure_formats import formats_of
+from kernelsweep.judge.comparison.which_files import NOW, folder_of
+
+# An edit can bring a race, so the proofs belong to it. A folder of results has its own description of the device.
+is_measured_now = config["compare"]["after"] == NOW
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -13,26 +17,28 @@ rule compare_sweeps:
     input:
         before=for_job(inputs.compared, side="before"),
         after=for_job(inputs.compared, side="after"),
-        device=for_job(inputs.compared_device),
-        proofs=for_job(inputs.compared_proofs),
+        device=path("device") if is_measured_now else [],
+        proofs=for_job(inputs.proofs) if is_measured_now else [],
     output:
-        rows=files.comparison("comparison.csv"),
-        text=files.comparison("comparison.md"),
-        comment=files.comparison("comment.md"),
-        summary=files.comparison("comparison.json"),
-        figure=multiext(files.comparison("ratios"), *formats_of(config["sweep"])),
+        rows=path("comparison", file="comparison.csv"),
+        text=path("comparison", file="comparison.md"),
+        comment=path("comparison", file="comment.md"),
+        summary=path("comparison", file="comparison.json"),
+        figure=multiext(path("comparison", file="ratios"), *formats_of(config["sweep"])),
     log:
-        files.log("compare_sweeps"),
+        log("compare_sweeps"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         compare=config["compare"],
         # The folder with the journals, which hold earlier measurements.
-        results=for_job(parameters.compared_results),
+        results=lambda wildcards: (
+            path("folder", scope=wildcards.platform) if is_measured_now else str(folder_of(config["compare"]["after"]))
+        ),
         studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
         measuring=config["measuring"],
         seed=config["seed"],
-        store=files.unit_store(),
+        store=path("unit_store"),
         code=code_of("judge/compare_sweeps.py"),
     script:
         "../scripts/judge/compare_sweeps.py"
@@ -41,12 +47,12 @@ rule compare_sweeps:
 # Ends the comparison: shows its findings, and fails if a result went wrong or a proof failed, or as `fail_on` says.
 rule end_comparison:
     input:
-        text=files.comparison("comparison.md"),
-        summary=files.comparison("comparison.json"),
+        text=path("comparison", file="comparison.md"),
+        summary=path("comparison", file="comparison.json"),
     output:
-        touch(files.comparison(".verdict")),
+        touch(path("comparison", file=".verdict")),
     log:
-        files.log("end_comparison"),
+        log("end_comparison"),
     # Retrying cannot change the verdict.
     retries: 0
     conda:

@@ -12,18 +12,18 @@ rule count_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=files.build("bin", EMULATOR),
-        report=files.build("json", EMULATOR),
+        emulator=for_job(inputs.emulator_files),
         problem=for_job(inputs.problem_files),
     output:
-        files.counts(),
+        path("counts", platform=EMULATOR),
     log:
-        files.log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
+        log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         kernel_code=for_job(parameters.kernel_code),
-        points=for_job(parameters.plain_counting_points),
+        points=for_job(lambda project, study, kernel: [*map(dict, observed.counted(project, study, kernel).points)]),
+        build=for_job(building.build_settings),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
@@ -35,13 +35,13 @@ rule count_kernel:
 # The emulator's counts beside a recording's counters.
 rule compare_counts:
     input:
-        counted=files.metrics(EMULATOR),
-        measured=files.metrics("recording/{name}"),
-        device=files.device("recording/{name}"),
+        counted=path("metrics", platform=EMULATOR),
+        measured=path("metrics", platform="recording/{name}"),
+        device=path("device", platform="recording/{name}"),
     output:
-        files.counted_against_ncu(),
+        path("counted_against_ncu"),
     log:
-        files.log("compare_counts", scope="recording/{name}"),
+        log("compare_counts", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -12,20 +12,20 @@ rule end_history:
         points=lambda wildcards: [
             points for points, _ in parameters.versioned_kernels(PROJECT, wildcards.platform).values()
         ],
-        device=files.device(),
+        device=path("device"),
     output:
-        text=files.history("history.md"),
-        rows=files.history("history.csv"),
-        figure=multiext(files.history("history"), ".svg", ".png", ".pdf"),
+        text=path("history", file="history.md"),
+        rows=path("history", file="history.csv"),
+        figure=multiext(path("history", file="history"), ".svg", ".png", ".pdf"),
     log:
-        files.log("end_history"),
+        log("end_history"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         kernels=for_job(parameters.versioned_kernels),
-        studies=for_job(parameters.compared_settings),
+        studies=for_job(parameters.versioned_studies),
         margin=config["compare"]["same_within"],
         code=code_of("judge/end_history.py"),
     script:

@@ -1,57 +1,53 @@
-# Measurements to verdicts: which claims of the literature hold here, and which configurations are the best.
+# Measurements to verdicts: which claims of the literature hold here, which configurations are the best, and a summary.
 #
 # A scope is a platform's results for all studies, or for one: "emulator", or "emulator/studies/unrolling".
 
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 
+# A study's settings that judgements depend on.
+JUDGED = (
+    *("title", "problem", "kernels", "reference", "steps", "rivals", "limits", "claims", "search"),
+    *parameters.COMPARED,
+)
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    judge_claims,
-    find_best,
+    judge,
 
 
-rule judge_claims:
+rule judge:
     input:
         measurements=for_job(inputs.measurements),
-        device=for_job(inputs.device),
+        device=of_scope("device"),
         proofs=for_job(inputs.proofs),
         metrics=for_job(inputs.made_metrics),
         claims=[*filter(os.path.isfile, [CLAIMS_FILE])],
         sources=[*filter(os.path.isfile, [SOURCES_FILE])],
     output:
-        md=files.claims("md"),
-        csv=files.claims("csv"),
+        claims=path("claims", suffix="md"),
+        claims_csv=path("claims", suffix="csv"),
+        best=path("best", suffix="md"),
+        best_json=path("best", suffix="json"),
+        summary=path("summary"),
+        status=path("status"),
     log:
-        files.log("judge_claims", scope="{scope}"),
+        log("judge", scope="{scope}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        studies=for_job(parameters.judged_settings),
+        studies=for_job(parameters.settings_by_study, keys=JUDGED),
         measurements=for_job(inputs.measurements_by_study),
-        uncertainties=parameters.uncertainties(PROJECT),
+        gridded=for_job(
+            lambda project, scope: {
+                study: parameters.kernels_with_a_grid(project, study) for study in project.studies_of(scope)
+            }
+        ),
+        # By metric, how far its value may lie from run to run, as a fraction; 0 for counts.
+        uncertainties={name: float(entry["uncertainty"]) for name, entry in config["metrics"].items()},
         found_metrics=for_job(inputs.found_metrics),
-        code=code_of("judge/judge_claims.py"),
+        plan=for_job(parameters.planned_kernels),
+        edited=for_job(parameters.edited_kernels),
+        code=code_of("judge/judge.py"),
     script:
-        "../scripts/judge/judge_claims.py"
-
-
-rule find_best:
-    input:
-        measurements=for_job(inputs.measurements),
-        device=for_job(inputs.device),
-        proofs=for_job(inputs.proofs),
-    output:
-        md=files.best("md"),
-        json=files.best("json"),
-    log:
-        files.log("find_best", scope="{scope}"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        studies=for_job(parameters.compared_settings),
-        measurements=for_job(inputs.measurements_by_study),
-        gridded=for_job(parameters.kernels_with_a_grid),
-        code=code_of("judge/find_best.py"),
-    script:
-        "../scripts/judge/find_best.py"
+        "../scripts/judge/judge.py"

@@ -1,8 +1,10 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
 
+from kernelsweep.measure.tries import next_try
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -12,9 +14,9 @@ localrules:
 
 rule describe_device:
     output:
-        files.device(),
+        path("device"),
     log:
-        files.log("describe_device"),
+        log("describe_device"),
     wildcard_constraints:
         platform=names.MEASURED,
     priority: resources.build_priority(PROJECT)
@@ -33,17 +35,16 @@ rule measure_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.measured_build, suffix="bin"),
-        report=for_job(inputs.measured_build, suffix="json"),
-        device=files.device(),
+        build=for_job(inputs.measured_build),
+        device=path("device"),
         problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
     output:
-        points=files.points(),
-        samples=files.samples(),
-        builds=files.kernel_builds(),
+        points=path("points"),
+        samples=path("samples"),
+        builds=path("kernel_builds"),
     log:
-        files.log("measure_kernel", "{study}", "{kernel}"),
+        log("measure_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
     priority: for_job(resources.measuring_priority)
@@ -59,20 +60,19 @@ rule measure_kernel:
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
-        journal=files.journal(),
-        number=for_job(parameters.next_try_of),
-        axes=for_job(parameters.axes),
-        restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.setting, key="tied"),
+        journal=path("journal"),
+        number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards))),
+        sweep=for_job(parameters.sweep),
         search=for_job(parameters.setting, key="search"),
-        racing=for_job(parameters.races_points),
+        racing=for_job(
+            lambda project, study: config["measuring"]["racing"]
+            and objective_of(parameters.settings(project, study, *parameters.COMPARED)).name == TIME
+        ),
         compared=for_job(parameters.searched_quantities),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
-        include=include_folders(Path.cwd()),
-        store=files.unit_store(),
-        target=for_job(Project.target),
-        compiler=for_job(parameters.measuring_compiler),
+        build=for_job(building.measuring_build),
+        store=path("unit_store"),
         seed=config["seed"],
         code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
@@ -82,10 +82,10 @@ rule measure_kernel:
 # On the emulator, every access is watched: the sweep is the kernel's proof.
 use rule measure_kernel as measure_on_emulator with:
     output:
-        points=files.points(),
-        samples=files.samples(),
-        builds=files.kernel_builds(),
-        proofs=files.kernel_proofs(),
+        points=path("points"),
+        samples=path("samples"),
+        builds=path("kernel_builds"),
+        proofs=path("kernel_proofs"),
     wildcard_constraints:
         platform=EMULATOR,
 
@@ -95,14 +95,13 @@ use rule measure_kernel as measure_chunk with:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.measured_build, suffix="bin"),
-        report=for_job(inputs.measured_build, suffix="json"),
-        device=files.device(),
+        build=for_job(inputs.measured_build),
+        device=path("device"),
         problem=for_job(inputs.problem_files),
     output:
-        temp(files.chunk()),
+        temp(path("chunk")),
     log:
-        files.log("measure_kernel", "{study}", "{kernel}", "{chunk}-of-{chunks}"),
+        log("measure_kernel", "{study}", "{kernel}", "{chunk}-of-{chunks}"),
     wildcard_constraints:
         platform=names.MEASURED,
 
@@ -110,13 +109,13 @@ use rule measure_kernel as measure_chunk with:
 rule collect:
     input:
         points=for_job(inputs.points),
-        builds=for_job(inputs.builds),
+        builds=for_job(inputs.of_kernels, file="kernel_builds"),
         proofs=for_job(inputs.proofs),
     output:
-        measurements=files.measurements(),
-        builds=files.builds(),
+        measurements=path("measurements"),
+        builds=path("builds"),
     log:
-        files.log("collect"),
+        log("collect"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:
@@ -129,13 +128,13 @@ rule collect:
 
 rule describe_environment:
     input:
-        measurements=files.measurements(),
-        device=files.device(),
+        measurements=path("measurements"),
+        device=path("device"),
         reports=for_job(inputs.build_reports),
     output:
-        files.environment(),
+        path("environment"),
     log:
-        files.log("describe_environment"),
+        log("describe_environment"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:
@@ -144,7 +143,10 @@ rule describe_environment:
     resources:
         **at_the_device(resources.shortest_minutes),
     params:
-        configuration=parameters.resolved_configuration(PROJECT),
+        configuration={
+            "config": PROJECT.config,
+            "studies": {study: PROJECT.studies[study].settings for study in config["studies"]},
+        },
         kernel_codes=for_job(parameters.codes_to_record),
         target=for_job(Project.target),
         code=code_of("measure/describe_environment.py"),

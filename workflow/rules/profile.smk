@@ -1,7 +1,5 @@
 # Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, never in a run that is timed.
 
-from kernelsweep.project.project import Project
-
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -12,16 +10,15 @@ rule profile_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.observed_build, suffix="bin"),
-        report=for_job(inputs.observed_build, suffix="json"),
+        build=for_job(inputs.observed_build),
         searched=for_job(inputs.searched_points),
-        device=files.device(),
+        device=path("device"),
     output:
-        metrics=files.profiled_metrics(),
+        metrics=path("profiled_metrics"),
         # For Nsight Compute's window; empty where it gave no counters.
-        reports=directory(files.profiles()),
+        reports=directory(path("profiles")),
     log:
-        files.log("profile_kernel", "{study}", "{kernel}"),
+        log("profile_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:
@@ -36,14 +33,8 @@ rule profile_kernel:
         study=for_job(
             lambda project, study: parameters.settings(project, study, "problem", "reference", "steps", "profiled")
         ),
-        axes=for_job(parameters.axes),
-        restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.setting, key="tied"),
-        search=for_job(parameters.setting, key="search"),
-        include=include_folders(Path.cwd()),
-        store=files.unit_store(),
-        compiler=for_job(parameters.measuring_compiler),
-        target=for_job(Project.target),
+        sweep=for_job(parameters.sweep),
+        build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
         seed=config["seed"],
         code=code_of("observe/profile_kernel.py"),
     script:
@@ -54,9 +45,9 @@ rule collect_metrics:
     input:
         for_job(inputs.kernel_metrics),
     output:
-        files.metrics(),
+        path("metrics"),
     log:
-        files.log("collect_metrics"),
+        log("collect_metrics"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:

@@ -18,7 +18,8 @@ from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.project import files, inputs, parameters, resources, targets
+from kernelsweep.project import building, inputs, observed, parameters, resources, targets
+from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
 from kernelsweep.project.project import load_project
 
 
@@ -37,8 +38,8 @@ if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJEC
     logger.info(unused, extra=OURS)
 
 # Snakemake itself would answer with a traceback.
-if os.path.lexists(files.RESULTS) and not os.path.isdir(files.RESULTS):
-    refuse(f"{os.path.abspath(files.RESULTS)} is not a folder. Move it away: results are generated in its place.")
+if os.path.lexists(RESULTS) and not os.path.isdir(RESULTS):
+    refuse(f"{os.path.abspath(RESULTS)} is not a folder. Move it away: results are generated in its place.")
 
 if workflow.is_main_process and not workflow.output_settings.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
     logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
@@ -53,7 +54,7 @@ def renew_pages():
 
     try:
         with contextlib.suppress(OSError):  # Someone else's results can't be written to.
-            renew_pages(Path(files.RESULTS), parameters.edited_by_recording(PROJECT))
+            renew_pages(Path(RESULTS), parameters.edited_by_recording(PROJECT))
     except UserError as error:  # The run's own answer follows.
         logger.error(str(error), extra=OURS)
 
@@ -67,9 +68,9 @@ if os.environ.get("NO_COLOR"):
 
 # Skipped in dry runs: reading someone else's results is fine.
 onstart:
-    if os.path.isdir(files.RESULTS) and not os.access(files.RESULTS, os.W_OK | os.X_OK):
+    if os.path.isdir(RESULTS) and not os.access(RESULTS, os.W_OK | os.X_OK):
         raise WorkflowError(
-            f"You can't write to {os.path.abspath(files.RESULTS)}. Make the folder writable, or move it away, and type "
+            f"You can't write to {os.path.abspath(RESULTS)}. Make the folder writable, or move it away, and type "
             "the same command again: existing results are kept."
         )
 
@@ -97,13 +98,18 @@ def for_job(function, **fixed):
     signature = inspect.signature(function)
 
     def answer(wildcards):
-        known = files.with_scope(dict(wildcards.items()))
+        known = with_scope(dict(wildcards.items())) | fixed
         chosen = {name: known[name] for name in signature.parameters if name in known}
         # By position: a cache would keep what is given by name once more.
-        called = signature.bind(PROJECT, **chosen, **fixed)
+        called = signature.bind(PROJECT, **chosen)
         return for_users(function)(*called.args, **called.kwargs)
 
     return answer
+
+
+def of_scope(name, **fixed):
+    """A function of wildcards: the path of a kind of file (files.py) for a job's scope, platform and study."""
+    return lambda wildcards: path(name, **with_scope(dict(wildcards.items())), **fixed)
 
 
 def at_the_device(minutes):

@@ -1,5 +1,9 @@
 # Kernels to proofs: what the emulator's sweep proves (measure.smk) is proven beside a GPU, too, on its host's cores.
 
+from kernelsweep.measure.tries import next_try
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -13,31 +17,33 @@ rule prove_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=files.build("bin", EMULATOR),
-        report=files.build("json", EMULATOR),
+        emulator=for_job(inputs.emulator_files),
         problem=for_job(inputs.problem_files),
     output:
-        files.kernel_proofs(),
+        path("kernel_proofs"),
     log:
-        files.log("prove_kernel", "{study}", "{kernel}"),
+        log("prove_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
     priority: -1
     conda:
         "../../envs/kernelsweep.yaml"
+    threads: for_job(building.unit_count, target=EMULATOR)
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
-        journal=files.proof_journal(),
-        number=for_job(parameters.next_proof),
-        axes=for_job(parameters.proven_axes),
-        restrictions=for_job(parameters.restrictions),
-        has_own_axes=for_job(parameters.has_axes_for_emulator),
-        tied=for_job(parameters.setting, key="tied"),
-        search=for_job(parameters.setting, key="search"),
+        journal=path("proof_journal"),
+        number=lambda wildcards: next_try(Path(of_scope("proof_journal")(wildcards))),
+        sweep=for_job(parameters.sweep, platform=EMULATOR),
+        has_own_axes=for_job(
+            lambda project, study, kernel: any(
+                EMULATOR in settings["platforms"]
+                for settings in (project.studies[study].settings, project.studies[study].entry(kernel))
+            )
+        ),
+        build=for_job(building.build_settings),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
-        include=include_folders(Path.cwd()),
         seed=config["seed"],
         code=code_of("observe/prove_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
@@ -48,11 +54,11 @@ rule prove_under_sanitizer:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        results=for_job(inputs.kernel_findings),
+        results=[path("sanitized", tool=tool, suffix="json") for tool in TOOLS],
     output:
-        files.sanitized_proofs(),
+        path("sanitized_proofs"),
     log:
-        files.log("prove_under_sanitizer", "{study}", "{kernel}"),
+        log("prove_under_sanitizer", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
     conda:
@@ -69,9 +75,9 @@ rule collect_proofs:
     input:
         for_job(inputs.proofs),
     output:
-        files.proofs(),
+        path("proofs"),
     log:
-        files.log("collect_proofs"),
+        log("collect_proofs"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:
@@ -85,11 +91,11 @@ rule collect_proofs:
 # Ends a run of the target `prove`: fails if a proof found something unexpected.
 rule end_proofs:
     input:
-        proofs=files.proofs(),
+        proofs=path("proofs"),
     output:
-        touch(files.proofs_end()),
+        touch(path("proofs_end")),
     log:
-        files.log("end_proofs"),
+        log("end_proofs"),
     wildcard_constraints:
         platform=names.MEASURED,
     # Retrying cannot change the verdict.

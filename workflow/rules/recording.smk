@@ -9,16 +9,16 @@ localrules:
 
 rule play_recording:
     input:
-        measurements=files.recording(file="measurements.csv.gz"),
-        builds=files.recording(file="builds.csv"),
-        environment=files.recording(file="environment.json"),
+        measurements=path("recorded", file="measurements.csv.gz"),
+        builds=path("recorded", file="builds.csv"),
+        environment=path("recorded", file="environment.json"),
     output:
-        measurements=files.measurements("recording/{name}"),
-        builds=files.builds("recording/{name}"),
-        environment=files.environment("recording/{name}"),
-        device=files.device("recording/{name}"),
+        measurements=path("measurements", platform="recording/{name}"),
+        builds=path("builds", platform="recording/{name}"),
+        environment=path("environment", platform="recording/{name}"),
+        device=path("device", platform="recording/{name}"),
     log:
-        files.log("play_recording", scope="recording/{name}"),
+        log("play_recording", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -29,11 +29,11 @@ rule play_recording:
 
 rule play_metrics:
     input:
-        files.recording(file="metrics.csv.gz"),
+        path("recorded", file="metrics.csv.gz"),
     output:
-        files.metrics("recording/{name}"),
+        path("metrics", platform="recording/{name}"),
     log:
-        files.log("play_metrics", scope="recording/{name}"),
+        log("play_metrics", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:

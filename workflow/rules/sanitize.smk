@@ -2,7 +2,7 @@
 # They come before any that measures, and wait for none.
 
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.project.project import Project
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -15,15 +15,14 @@ rule sanitize_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        binary=for_job(inputs.observed_build, suffix="bin"),
-        report=for_job(inputs.observed_build, suffix="json"),
+        build=for_job(inputs.observed_build),
         searched=for_job(inputs.searched_points),
-        device=files.device(),
+        device=path("device"),
     output:
-        result=files.sanitized("json"),
-        raw=files.sanitized("txt"),
+        result=path("sanitized", suffix="json"),
+        raw=path("sanitized", suffix="txt"),
     log:
-        files.log("sanitize_kernel", "{study}", "{kernel}.{tool}"),
+        log("sanitize_kernel", "{study}", "{kernel}.{tool}"),
     wildcard_constraints:
         platform=names.MEASURED,
         tool="|".join(TOOLS),
@@ -34,15 +33,9 @@ rule sanitize_kernel:
         **at_the_device(resources.minutes_under_sanitizer),
     params:
         kernel_code=for_job(parameters.kernel_code),
-        axes=for_job(parameters.axes),
-        small_axes=for_job(parameters.proven_axes),
-        restrictions=for_job(parameters.restrictions),
-        tied=for_job(parameters.setting, key="tied"),
-        search=for_job(parameters.setting, key="search"),
-        include=include_folders(Path.cwd()),
-        store=files.unit_store(),
-        compiler=for_job(parameters.measuring_compiler),
-        target=for_job(Project.target),
+        sweep=for_job(parameters.sweep),
+        small_axes=for_job(parameters.axes, platform=EMULATOR),
+        build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
@@ -54,12 +47,12 @@ rule sanitize_kernel:
 rule summarise_findings:
     input:
         results=for_job(inputs.findings),
-        device=files.device(),
+        device=path("device"),
     output:
-        summary=files.findings("md"),
-        rows=files.findings("csv"),
+        summary=path("findings", suffix="md"),
+        rows=path("findings", suffix="csv"),
     log:
-        files.log("summarise_findings"),
+        log("summarise_findings"),
     wildcard_constraints:
         platform=names.MEASURED,
     conda:
@@ -74,11 +67,11 @@ rule summarise_findings:
 rule end_sanitizer:
     input:
         results=for_job(inputs.findings),
-        summary=files.findings("md"),
+        summary=path("findings", suffix="md"),
     output:
-        touch(files.sanitizer_end()),
+        touch(path("sanitizer_end")),
     log:
-        files.log("end_sanitizer"),
+        log("end_sanitizer"),
     wildcard_constraints:
         platform=names.MEASURED,
     # Retrying cannot change the verdict.

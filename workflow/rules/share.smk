@@ -13,12 +13,12 @@ localrules:
 # All of a platform's results in one file.
 rule archive_results:
     input:
-        end=files.end("{platform}"),
-        environment=files.environment(),
+        end=path("end", scope="{platform}"),
+        environment=path("environment"),
     output:
-        files.archive(),
+        path("archive"),
     log:
-        files.log("archive_results"),
+        log("archive_results"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -39,11 +39,11 @@ rule redraw:
 # The fastest configurations of a study, as constants for programs that use its kernels.
 rule export_constants:
     input:
-        best=files.best("json", files.scope_of("{platform}", "{study}")),
+        best=path("best", scope=scope_of("{platform}", "{study}"), suffix="json"),
     output:
-        files.constants(),
+        path("constants"),
     log:
-        files.log("export_constants", "{study}"),
+        log("export_constants", "{study}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -57,11 +57,11 @@ rule export_constants:
 rule export_t4:
     input:
         measurements=for_job(inputs.measurements),
-        device=files.device(),
+        device=path("device"),
     output:
-        directory(files.t4()),
+        directory(path("t4")),
     log:
-        files.log("export_t4", "{study}"),
+        log("export_t4", "{study}"),
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -72,4 +72,3 @@ rule export_t4:
         code=code_of("share/export_t4.py"),
     script:
         "../scripts/share/export_t4.py"
-

@@ -6,29 +6,11 @@ build_failed. A missing compiler fails the job.
 
 from pathlib import Path
 
-from kernelsweep.build.build import Source, build
 from kernelsweep.build.build_report import write_report
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.build.of_job import build_of_job
 from kernelsweep.logs import logged
-from kernelsweep.sweep.kernels.units import read_units
 
 with logged(snakemake.log[0]) as terminal:
-    params = snakemake.params
-    source = Source(
-        file=Path(snakemake.input.kernel),
-        include=[Path(name) for name in params.include],
-        emulator=Path(params.emulator),
-        runtime=next(map(Path, snakemake.input.runtime), None),
-        options=params.options,
-        constants=params.constants,
-    )
-    binary = Path(snakemake.output.binary)
-    store = UnitStore(Path(params.store))
-    report = build(source, binary, snakemake.wildcards.target, read_units(params.units), snakemake.threads, store)
+    kernel, binary = Path(snakemake.input.kernel), Path(snakemake.output.binary)
+    report = build_of_job(snakemake.params.build, kernel, binary, snakemake.threads, terminal)
     write_report(Path(snakemake.output.report), report)
-    print(report["message"])
-    if report["status"] != "ok":
-        print(f"{snakemake.input.kernel} does not compile:\n{report['message']}", file=terminal)
-    elif report["failed"]:
-        (first, message), count = next(iter(report["failed"].items())), len(report["failed"])
-        print(f"{snakemake.input.kernel}: {count} variants do not compile, such as {first}:\n{message}", file=terminal)

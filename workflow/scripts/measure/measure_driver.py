@@ -23,7 +23,7 @@ with logged(snakemake.log[0]) as terminal:
             platform,  # type: ignore[arg-type]  # its describe() is a static method by assignment
             names=params.limits,
             problem=problem,
-            planned=driver_points(problem, params.axes, params.reference, params.restrictions, params.tied),
+            planned=driver_points(problem, reference=params.reference, **params.sweep),
             sampling=sampling_settings(params.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},

@@ -2,7 +2,8 @@
 
 The emulator watches every access of every point, so that its sweep is the kernel's proof, too.
 
-A kernel without a binary among the inputs is compiled here, unit by unit, while those that are ready run.
+A kernel without a binary among the inputs is compiled here: for the emulator at once, and for a GPU unit by unit, while
+those that are ready run.
 
 A long sweep is cut into chunks, for each of which this is run, too: it leaves the points in the journals, and a list of
 those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
@@ -15,6 +16,7 @@ from pathlib import Path
 from kernelsweep.build.build import gpu_source
 from kernelsweep.build.build_report import new_report, read_report
 from kernelsweep.build.builder import Builder
+from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
@@ -37,7 +39,7 @@ from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study import kernel_of_job
 from kernelsweep.sweep.study_quantities import objective_of
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
@@ -45,11 +47,16 @@ with logged(snakemake.log[0]) as terminal:
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     device = read_device(snakemake.input.device)
-    binary, *_ = [*map(Path, snakemake.input.get("binary", [])), None]
-    report = read_report(Path(snakemake.input.report[0])) if binary else new_report(params.target, "")
+    binary: Path | None
+    if not params.build:
+        binary, report_file = map(Path, snakemake.input.build)
+        report = read_report(report_file)
+    elif kind.has_clock:
+        report, binary = new_report(params.build["target"], ""), None
+    else:
+        report, binary = building.enter_context(built_meanwhile(params.build, kernel_file, snakemake.threads, terminal))
 
-    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
-    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
+    sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=report["target"], **params.sweep)
     candidates = sweep.candidates() if params.search and kind.has_clock else None
     # A search has a plan of what it proposes only.
     planned = sweep.planned() if candidates is None else []
@@ -65,13 +72,12 @@ with logged(snakemake.log[0]) as terminal:
     others = [other for other in journals_of(of_kernel) if other != path]
     store = UnitStore(Path(params.store))
     store.keep_text(source, source_text(kernel_file, map(Path, snakemake.input.included)))
-    with Journal(path, notifier(terminal, name), others) as journal, ExitStack() as building:
+    with Journal(path, notifier(terminal, name), others) as journal:
         builder = None
         if binary is None:
-            files = gpu_source(kernel_file, kernel, params.include)
+            files = gpu_source(kernel_file, kernel, params.build["include"])
             # A core is left for the points.
-            workers = max(1, snakemake.threads - 1)
-            builder = building.enter_context(Builder(files, params.target, store, workers))
+            builder = building.enter_context(Builder(files, report["target"], store, max(1, snakemake.threads - 1)))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
         objective = objective_of(params.compared)
         processes = snakemake.resources.reference_processes

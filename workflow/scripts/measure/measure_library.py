@@ -22,7 +22,7 @@ with logged(snakemake.log[0]) as terminal:
     library, report_file = (next(map(Path, files), None) for files in (snakemake.input.library, snakemake.input.report))
     device = read_device(snakemake.input.device)
     rival = as_kernel(wildcards.rival, problem_of(params.problem, Path.cwd()), params.call)
-    planned = planned_calls(rival, params.axes, params.restrictions, params.tied)
+    planned = planned_calls(rival, **params.sweep)
     built = read_report(report_file) if report_file else NOT_COMPILED
     report = library_report(rival, library, built, planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))

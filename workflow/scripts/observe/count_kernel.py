@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.logs import logged
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.task import BuiltKernel, Protocol
@@ -15,16 +15,13 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]):
-    wildcards, params = snakemake.wildcards, snakemake.params
-    kernel_file = Path(snakemake.input.kernel)
+wildcards, params, kernel_file = snakemake.wildcards, snakemake.params, Path(snakemake.input.kernel)
+with logged(snakemake.log[0]), built_meanwhile(params.build, kernel_file, snakemake.threads) as (report, binary):
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
-    report = read_report(Path(snakemake.input.report))
     counted = [Point(values) for values in params.points]
     runs = []
     if report["status"] == "ok" and counted:
-        built = BuiltKernel(kernel, report, Path(snakemake.input.binary))
-        task = built.task("", Protocol(None, seed=params.seed))
+        task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=params.seed))
         runner = CountingRunner(task, kernel_file.read_text(encoding="utf-8"))
         for point in counted:
             variant = instantiation(kernel, point)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.words import point_text
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.accesses.picture import draw, empty
@@ -40,18 +40,15 @@ def pictures(
 
 
 with logged(snakemake.log[0]):
-    inputs, params = snakemake.input, snakemake.params
-    drawn = {Path(path).stem: Path(path) for path in snakemake.output}
-    binaries, reports = ({Path(path).stem: Path(path) for path in paths} for paths in (inputs.binaries, inputs.reports))
-    for file in map(Path, inputs.kernels):
-        name = file.stem
-        steps = [step for step in params.steps if step["kernel"] == name]
-        kernel = kernel_of_job(**params.kernels[name], path=file.resolve(), root=Path.cwd(), study=params.study)
-        work = partial(pictures, kernel, read_report(reports[name]), binaries[name], steps)
-        try:
-            found = within(params.timeout_seconds, work)
-        except (TimeoutError, RuntimeError) as error:
-            print(f"{name}: {error}")
-            found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
+    params, drawn = snakemake.params, {Path(path).stem: Path(path) for path in snakemake.output}
+    for name, told in params.kernels.items():
+        file, steps = Path(told["file"]), told["steps"]
+        kernel = kernel_of_job(**told["kernel"], path=file.resolve(), root=Path.cwd(), study=params.study)
+        with built_meanwhile(told["build"], file) as (report, binary):
+            try:
+                found = within(params.timeout_seconds, partial(pictures, kernel, report, binary, steps))
+            except (TimeoutError, RuntimeError) as error:
+                print(f"{name}: {error}")
+                found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
         for step, picture in zip(steps, found, strict=True):
             drawn[step["name"]].write_text(picture, encoding="utf-8")

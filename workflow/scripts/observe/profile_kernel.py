@@ -34,18 +34,21 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     folder.mkdir(parents=True, exist_ok=True)
 
     metrics = list(definitions(params.metrics).values())
-    conditions = (params.restrictions, params.target, params.tied, bool(params.search))
-    sweep = KernelSweep(kernel, params.axes[:1], device["multiprocessors"], *conditions)
+    sweep = KernelSweep(
+        kernel, multiprocessors=device["multiprocessors"], target=params.build["target"], **params.sweep
+    )
+    sweep = replace(sweep, axes=sweep.axes[:1])
     if snakemake.input.searched:
         measured = each_row(snakemake.input.searched[0])
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=True))
         chosen = points_to_profile(params.study, sweep)
         points = [each.point for each in chosen]
-        build = (params.target, params.include, params.store, scratch, snakemake.threads)
+        build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
         report, binary = build_searched(kernel, points, *build)
     else:
         chosen = points_to_profile(params.study, sweep)
-        report, binary = read_report(Path(snakemake.input.report[0])), Path(snakemake.input.binary[0])
+        binary, report_file = map(Path, snakemake.input.build)
+        report = read_report(report_file)
     reasons = {
         each.point: shorten(each.skipped or why_not_compiled(each, report) or "", MESSAGE_LENGTH) for each in chosen
     }

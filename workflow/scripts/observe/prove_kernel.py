@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.proof_rows import proof_rows
@@ -20,20 +20,19 @@ from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake.log[0]) as terminal, ExitStack() as running:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
-    report = read_report(Path(snakemake.input.report))
+    report, binary = running.enter_context(built_meanwhile(params.build, kernel_file, snakemake.threads, terminal))
     kind = KINDS[EMULATOR]
 
-    conditions = (params.restrictions, report["target"], params.tied, bool(params.search))
-    sweep = KernelSweep(kernel, params.axes, MULTIPROCESSORS, *conditions)
+    sweep = KernelSweep(kernel, multiprocessors=MULTIPROCESSORS, target=report["target"], **params.sweep)
     planned = sweep.planned(proven_points(sweep, params.has_own_axes))
     protocol = measuring_protocol(params.measuring, params.seed, kind)
-    task = BuiltKernel(kernel, report, Path(snakemake.input.binary)).task(kind.implementation, protocol)
+    task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     name = f"{wildcards.study}/{kernel.name}, proof"
-    with Journal(Path(params.journal), notifier(terminal, name)) as journal, ExitStack() as running:
+    with Journal(Path(params.journal), notifier(terminal, name)) as journal:
         device = EmulatorPlatform.describe(EMULATOR)
         work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
         if not work.is_done:

@@ -35,8 +35,9 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
 
-    conditions = (params.restrictions, params.target, params.tied, bool(params.search))
-    sweep = KernelSweep(kernel, params.axes, device["multiprocessors"], *conditions)
+    sweep = KernelSweep(
+        kernel, multiprocessors=device["multiprocessors"], target=params.build["target"], **params.sweep
+    )
     small = replace(sweep, axes=params.small_axes, target=EMULATOR)
     refused = None
     if snakemake.input.searched:
@@ -44,10 +45,11 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         refused = next((row["message"] for row in measured if row["status"] == "build_failed"), None)
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=False))
         chosen = points_to_check(sweep, None, small)
-        build = (params.target, params.include, params.store, scratch, snakemake.threads)
+        build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
         report, binary = build_searched(kernel, [each.point for each in chosen], *build)
     else:
-        report, binary = read_report(Path(snakemake.input.report[0])), Path(snakemake.input.binary[0])
+        binary, report_file = map(Path, snakemake.input.build)
+        report = read_report(report_file)
         chosen = points_to_check(sweep, report["variants"], small)
     known = {
         "study": wildcards.study,

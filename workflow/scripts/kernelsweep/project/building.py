@@ -1,30 +1,91 @@
-"""What is compiled of a kernel, and by which job: a build before it is measured, or the job that measures it."""
+"""What is compiled of a kernel, and by which job: by one before it is measured, or by the job that runs it."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import cache
+from typing import Any
 
+from kernelsweep.build.build import compiler_of
+from kernelsweep.compilers import code_variables
+from kernelsweep.errors import BuildError
+from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
 from kernelsweep.platforms.kinds import GPU, kind_of
+from kernelsweep.project import observed
+from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
+from kernelsweep.sweep.points import units
 from kernelsweep.sweep.resolve import kernel_units
 
-# A kernel with more units is compiled by the job that measures it, while the GPU runs the units that are ready. Fewer
-# are compiled before, in a second or two on 16 cores: then other kernels' jobs need not wait for cores.
+# A GPU's kernel with more units is compiled by the job that measures it, while the GPU runs the units that are ready.
+# Fewer are compiled before, in a second or two on 16 cores: then other kernels' jobs need not wait for cores.
 MOST_UNITS_BEFORE = 32
 
 
 @cache
-def builds_while_measuring(project: Project, platform: str, study: str, kernel: str) -> bool:
+def compiles_what_it_measures(project: Project, platform: str, study: str, kernel: str) -> bool:
     """Whether the job that measures a kernel compiles it: for a search, only the configurations that it proposes."""
-    if not kind_of(platform).has_clock:
-        return False
-    searched = bool(project.studies[study].settings["search"])
-    return searched or len(gpu_units(project, project.target(platform), study, kernel)) > MOST_UNITS_BEFORE
+    if not kind_of(platform).has_clock or project.studies[study].settings["search"]:
+        return True
+    return unit_count(project, project.target(platform), study, kernel) > MOST_UNITS_BEFORE
 
 
-def gpu_units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
-    """The units of a kernel with the variants that sweeps run on the GPUs of an architecture."""
+@cache
+def compiled_units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
+    """The units of a kernel with the variants that sweeps run on a target, or that are counted or drawn there."""
+    source, of_study = project.kernel(study, kernel), project.studies[study]
+    if target_named(target).is_emulator:
+        run = kernel_units(project.config, of_study, kernel, EMULATOR, target)
+        drawn = [step.point for step in observed.accesses(project, study) if step.kernel == kernel]
+        return merged_units([run, units(source, [*observed.counted(project, study, kernel).points, *drawn])])
     platforms = [platform for platform in project.models if project.target(platform) == target] or [GPU]
-    run = [kernel_units(project.config, project.studies[study], kernel, platform, target) for platform in platforms]
-    return spread_units(merged_units(run))
+    every = [kernel_units(project.config, of_study, kernel, platform, target) for platform in platforms]
+    return spread_units(merged_units(every))
+
+
+def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
+    """How many units a kernel has."""
+    return len(compiled_units(project, target, study, kernel))
+
+
+def build_settings(project: Project, study: str, kernel: str, target: str = EMULATOR) -> dict[str, Any]:
+    """What the build of a kernel depends on besides its files, as plain values (build/of_job.py)."""
+    source = project.kernel(study, kernel)
+    return {
+        **compiler(project, target),
+        "units": [asdict(unit) for unit in compiled_units(project, target, study, kernel)],
+        "options": list(source.options),
+        "constants": list(source.launches.constants),
+    }
+
+
+def measuring_build(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
+    """The settings by which the job that measures a kernel compiles it; None where another job does so before."""
+    if not compiles_what_it_measures(project, platform, study, kernel):
+        return None
+    target = project.target(platform)
+    is_emulator = target_named(target).is_emulator
+    return build_settings(project, study, kernel) if is_emulator else compiler(project, target)
+
+
+@cache
+def compiler(project: Project, target: str) -> dict[str, Any]:
+    """What compiles for a target on this machine: the compiler's release, and the environment variables that change
+    its code. The release is None where the compiler is missing here, as where jobs run on other machines.
+    """
+    try:
+        release = compiler_of(target)
+    except BuildError:
+        release = None
+    return {
+        "target": target,
+        "release": release,
+        "variables": code_variables(),
+        "include": include_folders(project.root),
+        "emulator": of_home(EMULATOR_HEADERS, project.root),
+        "runtime": path("emulator_runtime", target=target, suffix="o") if target_named(target).is_emulator else None,
+        # Not an output: Snakemake deletes those before a job starts, and compiled units must survive.
+        "store": path("unit_store"),
+    }

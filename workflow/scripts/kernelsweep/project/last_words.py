@@ -17,7 +17,7 @@ from typing import Any
 
 from kernelsweep.errors import nearest
 from kernelsweep.logs import read_answer, read_sentence
-from kernelsweep.project import files
+from kernelsweep.project.files import path as path_of
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
@@ -104,7 +104,7 @@ class LastWords(logging.Filter):
             return
         with chdir(self._folder):  # With -d, Snakemake has gone back to where it was started.
             self.renew()
-            has_index = Path(files.index()).is_file()
+            has_index = Path(path_of("index")).is_file()
             answers = self._answers()
             if not self._has_jobs and not self._has_error:
                 answers += [_NOTHING, *([_all_pages()] if has_index else [])]
@@ -197,7 +197,7 @@ def _print(lines: Iterable[str]) -> None:
 
 def _all_pages() -> str:
     """The line with the address of the page that leads to all pages."""
-    return f"  All pages  {Path(files.index()).resolve().as_uri()}"
+    return f"  All pages  {Path(path_of('index')).resolve().as_uri()}"
 
 
 def targets_of(workflow: Any) -> list[str]:

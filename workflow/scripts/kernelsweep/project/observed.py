@@ -12,7 +12,7 @@ from kernelsweep.observe.chosen_points import nearest_point
 from kernelsweep.observe.profiling.selection import points_to_profile
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.project import files
+from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
@@ -72,13 +72,13 @@ def accesses(project: Project, study: str) -> list[PicturedStep]:
 
 def profiled_recordings(project: Project) -> list[str]:
     """The recordings that have counters, the newest first."""
-    return [
-        name for name in recordings(project.root) if (project.root / files.recording(name, "metrics.csv.gz")).is_file()
-    ]
+    file = path("recorded", file="metrics.csv.gz")
+    return [name for name in recordings(project.root) if (project.root / file.format(name=name)).is_file()]
 
 
 def _multiprocessors(project: Project, recording: str) -> int:
     """The multiprocessors of a recording's GPU, by which some launches choose their grid."""
-    environment = read_json(project.root / files.recording(recording, "environment.json"))
-    check_device(environment.get("device"), files.recording(recording, "environment.json"))
+    file = path("recorded", name=recording, file="environment.json")
+    environment = read_json(project.root / file)
+    check_device(environment.get("device"), file)
     return int(environment["device"]["multiprocessors"])

@@ -14,39 +14,28 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
-from kernelsweep.build.build import compiler_of
 from kernelsweep.code_hash import code_hash
-from kernelsweep.compilers import code_variables
 from kernelsweep.drawing.declaration import read_declaration
-from kernelsweep.errors import BuildError
 from kernelsweep.json_files import read_json
-from kernelsweep.judge.comparison.which_files import NOW, folder_of
-from kernelsweep.measure.tries import next_try
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
-from kernelsweep.project import files, inputs, observed
-from kernelsweep.project.building import builds_while_measuring, gpu_units
+from kernelsweep.project import inputs, observed
+from kernelsweep.project.building import build_settings
+from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
-from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import axes_of_places
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import code_sha256
-from kernelsweep.sweep.kernels.units import Unit, merged_units
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import launched_points, units
-from kernelsweep.sweep.resolve import (
-    combinations_of,
-    kernel_axes,
-    kernel_units,
-    listed_points,
-    restrictions_of,
-    valid_count,
-)
-from kernelsweep.sweep.study_quantities import TIME, objective_of
+from kernelsweep.sweep.points import launched_points
+from kernelsweep.sweep.resolve import combinations_of, kernel_axes, listed_points, restrictions_of, valid_count
+
+# What a study's configurations are compared by.
+COMPARED = ("quantities", "objective")
+
 
 # The sweep
 
@@ -56,35 +45,25 @@ def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]
     return kernel_axes(project.config, project.studies[study], kernel, platform)
 
 
-def next_try_of(project: Project, platform: str, study: str, kernel: str) -> int:
-    """The number of this run of a kernel's job; it grows where failures of the last run may have passed."""
-    return next_try(Path(files.journal(platform, study, kernel)))
+def sweep(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
+    """A kernel's sweep on a platform, for sweep.kernel_sweep.KernelSweep."""
+    settings = project.studies[study].settings
+    return {
+        "axes": axes(project, platform, study, kernel),
+        "restrictions": restrictions_of(project.config, project.studies[study], kernel),
+        "tied": settings["tied"],
+        "searched": bool(settings["search"]),
+    }
 
 
-def next_proof(project: Project, platform: str, study: str, kernel: str) -> int:
-    """The number of this run of a kernel's proof beside a GPU; it grows where failures of the last may have passed."""
-    return next_try(Path(files.proof_journal(platform, study, kernel)))
-
-
-def proven_axes(project: Project, study: str, kernel: str) -> list[Axes]:
-    """The axes of a kernel's proof, which are those of the emulator on any platform."""
-    return axes(project, EMULATOR, study, kernel)
-
-
-def has_axes_for_emulator(project: Project, study: str, kernel: str) -> bool:
-    """Whether a study or its kernel has axes for the emulator."""
+def sweep_beside_kernels(project: Project, platform: str, study: str, rival: str | None = None) -> dict[str, Any]:
+    """The sweep of a study's library on a platform, or without a library of the driver."""
     of_study = project.studies[study]
-    return any(EMULATOR in settings["platforms"] for settings in (of_study.settings, of_study.entry(kernel)))
-
-
-def library_axes(project: Project, platform: str, study: str, rival: str | None = None) -> list[Axes]:
-    """The axes of a study's library on a platform, or without one of the driver."""
-    return libraries.library_axes(project.config, project.studies[study], platform, rival)
-
-
-def restrictions(project: Project, study: str, kernel: str | None = None) -> list[str]:
-    """The conditions that every point of a study's kernel must meet; without one, of what is measured beside."""
-    return restrictions_of(project.config, project.studies[study], kernel)
+    return {
+        "sweeps": libraries.library_axes(project.config, of_study, platform, rival),
+        "restrictions": restrictions_of(project.config, of_study, None),
+        "tied": of_study.settings["tied"],
+    }
 
 
 def setting(project: Project, study: str, key: str) -> Any:
@@ -92,39 +71,59 @@ def setting(project: Project, study: str, key: str) -> Any:
     return project.studies[study].settings[key]
 
 
-# What a study's configurations are compared by.
-_COMPARED = ("quantities", "objective")
-
-
-def races_points(project: Project, study: str) -> bool:
-    """Whether slow points of a study get fewer visits. A point that is slow may be the best by another objective."""
-    return bool(project.config["measuring"]["racing"]) and objective_of(project.studies[study].settings).name == TIME
-
-
-def searched_quantities(project: Project, study: str) -> dict[str, Any]:
-    """What a search compares configurations by; nothing else is measured otherwise for it."""
-    return settings(project, study, *_COMPARED) if setting(project, study, "search") else {}
-
-
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
     return {key: project.studies[study].settings[key] for key in ("compares", *keys)}
 
 
-def translation_units(project: Project, target: str, study: str, kernel: str) -> list[dict[str, Any]]:
-    """The units of a target's binary, as plain values: with the variants that sweeps run, or that are counted."""
-    return [asdict(unit) for unit in _units(project, target, study, kernel)]
+def settings_by_study(project: Project, scope: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Some settings of each of a scope's studies."""
+    return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
+
+
+def searched_quantities(project: Project, study: str) -> dict[str, Any]:
+    """What a search compares configurations by; nothing else is measured otherwise for it."""
+    return settings(project, study, *COMPARED) if project.studies[study].settings["search"] else {}
+
+
+def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
+    """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
+    of_study, source = project.studies[study], project.kernel(study, kernel)
+    return {"named": source.problem.named, "settings": of_study.entry(kernel), "cxx": of_study.settings["cxx"]}
+
+
+def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
+    """A study's kernels, each with a point at which its problem is checked: the smallest on the emulator.
+
+    A kernel without points there has one of another platform, where a reference may take minutes.
+    """
+    of_study = project.studies[study]
+    platforms = [EMULATOR, *(platform for platform in project.platforms if not is_recording(platform))]
+    checked = []
+    for kernel, source in of_study.kernels.items():
+        for platform in platforms:
+            listed = listed_points(project.config, of_study, kernel, platform)
+            places = listed.groups(axes_of_places(listed, of_study.problem))
+            if points := launched_points(source, [listed[int(numbers[0])] for numbers in places]):
+                told, file = kernel_settings(project, study, kernel), inputs.kernel_file(project, study, kernel)
+                smallest = min(points, key=of_study.problem.size)
+                checked.append({"kernel": told, "file": file, "point": dict(smallest)})
+                break
+    return checked
+
+
+# Hashes of kernels' code, in which comments don't count.
 
 
 @cache
 def kernel_code(project: Project, study: str, kernel: str) -> str:
-    """A hash of the code of a kernel and of the files that it includes. Comments don't count."""
+    """A hash of the code of a kernel and of the files that it includes."""
     names = [inputs.kernel_file(project, study, kernel), *inputs.included(project, study, kernel)]
     return code_hash(project.root / name for name in names)
 
 
 def kernel_codes(project: Project, scope: str) -> list[str]:
-    """Hashes of the code of a scope's kernels, without comments."""
+    """Hashes of the code of a scope's kernels."""
     return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
@@ -143,7 +142,7 @@ def codes_to_record(project: Project, platform: str) -> dict[str, str]:
 
 def edited_kernels(project: Project, scope: str) -> list[str]:
     """The kernels of a recording that were edited after they were recorded, as `study/kernel`; none elsewhere."""
-    platform, _ = files.parts_of(scope)
+    platform, _ = parts_of(scope)
     if not is_recording(platform):
         return []
     recorded = _recorded_codes(project, recording_name(platform))
@@ -154,176 +153,16 @@ def edited_kernels(project: Project, scope: str) -> list[str]:
 def edited_by_recording(project: Project) -> dict[str, list[str]]:
     """The edited kernels of each recording with results, by platform."""
     platforms = map(recording_platform, recordings(project.root))
-    return {
-        platform: edited_kernels(project, platform) for platform in platforms if Path(files.folder(platform)).is_dir()
-    }
+    return {one: edited_kernels(project, one) for one in platforms if Path(path("folder", scope=one)).is_dir()}
 
 
 @cache
 def _recorded_codes(project: Project, name: str) -> dict[str, str]:
-    codes = read_json(project.root / files.recording(name, "environment.json")).get("kernel_codes")
+    codes = read_json(project.root / path("recorded", name=name, file="environment.json")).get("kernel_codes")
     return codes if isinstance(codes, dict) else {}
 
 
-def pictured_codes(project: Project, study: str) -> list[str]:
-    """Hashes of the code of a study's kernels that have an access picture, without comments."""
-    return [kernel_code(project, study, kernel) for kernel in inputs.pictured_kernels(project, study)]
-
-
-@cache
-def compiler(project: Project, target: str) -> dict[str, Any]:
-    """What compiles for a target on this machine: the compiler's release, and the environment variables that change
-    its code. The release is None where the compiler is missing here, as where jobs run on other machines.
-    """
-    try:
-        release = compiler_of(target)
-    except BuildError:
-        release = None
-    return {"release": release, "variables": code_variables()}
-
-
-def measuring_compiler(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
-    """What compiles a kernel while it is measured; None where another job compiles it before."""
-    compiles = builds_while_measuring(project, platform, study, kernel)
-    return compiler(project, project.target(platform)) if compiles else None
-
-
-def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
-    """How many units a kernel has."""
-    return len(_units(project, target, study, kernel))
-
-
-def _units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
-    source = project.kernel(study, kernel)
-    if not target_named(target).is_emulator:
-        return gpu_units(project, target, study, kernel)
-    run = kernel_units(project.config, project.studies[study], kernel, EMULATOR, target)
-    drawn = [step.point for step in observed.accesses(project, study) if step.kernel == kernel]
-    return merged_units([run, units(source, [*observed.counted(project, study, kernel).points, *drawn])])
-
-
-def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
-    """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
-    of_study, source = project.studies[study], project.kernel(study, kernel)
-    return {"named": source.problem.named, "settings": of_study.entry(kernel), "cxx": of_study.settings["cxx"]}
-
-
-def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
-    """A study's kernels, each with a point at which its problem is checked: the smallest on the emulator.
-
-    A kernel without points there has one of another platform, where a reference may take minutes.
-    """
-    platforms = [EMULATOR, *(platform for platform in project.platforms if not is_recording(platform))]
-    checked = []
-    for kernel in project.studies[study].kernels:
-        points = next(filter(None, (_of_each_size(project, platform, study, kernel) for platform in platforms)), [])
-        if points:
-            smallest = min(points, key=project.studies[study].problem.size)
-            settings = kernel_settings(project, study, kernel)
-            file = inputs.kernel_file(project, study, kernel)
-            checked.append({"kernel": settings, "file": file, "point": dict(smallest)})
-    return checked
-
-
-def _of_each_size(project: Project, platform: str, study: str, kernel: str) -> list[Point]:
-    """A point of each problem size that a kernel has on a platform."""
-    of_study = project.studies[study]
-    listed = listed_points(project.config, of_study, kernel, platform)
-    points = [listed[int(numbers[0])] for numbers in listed.groups(axes_of_places(listed, of_study.problem))]
-    return launched_points(of_study.kernels[kernel], points)
-
-
-def compiler_options(project: Project, study: str, kernel: str) -> list[str]:
-    """The further options that nvcc is given for a kernel."""
-    return list(project.kernel(study, kernel).options)
-
-
-def constants(project: Project, study: str, kernel: str) -> list[str]:
-    """The variables in constant memory that are set before a kernel runs."""
-    return list(project.kernel(study, kernel).launches.constants)
-
-
-def plain_counting_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
-    """The points of all devices as plain values."""
-    return [dict(point) for point in observed.counted(project, study, kernel).points]
-
-
-def plain_accesses(project: Project, study: str) -> list[dict[str, Any]]:
-    """Pictured steps as plain values, one a picture."""
-    steps = {step.name: step for step in observed.accesses(project, study)}
-    return [{"name": name, "kernel": step.kernel, "point": dict(step.point)} for name, step in steps.items()]
-
-
-def all_kernel_settings(project: Project, study: str) -> dict[str, dict[str, Any]]:
-    """What a job needs to read the kernels of a study."""
-    return {kernel: kernel_settings(project, study, kernel) for kernel in project.studies[study].kernels}
-
-
-def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]:
-    """The pictures of a study's steps, relative to the folder of its results; by the step's place in the story."""
-    shown, folder = inputs.accesses(project, files.scope_of(platform, study)), Path(files.steps(platform, study)).parent
-    paths = {step.place: files.accesses(study, step.name) for step in observed.accesses(project, study)}
-    return {place: Path(os.path.relpath(path, folder)).as_posix() for place, path in paths.items() if path in shown}
-
-
-def resolved_configuration(project: Project) -> dict[str, Any]:
-    """The configuration and the studies' settings, for environment.json."""
-    studies = {study: project.studies[study].settings for study in project.config["studies"]}
-    return {"config": project.config, "studies": studies}
-
-
-# Judgements
-
-
-def judged_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """Each study's settings for judging claims."""
-    keys = ("title", "problem", "kernels", "reference", "steps", "rivals", "limits", "claims", *_COMPARED)
-    return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
-
-
-def uncertainties(project: Project) -> dict[str, float]:
-    """By metric, how far its value may lie from run to run, as a fraction; 0 for counts."""
-    return {name: float(entry["uncertainty"]) for name, entry in project.config["metrics"].items()}
-
-
-def compared_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """Each study's settings for finding best configurations, without studies whose kernels don't compete."""
-    return {
-        study: settings(project, study, "title", "problem", "kernels", "reference", "search", *_COMPARED)
-        for study in project.studies_of(scope)
-        if project.studies[study].compares_times
-    }
-
-
-def kernels_with_a_grid(project: Project, scope: str) -> dict[str, list[str]]:
-    """By study, the kernels whose number of blocks the sweep chooses."""
-    return {
-        study: [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]
-        for study in project.studies_of(scope)
-    }
-
-
-def compared_results(project: Project, platform: str) -> str:
-    """The folder of results with the journals of earlier measurements."""
-    after = project.config["compare"]["after"]
-    return files.folder(platform) if after == NOW else str(folder_of(after))
-
-
-def versioned_kernels(project: Project, platform: str) -> dict[str, tuple[str, str]]:
-    """The files with each kernel's points and its journal, by `study/kernel`, without kernels that don't compete."""
-    return {
-        f"{study}/{kernel}": (files.points(platform, study, kernel), files.journal(platform, study, kernel))
-        for study, kernel in project.kernels_of(platform)
-        if project.studies[study].compares_times
-    }
-
-
 # Tables, figures, page
-
-
-def shown_settings(project: Project, study: str) -> dict[str, Any]:
-    """A study's settings for its table and figures: all but the claims, which are judged on their own."""
-    return {key: value for key, value in project.studies[study].settings.items() if key != "claims"}
 
 
 def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, str]]:
@@ -336,6 +175,55 @@ def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, s
     return {name: {key: text for key, text in table[name].items() if key != "uncertainty"} for name in names}
 
 
+def pictured_kernels(project: Project, study: str) -> dict[str, dict[str, Any]]:
+    """What a job needs to draw the pictured steps of each kernel of a study that has some; a picture comes once."""
+    found: dict[str, dict[str, Any]] = {}
+    for step in {step.name: step for step in observed.accesses(project, study)}.values():
+        kernel = step.kernel
+        told = found.setdefault(
+            kernel,
+            {
+                "file": inputs.kernel_file(project, study, kernel),
+                "code": kernel_code(project, study, kernel),
+                "kernel": kernel_settings(project, study, kernel),
+                "build": build_settings(project, study, kernel),
+                "steps": [],
+            },
+        )
+        told["steps"].append({"name": step.name, "point": dict(step.point)})
+    return found
+
+
+def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]:
+    """The pictures of a study's steps, relative to the folder of its results; by the step's place in the story."""
+    shown = inputs.accesses(project, scope_of(platform, study))
+    folder = Path(path("steps", platform=platform, study=study)).parent
+    paths = {step.place: path("accesses", study=study, name=step.name) for step in observed.accesses(project, study)}
+    return {place: Path(os.path.relpath(file, folder)).as_posix() for place, file in paths.items() if file in shown}
+
+
+def versioned_kernels(project: Project, platform: str) -> dict[str, list[str]]:
+    """The files with each kernel's points and its journal, by `study/kernel`, without kernels that don't compete."""
+    return {
+        f"{study}/{kernel}": [
+            path(file, platform=platform, study=study, kernel=kernel) for file in ("points", "journal")
+        ]
+        for study, kernel in project.kernels_of(platform)
+        if project.studies[study].compares_times
+    }
+
+
+def versioned_studies(project: Project, platform: str) -> dict[str, dict[str, Any]]:
+    """The settings of the studies whose kernels compete."""
+    found = settings_by_study(project, platform, ("problem", "reference"))
+    return {study: told for study, told in found.items() if project.studies[study].compares_times}
+
+
+def kernels_with_a_grid(project: Project, study: str) -> list[str]:
+    """The kernels of a study whose number of blocks the sweep chooses."""
+    return [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]
+
+
 def figures(project: Project, platform: str, study: str) -> dict[str, str]:
     """The files that draw a study's figures, by the figures' names; without a clock, no figures of times."""
     drawn = drawn_figures(project.studies[study], project.root, kind_of(platform).has_clock)
@@ -343,55 +231,39 @@ def figures(project: Project, platform: str, study: str) -> dict[str, str]:
 
 
 def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
-    """The plan of a scope's run, against which its rows are counted: its kernels, each with its axes.
+    """The plan of a scope's run, against which its rows are counted (analysis.completeness.PlannedKernel).
 
     A recording keeps no plan: its kernels have no axes.
     """
-    platform, _ = files.parts_of(scope)
+    platform, _ = parts_of(scope)
     return [_planned(project, platform, study, kernel) for study, kernel in project.kernels_of(scope)]
 
 
 def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
-    source, recorded = project.kernel(study, kernel), is_recording(platform)
-    of_study = project.studies[study]
-    listed = None if recorded else listed_points(project.config, of_study, kernel, platform)
-    combinations = combinations_of(project.config, of_study, kernel, platform)
-    valid = valid_count(project.config, of_study, kernel, platform) if listed is not None else 0
+    of_study, source, recorded = project.studies[study], project.kernel(study, kernel), is_recording(platform)
+    rows = None if recorded or source.chooses_grid else spanned_points(project, platform, study, kernel)
+    valid = 0 if recorded else valid_count(project.config, of_study, kernel, platform)
     return {
         "study": study,
         "kernel": kernel,
-        "rows": None if listed is None or source.chooses_grid else spanned_points(project, platform, study, kernel),
+        "rows": rows,
         "is_made": not recorded,
-        "excluded": combinations - valid if listed else 0,
+        "excluded": combinations_of(project.config, of_study, kernel, platform) - valid if valid else 0,
         "valid": valid,
         "searched": bool(of_study.settings["search"]) and kind_of(platform).has_clock,
-        "file": files.points(platform, study, kernel),
+        "file": path("points", platform=platform, study=study, kernel=kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
-    }
-
-
-def page_title(project: Project, scope: str) -> str:
-    """The title of a scope's page."""
-    _, study = files.parts_of(scope)
-    return project.studies[study].settings["title"] if study else "kernelsweep"
-
-
-def answered_settings(project: Project, scope: str) -> dict[str, dict[str, Any]]:
-    """Each study's settings for a run's answer: what it is called, and at which sizes its kernels are compared."""
-    return {
-        study: settings(project, study, "title", "problem", "reference", "limits", "search")
-        for study in project.studies_of(scope)
     }
 
 
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     """The page's information about a scope's studies besides their results, in their order."""
-    platform, _ = files.parts_of(scope)
+    platform, _ = parts_of(scope)
     return {
         study: {
             **settings(project, study, "title", "description", "problem", "reference", "tied", "limits", "search"),
             "names": list(project.studies[study].kernels),
-            "gridded": [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid],
+            "gridded": kernels_with_a_grid(project, study),
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()
@@ -403,29 +275,18 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def page_chapters(project: Project, scope: str) -> list[str]:
-    """The chapters that follow the studies on a scope's page."""
-    _, study = files.parts_of(scope)
-    return list(inputs.MADE_CHAPTERS if study else CHAPTERS)
-
-
 def page_measurements(project: Project, scope: str) -> list[str]:
     """Where a reader of a scope's page finds the measurements: one file, or the folder of one file a kernel."""
-    platform, study = files.parts_of(scope)
-    if study and not is_recording(platform):
-        return [files.folder(f"{platform}/points/{study}")]
-    return [files.measurements(platform)]
+    platform, study = parts_of(scope)
+    is_part = study and not is_recording(platform)
+    point = path("points", platform=platform, study=study)
+    return [os.path.dirname(point)] if is_part else [path("measurements", platform=platform)]
 
 
 def page_metrics(project: Project, scope: str) -> list[str]:
     """Where a reader of a scope's page finds the metrics: one file, or the folder of one file a kernel."""
-    platform, study = files.parts_of(scope)
+    platform, study = parts_of(scope)
     if not study and (joined := inputs.joined_metrics(project, platform)):
         return joined
     parts = [*inputs.made_metrics(project, scope), *inputs.found_metrics(project, scope)]
     return parts if len(parts) < 2 else [os.path.commonpath(parts)]
-
-
-def held_recordings(project: Project) -> dict[str, str]:
-    """The folders of the recordings that a GPU's times are held against, by name."""
-    return {name: files.recording(name) for name in recordings(project.root)}

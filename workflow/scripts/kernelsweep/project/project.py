@@ -5,9 +5,7 @@ Each stage checks its own part of a study here, so that the module that reads st
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +107,6 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     """
     for folder in {root, Path.cwd()}:
         check_folder(folder)
-    check_temporary_folder()
     if not study_names(root):
         raise UserError(
             f"{root}: config/studies/ has no study. kernelsweep runs the studies of the folder that it is called in; "
@@ -172,19 +169,6 @@ def check_folder(folder: Path) -> None:
                 f"{folder}: the path has the character {character!r}, which {tool} would misread. "
                 "Move or rename the folder."
             )
-
-
-def check_temporary_folder() -> None:
-    """Raise UserError for a folder of temporary files in which none can be made; Snakemake's scheduler needs them."""
-    for variable in ("TMPDIR", "TEMP", "TMP"):
-        folder = os.environ.get(variable, "")
-        if os.path.isdir(folder):
-            try:
-                tempfile.TemporaryFile(dir=folder).close()
-            except OSError as error:
-                raise UserError(
-                    f"{variable} is {folder}, where no file can be made: {error.strerror}. Set it to another folder."
-                ) from error
 
 
 def check_study_names(names: Collection[str], root: Path) -> None:

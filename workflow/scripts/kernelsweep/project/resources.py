@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.measure.chunks import chunk_count, most_points
 from kernelsweep.observe.requests import TOOL_START_SECONDS
 from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.project import files
-from kernelsweep.project.building import builds_while_measuring, gpu_units
+from kernelsweep.project.building import compiles_what_it_measures, unit_count
+from kernelsweep.project.files import parts_of, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import target_named
@@ -76,12 +74,14 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
 
     A search takes all cores, and the GPUs that are free. Sweeps share the cores, so that each GPU has one to measure.
     """
-    if not builds_while_measuring(project, platform, study, kernel):
+    if not compiles_what_it_measures(project, platform, study, kernel):
         return 1
+    if not kind_of(platform).has_clock:  # It compiles first, and then measures.
+        return min(unit_count(project, project.target(platform), study, kernel), cores or CLUSTER_CORES)
     if project.studies[study].settings["search"]:
         units, gpus = spanned_points(project, platform, study, kernel), 1
     else:
-        units = len(gpu_units(project, project.target(platform), study, kernel))
+        units = unit_count(project, project.target(platform), study, kernel)
         gpus = project.models[platform].count or 1
     return max(1, min(units + 1, (cores or CLUSTER_CORES) // gpus))
 
@@ -90,19 +90,21 @@ def measuring_priority(project: Project, platform: str, study: str, kernel: str,
     """The priority of a job that measures points: one study after another, so that the first are drawn meanwhile.
 
     The studies with the most points come first, and in each the kernels with the most points. So the last study is
-    small, and no GPU is still busy for long when others are idle.
+    small, and no GPU is still busy for long when others are idle. Beside a GPU, the emulator comes last.
     """
+    if project.models and not kind_of(platform).has_clock:
+        return -1
     if not points_of_job(project, platform, study, kernel, chunks):
         return 0
     # A study that config.yaml doesn't list is run alone.
-    scope = platform if study in project.config["studies"] else files.scope_of(platform, study)
+    scope = platform if study in project.config["studies"] else scope_of(platform, study)
     return 1 + _by_points(project, scope).index((study, kernel))
 
 
 @cache
 def _by_points(project: Project, scope: str) -> list[tuple[str, str]]:
     """The kernels of a scope, from the fewest points to the most, and study by study."""
-    platform, _ = files.parts_of(scope)
+    platform, _ = parts_of(scope)
     points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(scope)}
     of_study: Counter[str] = Counter()
     for (study, _), count in points.items():
@@ -146,56 +148,39 @@ def resource(project: Project, platform: str, name: str, minutes: int) -> str | 
 
 def shortest_minutes(project: Project) -> int:
     """The time limit of a job that measures next to nothing."""
-    return measuring_minutes(0, project.config["measuring"])
+    return _measuring_minutes(project, 0)
 
 
 def minutes_of_kernel(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
     """The time limit of a job that measures a kernel, or one of its chunks."""
-    points = points_of_job(project, platform, study, kernel, chunks)
-    return measuring_minutes(points, project.config["measuring"])
+    return _measuring_minutes(project, points_of_job(project, platform, study, kernel, chunks))
 
 
 def minutes_of_library(project: Project, platform: str, study: str) -> int:
     """The time limit of a job that measures a library's reduction, or the driver's copy and fill."""
-    points = most_points(library_axes(project.config, project.studies[study], platform))
-    return measuring_minutes(points, project.config["measuring"])
+    return _measuring_minutes(project, most_points(library_axes(project.config, project.studies[study], platform)))
 
 
 def minutes_under_ncu(project: Project, study: str, kernel: str) -> int:
-    """The time limit of a job that profiles a kernel."""
+    """The time limit of a job that profiles a kernel: each point for the longest time allowed."""
     settings = project.studies[study].settings
     points = sum(step["kernel"] == kernel for step in (*settings["steps"], *settings["profiled"]))
-    return profiling_minutes(points, project.config["profiling"])
+    return _minutes(TOOL_START_SECONDS + points * project.config["profiling"]["timeout_seconds"])
 
 
 def minutes_under_sanitizer(project: Project) -> int:
-    """The time limit of a job that runs a kernel under one of compute-sanitizer's tools."""
-    return sanitizing_minutes(project.config["measuring"])
+    """The time limit of a job that runs a kernel under one of compute-sanitizer's tools, where one point hangs."""
+    points = MOST_CHECKED_POINTS * SANITIZING_SECONDS + project.config["measuring"]["timeout_seconds"]
+    return _minutes(TOOL_START_SECONDS + points)
 
 
-def measuring_minutes(points: int, measuring: Mapping[str, Any]) -> int:
-    """The time limit of a job that measures points: each is sampled for the longest time allowed, and one hangs.
-
-    measuring  config.yaml's
-    """
+def _measuring_minutes(project: Project, points: int) -> int:
+    """Each point is sampled for the longest time allowed, and one hangs."""
+    measuring = project.config["measuring"]
     of_point = PREPARING_SECONDS + measuring["max_seconds"] + measuring["visits"] * 2 * measuring["energy_seconds"]
     waiting = measuring["timeout_seconds"] + measuring["max_pause_seconds"]
-    return _minutes(START_SECONDS + points * of_point + waiting)
-
-
-def profiling_minutes(points: int, profiling: Mapping[str, Any]) -> int:
-    """The time limit of a job that runs points under Nsight Compute, each for the longest time allowed.
-
-    profiling  config.yaml's
-    """
-    return _minutes(START_SECONDS + TOOL_START_SECONDS + points * profiling["timeout_seconds"])
-
-
-def sanitizing_minutes(measuring: Mapping[str, Any]) -> int:
-    """The time limit of a job that runs a kernel under one of compute-sanitizer's tools, where one point hangs."""
-    points = MOST_CHECKED_POINTS * SANITIZING_SECONDS + measuring["timeout_seconds"]
-    return _minutes(START_SECONDS + TOOL_START_SECONDS + points)
+    return _minutes(points * of_point + waiting)
 
 
 def _minutes(seconds: float) -> int:
-    return math.ceil(seconds / 60)
+    return math.ceil((START_SECONDS + seconds) / 60)

@@ -5,7 +5,7 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +17,26 @@ from kernelsweep.observe.sanitizer import sanitized_platforms
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.project import files, inputs, observed
+from kernelsweep.project import inputs, observed
+from kernelsweep.project.files import RESULTS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 
 
 def everything(project: Project) -> list[str]:
     """The target `all`."""
-    made = [path for platform in project.platforms for path in _results(project, platform)]
-    made += [path for platform in project.platforms for path in inputs.joined_metrics(project, platform)]
+    made = [file for platform in project.platforms for file in _results(project, platform)]
+    made += [file for platform in project.platforms for file in inputs.joined_metrics(project, platform)]
     if recordings(project.root):
-        made += [files.beside_recordings(platform) for platform in project.models]
+        made += [path("beside_recordings", platform=platform) for platform in project.models]
     return made
 
 
 def study(project: Project, name: str) -> list[str]:
     """The target of a study."""
     platforms = [platform for platform in project.platforms if project.can_have(platform, name)]
-    scopes = [files.scope_of(platform, name) for platform in platforms or project.platforms]
-    return [path for scope in scopes for path in _results(project, scope)]
+    scopes = [scope_of(platform, name) for platform in platforms or project.platforms]
+    return [file for scope in scopes for file in _results(project, scope)]
 
 
 def _results(project: Project, scope: str) -> list[str]:
@@ -43,18 +44,17 @@ def _results(project: Project, scope: str) -> list[str]:
 
     Snakemake makes a deleted file again only if a target names it.
     """
-    platform, study = files.parts_of(scope)
-    made = [files.end(scope), files.page(scope), files.summary(scope)]
-    made += [*inputs.judgements(project, scope), *inputs.tables_and_figures(project, scope)]
-    made += inputs.accesses(project, scope)
+    platform, study = parts_of(scope)
+    made = [path(name, scope=scope) for name in ("end", "page", "summary")]
+    made += [*inputs.judgements(scope), *inputs.tables_and_figures(project, scope), *inputs.accesses(project, scope)]
     if not study:
-        made += [files.measurements(platform), files.builds(platform), files.environment(platform)]
+        made += [path(name, platform=platform) for name in ("measurements", "builds", "environment")]
     if not is_recording(platform):
-        made += [*inputs.proofs(project, scope), *([] if study else [files.proofs(platform)])]
-        made += [*inputs.points(project, scope), *inputs.samples(project, scope), *inputs.builds(project, scope)]
+        made += [*inputs.proofs(project, scope), *([] if study else [path("proofs", platform=platform)])]
+        made += [*inputs.points(project, scope), *inputs.of_kernels(project, scope, "samples")]
+        made += inputs.of_kernels(project, scope, "kernel_builds")
         # No other job reads these, so that a new check is no reason to measure again. Their priority puts them first.
-        of_scope = project.studies_of(scope)
-        made += [files.checked_problem(name) for name in of_scope]
+        made += [path("checked_problem", study=name) for name in project.studies_of(scope)]
     return made
 
 
@@ -69,7 +69,7 @@ def build(project: Project) -> list[str]:
     else:
         targets = [project.config["arch"]]
     return [
-        files.build("bin", target, study, kernel)
+        path("build", target=target, study=study, kernel=kernel, suffix="bin")
         for study in project.config["studies"]
         for kernel in project.studies[study].kernels
         for target in dict.fromkeys(targets)
@@ -90,7 +90,7 @@ def compare(project: Project) -> list[str]:
     figure = file_names("ratios", "two_columns", formats_of(project.config["sweep"]))
     texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
     shown = (*texts, *figure, ".verdict")
-    return [files.comparison(name, platform) for name in shown]
+    return [path("comparison", platform=platform, file=name) for name in shown]
 
 
 def _check_visits(config: Mapping[str, Any]) -> None:
@@ -111,24 +111,24 @@ def history(project: Project) -> list[str]:
     if not any(project.studies[study].compares_times for study in project.config["studies"]):
         raise UserError("The target history needs a study whose kernels all do the same work; this run has none.")
     names = ("history.md", "history.csv", *file_names("history", "two_columns"))
-    return [files.history(name, platform) for platform in measured for name in names]
+    return [path("history", platform=platform, file=name) for platform in measured for name in names]
 
 
 def profile(project: Project) -> list[str]:
     """The metrics of every GPU."""
     platforms = profiled_platforms(list(project.models), project.platforms, "The target profile")
-    return [files.metrics(platform) for platform in platforms]
+    return [path("metrics", platform=platform) for platform in platforms]
 
 
 def prove(project: Project) -> list[str]:
     """The proofs of every kernel on the platforms that are measured here, and the mark that they found nothing."""
     platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
-    return [path for platform in platforms for path in (files.proofs(platform), files.proofs_end(platform))]
+    return [path(name, platform=platform) for platform in platforms for name in ("proofs", "proofs_end")]
 
 
 def count(project: Project) -> list[str]:
     """The emulator's counts and proofs."""
-    return [files.metrics(EMULATOR), files.proofs_end(EMULATOR)]
+    return [path(name, platform=EMULATOR) for name in ("metrics", "proofs_end")]
 
 
 def counted_against_ncu(project: Project) -> list[str]:
@@ -136,32 +136,29 @@ def counted_against_ncu(project: Project) -> list[str]:
     names = observed.profiled_recordings(project)
     if not names:
         raise UserError("No recording in resources/recordings/ has counters (metrics.csv.gz) to compare counts with.")
-    return [files.counted_against_ncu(name) for name in names]
+    return [path("counted_against_ncu", name=name) for name in names]
 
 
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
     platforms = sanitized_platforms(list(project.models), project.platforms)
-    return [
-        path
-        for platform in platforms
-        for path in (files.findings("md", platform), files.findings("csv", platform), files.sanitizer_end(platform))
-    ]
+    marks = [path("findings", suffix="md"), path("findings", suffix="csv"), path("sanitizer_end")]
+    return [mark.format(platform=platform) for platform in platforms for mark in marks]
 
 
 def archive(project: Project) -> list[str]:
     """Every platform's results in a file."""
-    return [files.archive(platform) for platform in project.platforms]
+    return [path("archive", platform=platform) for platform in project.platforms]
 
 
 def header(project: Project) -> list[str]:
     """The C++ header of each study's best configurations, on the platforms with times."""
-    return [files.constants(*one) for one in _with_results(project, _timed(project, "header"))]
+    return _of_studies(project, "header", "constants")
 
 
 def t4(project: Project) -> list[str]:
     """The measurements of every study that has some, in the T4 format."""
-    return [files.t4(*one) for one in _with_results(project, _timed(project, "t4"))]
+    return _of_studies(project, "t4", "t4")
 
 
 def _timed(project: Project, target: str) -> list[str]:
@@ -172,19 +169,24 @@ def _timed(project: Project, target: str) -> list[str]:
     return timed
 
 
-def _with_results(project: Project, platforms: Iterable[str]) -> list[tuple[str, str]]:
-    """The platforms with the run's studies that each can have, and whose kernels do the same work."""
+def _of_studies(project: Project, target: str, file: str) -> list[str]:
+    """A kind of file (files.py) of the run's studies whose kernels do the same work, on platforms with times."""
     studies = [name for name in project.config["studies"] if project.studies[name].compares_times]
-    return [(platform, name) for platform in platforms for name in studies if project.can_have(platform, name)]
+    return [
+        path(file, platform=platform, study=name)
+        for platform in _timed(project, target)
+        for name in studies
+        if project.can_have(platform, name)
+    ]
 
 
 def redraw(project: Project) -> list[str]:
     """Tables, figures and judgements of every platform with measurements."""
-    folders = sorted([*Path(files.RESULTS).glob("*/"), *Path(files.RESULTS).glob("recording/*/")])
-    measured = [folder.relative_to(files.RESULTS).as_posix() for folder in folders]
+    folders = sorted([*Path(RESULTS).glob("*/"), *Path(RESULTS).glob("recording/*/")])
+    measured = [folder.relative_to(RESULTS).as_posix() for folder in folders]
     return [
-        path
+        file
         for platform in measured
-        if Path(files.measurements(platform)).is_file()
-        for path in (*inputs.tables_and_figures(project, platform), *inputs.judgements(project, platform))
+        if Path(path("measurements", platform=platform)).is_file()
+        for file in (*inputs.tables_and_figures(project, platform), *inputs.judgements(platform))
     ]

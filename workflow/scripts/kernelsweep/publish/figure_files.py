@@ -83,8 +83,8 @@ def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
 
 
 def rule_name(study: str, has_clock: bool) -> str:
-    """The rule that draws a study's figures on platforms with a clock, or without."""
-    return f"draw_figures_{study}" if has_clock else f"draw_untimed_figures_{study}"
+    """The rule that makes a study's tables and figures on platforms with a clock, or without."""
+    return f"publish_{study}" if has_clock else f"publish_untimed_{study}"
 
 
 @contextmanager

@@ -38,8 +38,8 @@ PROJECT = (
 )
 # Folders of results that are left out: files for a rerun on the same machine, and reports for Nsight Compute's window.
 LEFT_OUT = ("journal", "logs", "profiles")
-# The rules that draw and judge, besides those of figures. No other rule is allowed, so that nothing is measured.
-DRAWING_RULES = ("redraw", "make_table", "judge_claims", "find_best")
+# The rules that draw and judge, besides those of studies. No other rule is allowed, so that nothing is measured.
+DRAWING_RULES = ("redraw", "judge")
 
 # The packages whose versions could change tables and figures.
 DRAWING_PACKAGES = ("snakemake", "numpy", "pandas", "matplotlib", "seaborn")
@@ -114,14 +114,14 @@ def _profile(platform: str, studies: Iterable[str]) -> str:
 
     A GPU's platform can't be named on a machine without that GPU; the rule redraw finds its results nevertheless.
     """
-    figures = [rule_name(study, kind_of(platform).has_clock) for study in studies]
+    of_studies = [rule_name(study, kind_of(platform).has_clock) for study in studies]
     return yaml.safe_dump(
         {
             "cores": 1,
             "configfile": CONFIGURATION,
             "config": [f"platform={platform if is_recording(platform) else EMULATOR}", "profile=false"],
             "forceall": True,
-            "allowed-rules": [*DRAWING_RULES, *figures],
+            "allowed-rules": [*DRAWING_RULES, *of_studies],
         }
     )
 

@@ -1,6 +1,7 @@
-"""Draw a study's figures, in the sweep's formats, and as PDFs of further widths.
+"""Make a study's table, published figures beside ours, the text on its steps, and its figures.
 
-texts.json has their texts for the page, captions.tex for papers.
+The table is written as Markdown, CSV and LaTeX, and in short. Figures have the sweep's formats, and are PDFs of further
+widths; texts.json has their texts for the page, captions.tex for papers.
 """
 
 import json
@@ -14,6 +15,10 @@ from kernelsweep.drawing.layout import TWO_COLUMNS, chosen_widths, save, texts_o
 from kernelsweep.logs import logged
 from kernelsweep.publish.captions import captions
 from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
+from kernelsweep.publish.steps.steps_page import steps_text
+from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown, as_short_latex
+from kernelsweep.publish.tables.of_study import table_of
+from kernelsweep.publish.tables.short import short_table
 
 
 def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
@@ -35,11 +40,21 @@ def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
-    data = read_study_data(study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs)
+    data = read_study_data(
+        study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
+    )
+    markdown, csv, latex, short, steps, *figures = map(Path, snakemake.output)
+    table, text = table_of(data)
+    markdown.write_text(as_markdown(text), encoding="utf-8")
+    csv.write_text(as_csv(table), encoding="utf-8")
+    latex.write_text(as_latex(text), encoding="utf-8")
+    short.write_text(as_short_latex(short_table(table, data)), encoding="utf-8")
+    sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
+    steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 
     widths = chosen_widths(**params.look)
-    folder = Path(snakemake.output[0]).parent
-    remove_others(snakemake.output)
+    folder = figures[0].parent
+    remove_others(map(str, figures))
     texts: dict[str, dict[str, str]] = {}
     # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:

@@ -1,0 +1,64 @@
+"""Judge a scope's results: which claims hold, which configurations are the best, and how many points came out how.
+
+Claims are the published ones about its studies, and the studies' own. The summary names the points that failed.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kernelsweep.analysis.completeness import PlannedKernel
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.metric_rows import Metrics, load_metrics
+from kernelsweep.analysis.proofs import failed_proofs, read_proofs
+from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.json_files import read_device
+from kernelsweep.judge.best.best_file import best_json
+from kernelsweep.judge.best.find import find_best
+from kernelsweep.judge.best.report import best_text
+from kernelsweep.judge.claims.claim import own_claims, published_claims
+from kernelsweep.judge.claims.judge import judge
+from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.logs import logged
+from kernelsweep.publish.index.statuses import status_text
+from kernelsweep.publish.summary import incomplete_run, summary_text
+from kernelsweep.results import each_row, read_rows, write_rows
+
+
+def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:
+    """The rows of the scope's studies in these files."""
+    return (row for path in paths for row in each_row(path) if row["study"] in studies)
+
+
+with logged(snakemake.log[0]):
+    inputs, params, output = snakemake.input, snakemake.params, snakemake.output
+    studies = params.studies
+    device, proofs = read_device(inputs.device, studies), read_proofs(inputs.proofs)
+    metric_files = [*inputs.metrics, *params.found_metrics]
+    metrics, failed = load_metrics(list(map(Path, metric_files))), failed_proofs(proofs)
+    published = [claim for path in inputs.claims for claim in published_claims(Path(path))]
+    sources = [row for path in inputs.sources for row in read_rows(Path(path))]
+
+    judged, found, compared = [], [], {}
+    for name, study in studies.items():
+        claims = [claim for claim in published if claim.study == name] + own_claims(name, study["claims"])
+        measurements = load_measurements(list(map(Path, params.measurements[name])), name, unproven=failed)
+        data = StudyData(study, measurements, device, metrics=Metrics(metrics[metrics["study"] == name]))
+        judged += judge(claims, data, params.uncertainties)
+        if study["compares"] == "times":
+            compared[name] = study
+            found += find_best(name, data, params.gridded[name])
+    write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
+    titles = {name: study["title"] for name, study in studies.items()}
+    Path(output.claims).write_text(claims_text(judged, titles, device, sources), encoding="utf-8")
+    Path(output.best_json).write_text(best_json(found, list(compared), device), encoding="utf-8")
+    Path(output.best).write_text(best_text(found, compared, device), encoding="utf-8")
+
+    counted, planned = row_counts(rows_of(inputs.measurements)), [PlannedKernel(**entry) for entry in params.plan]
+    shown_proofs = proofs if inputs.proofs else None
+    text = summary_text(counted, device["provenance"], rows_of(metric_files), planned, shown_proofs)
+    Path(output.summary).write_text(text, encoding="utf-8")
+    errors = len(incomplete_run(counted, planned))
+    status = status_text(device["provenance"], counted, proofs, list(studies), errors, params.edited)
+    Path(output.status).write_text(status, encoding="utf-8")
+    print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")
