@@ -54,7 +54,7 @@ def why_no_nvcc() -> str | None:
 def why_no_chromium() -> str | None:
     """The reason why tests can't open pages in a browser here, or None if they can."""
     if importlib.util.find_spec("selenium") is None:
-        return "Selenium is not installed (uv run --group dev pytest)"
+        return "Selenium is not installed (uv run --group test --group dev pytest)"
     missing = [command for command in ("chromium", "chromedriver") if shutil.which(command) is None]
     return f"{' and '.join(missing)} not found (Debian's packages chromium and chromium-driver)" if missing else None
 
@@ -62,7 +62,7 @@ def why_no_chromium() -> str | None:
 def why_no_slurm() -> str | None:
     """The reason why tests can't run jobs through a private Slurm here, or None if they can."""
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
-        return "snakemake-executor-plugin-slurm is not installed (uv run --extra slurm pytest)"
+        return "snakemake-executor-plugin-slurm is not installed (uv run --group test --extra slurm pytest)"
     return missing_programs()
 
 

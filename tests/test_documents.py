@@ -75,7 +75,7 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path) -> None:
 
 def test_the_readmes_commands_are_the_ones_that_ci_runs(root: Path) -> None:
     readme, ci = (root / "README.md").read_text(), (root / ".ci/run").read_text()
-    for command in ("pip install uv && uv run snakemake --cores 1 all", "uv run pytest"):
+    for command in ("pip install uv && uv run snakemake --cores 1 all", "uv run --group test pytest"):
         assert f"    {command}\n" in readme and f"'{command}'" in ci
 
 
