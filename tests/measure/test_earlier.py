@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from planted import DEVICE, planted_kernel, point, source_of
 
-from kernelsweep.build.build import build
+from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure import work
 from kernelsweep.measure.earlier import EarlierVersions

@@ -11,8 +11,8 @@ from checkout import ROOT
 from emulator_units import runtime
 from reductions import EXCHANGE, REDUCTION, kernel_in
 
-from kernelsweep.build.build import Source, build
-from kernelsweep.build.builder import Builder
+from kernelsweep.build.build import Source
+from kernelsweep.build.builder import Builder, build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome

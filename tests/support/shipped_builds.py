@@ -10,7 +10,7 @@ from planted import point, source_of
 from reductions import DTYPES, OPERATIONS
 from shipped_kernels import shipped_study
 
-from kernelsweep.build.build import build
+from kernelsweep.build.builder import build
 from kernelsweep.measure.task import BuiltKernel
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point

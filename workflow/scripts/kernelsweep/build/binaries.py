@@ -1,10 +1,25 @@
-"""A kernel's binary file: one unit's cubin or library, or an archive of several."""
+"""Compiled units: a kernel's binary file is one unit's cubin or library, or an archive of several.
+
+Apart from builder.py, whose imports take long.
+"""
 
 from __future__ import annotations
 
+import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class BuiltUnit:
+    """A compiled unit: its binary, the entries of a build's report for its functions and variants, and warnings."""
+
+    file: Path
+    variants: Mapping[str, Any]
+    warnings: str = ""
 
 
 def write_binary(binary: Path, units: Sequence[Path]) -> None:
@@ -12,15 +27,15 @@ def write_binary(binary: Path, units: Sequence[Path]) -> None:
 
     The file is a new one, so that a process that has the old one loaded keeps it.
     """
-    if list(units) == [binary]:
-        return
     binary.unlink(missing_ok=True)
-    if not units:
+    if len(units) == 1:
+        shutil.copyfile(units[0], binary)
+    elif not units:
         binary.write_bytes(b"")
-        return
-    with zipfile.ZipFile(binary, "w") as archive:
-        for number, unit in enumerate(units):
-            archive.write(unit, str(number))
+    else:
+        with zipfile.ZipFile(binary, "w") as archive:
+            for number, unit in enumerate(units):
+                archive.write(unit, str(number))
 
 
 def unit_files(binary: Path, folder: Path) -> list[Path]:

@@ -1,21 +1,23 @@
-"""Compile a kernel's units in the background, when they are asked for, so that the first run while others are built.
+"""Compile a kernel's units side by side, when they are asked for, so that the first run while others are built.
 
-A sweep of many units asks for all of them in the order of its points; a search asks for each that it proposes.
+A sweep of many units asks for all of them in the order of its points; a search asks for each that it proposes. build()
+waits for all of them.
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kernelsweep.build.build import Source, UnitCompiler, compiler_of, macro_clash, variant_reports
+from kernelsweep.build.binaries import BuiltUnit, write_binary
+from kernelsweep.build.build import Source, compile_unit, compiler_of, content_of, macro_clash, variant_reports
 from kernelsweep.build.build_report import Report, new_report
-from kernelsweep.build.built_unit import BuiltUnit
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.units import Unit, variant_name
 
@@ -23,18 +25,18 @@ from kernelsweep.sweep.kernels.units import Unit, variant_name
 class Builder:
     """A kernel's variants by name, each compiled when it is asked for. A context manager that deletes their binaries.
 
-    store    keeps compiled units
+    store    keeps compiled units; None to keep none
     workers  how many units are compiled side by side
 
     Raises BuildError if the compiler is missing.
     """
 
-    def __init__(self, source: Source, target: str, store: UnitStore, workers: int) -> None:
-        self._source = source
+    def __init__(self, source: Source, target: str, store: UnitStore | None, workers: int) -> None:
+        self._source, self._target, self._store = source, target, store
         self._units: list[Unit] = []
         self._number_of: dict[str, int] = {}
         self._report = new_report(target, compiler_of(target))
-        self._compiler = UnitCompiler(source, target, self._report["compiler"], store)
+        self._content = content_of(source, target, self._report["compiler"]) if store else {}
         self._threads = ThreadPoolExecutor(workers)
         self._folder = tempfile.TemporaryDirectory()
         self._lock = Lock()
@@ -43,7 +45,7 @@ class Builder:
     def offer(self, units: Iterable[Unit]) -> None:
         """Units whose variants may be asked for. None has variants of another, unless it has the same."""
         for unit in units:
-            if variant_name(unit.variants[0], unit.macros) not in self._number_of:
+            if _names(unit)[0] not in self._number_of:
                 self._add(unit)
 
     def ask(self, variants: Iterable[str]) -> None:
@@ -57,18 +59,18 @@ class Builder:
         with self._lock:
             if number not in self._built:
                 stem = self._stem(number)
-                found = self._compiler.kept(self._units[number], stem)
+                found = self._store.kept(self._content_of(number), stem) if self._store else None
                 if found is None:
                     return None
                 self._built[number] = Future()
-                self._built[number].set_result(self._unit(number, stem, found[1]))
+                self._built[number].set_result(self._unit(number, stem, found))
             future = self._built[number]
         return future.result() if future.done() and not future.exception() else None
 
     def wait(self, variant: str) -> BuiltUnit:
         """The unit of a variant, once it is compiled. Raises BuildError, with the compiler's message.
 
-        A variant whose unit is refused is compiled again alone: another one may be at fault.
+        The variants of a unit that is refused are compiled again, each alone: another one may be at fault.
         """
         number, built = self._asked(variant)
         try:
@@ -93,21 +95,44 @@ class Builder:
     def _add(self, unit: Unit) -> None:
         """Have the unit's variants compiled in it from now on."""
         with self._lock:
-            self._number_of |= {variant_name(functions, unit.macros): len(self._units) for functions in unit.variants}
+            self._number_of |= dict.fromkeys(_names(unit), len(self._units))
             self._units.append(unit)
 
     def _compiled(self, number: int) -> BuiltUnit:
         unit, stem = self._units[number], self._stem(number)
-        try:
-            _, functions = self._compiler.compiled(unit, stem)
-        except BuildError as error:
-            for each in self._compiler.alone(unit, stem):
-                self._add(each)
-            raise BuildError(macro_clash(self._source.file, [unit]) + str(error)) from error
-        return self._unit(number, stem, functions)
 
-    def _unit(self, number: int, file: Path, functions: Mapping[str, Mapping[str, Any]]) -> BuiltUnit:
-        return BuiltUnit(file, variant_reports(self._units[number], functions, 0))
+        def compiled() -> Compiled:
+            return compile_unit(self._source, stem, self._target, unit)
+
+        try:
+            found = self._store.compiled(self._content_of(number), stem, compiled) if self._store else compiled()
+            return self._unit(number, stem, found)
+        except BuildError as error:
+            for each in self._alone(unit, stem):
+                self._add(each)
+                self.ask(_names(each))
+            raise BuildError(macro_clash(self._source.file, unit.macros) + str(error)) from error
+
+    def _alone(self, unit: Unit, stem: Path) -> list[Unit]:
+        """The variants of a refused unit, each in a unit of its own; none where the file is refused without them, too.
+
+        Variants of several functions stay together, as in spread_units().
+        """
+        if len(unit.variants) == 1 or any(len(functions) > 1 for functions in unit.variants):
+            return []
+        try:
+            compile_unit(self._source, stem, self._target, Unit(unit.macros, []))
+        except BuildError:
+            return []
+        return [Unit(unit.macros, [functions]) for functions in unit.variants]
+
+    def _content_of(self, number: int) -> dict[str, Any]:
+        unit = self._units[number]
+        return {**self._content, "functions": unit.functions, "macros": dict(unit.macros)}
+
+    def _unit(self, number: int, file: Path, compiled: Compiled) -> BuiltUnit:
+        warnings, functions = compiled
+        return BuiltUnit(file, variant_reports(self._units[number], functions), warnings)
 
     def _stem(self, number: int) -> Path:
         return Path(self._folder.name, str(number))
@@ -118,3 +143,49 @@ class Builder:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
         self._folder.cleanup()
+
+
+def _names(unit: Unit) -> list[str]:
+    return [variant_name(functions, unit.macros) for functions in unit.variants]
+
+
+def build(
+    source: Source,
+    binary: Path,
+    target: str,
+    units: Sequence[Unit],
+    workers: int | None = None,
+    store: UnitStore | None = None,
+) -> Report:
+    """Compile a kernel's units into `binary`.
+
+    target   an architecture such as sm_90, or an emulator's
+    workers  how many units are compiled side by side; None for a unit a core
+    store    keeps the units
+
+    The report names the variants that don't compile, with the reason; the others run. Where none does, it has the
+    status build_failed and the binary is empty, so that the run continues with the other kernels. Raises BuildError if
+    the compiler is missing.
+    """
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    variants = [variant for unit in units for variant in _names(unit)]
+    built: dict[Path, BuiltUnit] = {}
+    report = new_report(target, compiler_of(target))
+    with Builder(source, target, store, workers or os.cpu_count() or 1) as builder:
+        builder.offer(units)
+        builder.ask(variants)
+        for variant in variants:
+            try:
+                unit = builder.wait(variant)
+                built[unit.file] = unit
+            except BuildError as error:
+                report["failed"][variant] = str(error)
+        write_binary(binary, list(built))
+    if report["failed"] and not built:
+        return {**report, "status": "build_failed", "message": next(iter(report["failed"].values())), "failed": {}}
+    report["message"] = "\n".join(dict.fromkeys(filter(None, (unit.warnings for unit in built.values()))))
+    for number, unit in enumerate(built.values()):
+        report["variants"] |= {
+            name: {**entry, "unit": number} if "unit" in entry else entry for name, entry in unit.variants.items()
+        }
+    return report

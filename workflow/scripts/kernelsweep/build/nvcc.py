@@ -89,59 +89,30 @@ def compile_cubin(
 
     Raises BuildError with nvcc's message if it refuses the unit.
     """
-    given = _given(arch, include, macros or {}, options)
-    command = [find(), "-cubin", "-Xptxas=-v", *given, "-o", str(cubin), str(unit)]
-    run = run_compiler(command)
-    output = run.stderr + run.stdout
-    if run.returncode != 0:
-        message = "\n".join(line for line in output.splitlines() if not _REPORT.match(line))
-        raise BuildError(f"nvcc refused the kernel:\n{message.strip()}")
-    return output
-
-
-def preprocessed(
-    unit: Path, arch: str, include: Sequence[Path], macros: Mapping[str, str], options: Sequence[str]
-) -> str:
-    """What is left of a unit once its macros are replaced, with the places of other files' lines.
-
-    Takes as compile_cubin() does; "" where the preprocessor refuses the unit, which compile_cubin() then explains.
-    """
-    command = [find(), "-E", *_given(arch, include, macros, options), str(unit)]
-    run = run_compiler(command)
-    lines = run.stdout.splitlines() if run.returncode == 0 else []
-    return "\n".join(line for line in lines if not (line.startswith("# ") and str(unit) in line))
-
-
-def _given(arch: str, include: Sequence[Path], macros: Mapping[str, str], options: Sequence[str]) -> list[str]:
-    """What a unit's code follows from, besides its text."""
-    folders = [f"-I{folder}" for folder in include]
-    return [*_LANGUAGE, f"-arch={arch}", *options, *folders, *(f"-D{name}={value}" for name, value in macros.items())]
+    command = ["-cubin", "-Xptxas=-v", *(f"-D{name}={value}" for name, value in (macros or {}).items()), *options]
+    return _compiled(command, unit, cubin, arch, include)
 
 
 def compile_library(
-    source: Path, library: Path, arch: str, include: Sequence[Path] = (), options: Sequence[str] = ()
+    source: Path, library: Path, arch: str, include: Sequence[str | Path] = (), options: Sequence[str] = ()
 ) -> None:
     """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 
     include  folders of headers that come before the toolkit's
     Raises BuildError with nvcc's message if it refuses the source.
     """
-    command = [
-        find(),
-        *_LANGUAGE,
-        "-O3",
-        f"-arch={arch}",
-        "-shared",
-        "-Xcompiler=-fPIC",
-        *options,
-        *(f"-I{folder}" for folder in include),
-        "-o",
-        str(library),
-        str(source),
-    ]
-    run = run_compiler(command)
+    _compiled(["-O3", "-shared", "-Xcompiler=-fPIC", *options], source, library, arch, include)
+
+
+def _compiled(options: Sequence[str], source: Path, output: Path, arch: str, include: Sequence[str | Path]) -> str:
+    """Compile a source; what the compilers print. Raises BuildError."""
+    folders = [f"-I{folder}" for folder in include]
+    run = run_compiler([find(), *_LANGUAGE, f"-arch={arch}", *options, *folders, "-o", str(output), str(source)])
+    printed = run.stderr + run.stdout
     if run.returncode != 0:
-        raise BuildError(f"nvcc refused {source.name}:\n{(run.stderr + run.stdout).strip()}")
+        message = "\n".join(line for line in printed.splitlines() if not _REPORT.match(line))
+        raise BuildError(f"nvcc refused the source:\n{message.strip()}")
+    return printed
 
 
 def warnings(output: str) -> str:
@@ -171,12 +142,14 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
             current["registers"] = int(used[1])
             if shared := _SHARED.search(line):
                 current["shared_bytes"] = int(shared[1])
-    for symbol, digest in _code_hashes(cubin, reports).items():
-        reports[symbol]["binary_sha256"] = digest
-    sizes = _parameter_bytes(cubin)
-    constants = _constant_bytes(cubin)
-    for symbol, entry_report in reports.items():
-        entry_report |= {"parameter_bytes": sizes.get(symbol, []), "constant_bytes": constants}
+    with cubin.open("rb") as file:
+        elf = ELFFile(file)
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        sizes, constants = _parameter_bytes(elf), _constant_bytes(elf, table)
+        for symbol, digest in _code_hashes(elf, table, reports).items():
+            known = {"parameter_bytes": sizes.get(symbol, []), "constant_bytes": constants}
+            reports[symbol] |= {**known, "binary_sha256": digest}
     by_name = dict(zip(map(_plain, _demangled(list(reports))), reports.values(), strict=True))
     return {function: _of_function(function, by_name) for function in functions}
 
@@ -199,19 +172,18 @@ def _plain(name: str) -> str:
     return re.sub(r"\s*([<>,*&])\s*", r"\1", name).strip()
 
 
-def _parameter_bytes(cubin: Path) -> dict[str, list[int]]:
+def _parameter_bytes(elf: ELFFile) -> dict[str, list[int]]:
     """The size of each parameter of the cubin's functions, by symbol.
 
     They stand in the section .nv.info.<symbol>, in attributes 0x17 (EIATTR_KPARAM_INFO): 12 bytes with the parameter's
     index, its place and offset, and a word whose upper 14 bits are its size.
     """
     found: dict[str, list[int]] = {}
-    with cubin.open("rb") as file:
-        for section in ELFFile(file).iter_sections():
-            if section.name.startswith(_OF_ONE):
-                parameters = [value for number, value in _attributes(section.data()) if number == _PARAMETER]
-                sizes = {place: word >> 18 for _, place, _, word in (struct.unpack("<IHHI", one) for one in parameters)}
-                found[section.name.removeprefix(_OF_ONE)] = [sizes[place] for place in sorted(sizes)]
+    for section in elf.iter_sections():
+        if section.name.startswith(_OF_ONE):
+            parameters = [value for number, value in _attributes(section.data()) if number == _PARAMETER]
+            sizes = {place: word >> 18 for _, place, _, word in (struct.unpack("<IHHI", one) for one in parameters)}
+            found[section.name.removeprefix(_OF_ONE)] = [sizes[place] for place in sorted(sizes)]
     return found
 
 
@@ -228,38 +200,30 @@ def _attributes(section: bytes) -> Iterator[tuple[int, bytes]]:
         yield number, section[start:offset]
 
 
-def _constant_bytes(cubin: Path) -> dict[str, int]:
+def _constant_bytes(elf: ELFFile, table: SymbolTableSection) -> dict[str, int]:
     """The size of each variable in constant memory, by symbol: C++ doesn't mangle a global variable's name."""
-    with cubin.open("rb") as file:
-        elf = ELFFile(file)
-        table = elf.get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection)
-        place = elf.get_section_index(_CONSTANT_MEMORY)
-        return {
-            symbol.name: int(symbol["st_size"])
-            for symbol in table.iter_symbols()
-            if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] == place
-        }
+    place = elf.get_section_index(_CONSTANT_MEMORY)
+    return {
+        symbol.name: int(symbol["st_size"])
+        for symbol in table.iter_symbols()
+        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] == place
+    }
 
 
-def _code_hashes(cubin: Path, symbols: Iterable[str]) -> dict[str, str]:
+def _code_hashes(elf: ELFFile, table: SymbolTableSection, symbols: Iterable[str]) -> dict[str, str]:
     """SHA-256 of each symbol's machine code with its launch attributes and the variables of its unit.
 
     That is everything in the cubin, less what belongs to another kernel, and less _NO_CODE. Other kernels of the unit
     move a symbol's index, so that names stand for indices.
     """
     digests = {symbol: hashlib.sha256() for symbol in symbols}
-    with cubin.open("rb") as file:
-        elf = ELFFile(file)
-        table = elf.get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection)
-        for section in sorted(elf.iter_sections(), key=lambda section: section.name):
-            if section.name.startswith(_NO_CODE) or section.is_null():
-                continue
-            owner = next((symbol for symbol in digests if section.name.endswith(f".{symbol}")), None)
-            for symbol in [owner] if owner else digests:
-                content = _content_for(symbol, section, table)
-                digests[symbol].update(f"{section.name} {len(content)} ".encode() + content)
+    for section in sorted(elf.iter_sections(), key=lambda section: section.name):
+        if section.name.startswith(_NO_CODE) or section.is_null():
+            continue
+        owner = next((symbol for symbol in digests if section.name.endswith(f".{symbol}")), None)
+        for symbol in [owner] if owner else digests:
+            content = _content_for(symbol, section, table)
+            digests[symbol].update(f"{section.name} {len(content)} ".encode() + content)
     return {symbol: digest.hexdigest() for symbol, digest in digests.items()}
 
 

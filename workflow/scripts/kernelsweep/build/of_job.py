@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from kernelsweep.build.build import Source, build
+from kernelsweep.build.build import Source
 from kernelsweep.build.build_report import Report
+from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.sweep.kernels.units import read_units
 

@@ -75,11 +75,6 @@ def _first_argument(text: str) -> str:
 
 def parameter_names(source: str, kernel: str) -> list[str]:
     """The names of a kernel's function parameters, in order; empty if the source has no such kernel."""
-    match = _kernel_function(source, kernel)
+    match = re.search(rf"__global__\s+void\s+{_ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)
     parameters = match[1].split(",") if match else []
     return [re.findall(r"\w+", parameter)[-1] for parameter in parameters if parameter.strip()]
-
-
-def _kernel_function(source: str, kernel: str) -> re.Match[str] | None:
-    """A match of the kernel's function, with its parameters as the first group."""
-    return re.search(rf"__global__\s+void\s+{_ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)

@@ -1,7 +1,5 @@
 """Compiled units, kept by their content: a unit is compiled once for the same sources, macros, options and compiler.
 
-For nvcc, macros count by what the preprocessor makes of them, too: those that come to the same code share a unit.
-
 So a build that a new axis value, another study or an interruption causes compiles only what is new.
 """
 
@@ -39,7 +37,15 @@ class UnitStore:
         """
         kept = self._place(content)
         with self._compiling[kept.name]:  # Another thread may compile the same content.
-            return _copied(kept, file) or self._compiled(kept, file, compile_unit)
+            if found := _copied(kept, file):
+                return found
+            warnings, functions = compile_unit()
+            part = kept.with_suffix(f".{os.getpid()}")
+            shutil.copyfile(file, part)
+            part.replace(kept)
+            part.write_text(json.dumps([warnings, functions]), encoding="utf-8")
+            part.replace(kept.with_suffix(".json"))
+            return warnings, functions
 
     def kept(self, content: Mapping[str, Any], file: Path) -> Compiled | None:
         """The unit in `file`, if it is kept: a copy."""
@@ -66,17 +72,6 @@ class UnitStore:
 
     def _place(self, content: Mapping[str, Any]) -> Path:
         return self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-    @staticmethod
-    def _compiled(kept: Path, file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
-        report = kept.with_suffix(".json")
-        warnings, functions = compile_unit()
-        part = kept.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(file, part)
-        part.replace(kept)
-        part.write_text(json.dumps([warnings, functions]), encoding="utf-8")
-        part.replace(report)
-        return warnings, functions
 
 
 def _copied(kept: Path, file: Path) -> Compiled | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.build.built_unit import BuiltUnit
+from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.identity import Identity, identity_sha256
 from kernelsweep.measure.journal import Journal
@@ -65,4 +65,4 @@ def _key(identity: Identity) -> str:
 def _entries(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     from kernelsweep.build.build import variant_reports  # Its imports take long, and few edits need them.
 
-    return variant_reports(unit, {name: functions[name] for name in unit.functions}, 0)
+    return variant_reports(unit, {name: functions[name] for name in unit.functions})

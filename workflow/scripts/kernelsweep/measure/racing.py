@@ -13,7 +13,7 @@ from kernelsweep.sweep.point import Point
 
 # How far a point's interval has to lie above that of the fastest, as a fraction. Further visits move a median: among
 # 6,637 points of an H200 that take 10 us or more, the visits' medians lay further apart than 9.3% in one of 1,000. In
-# replays (benchmarks/racing.py), 10% changed the ties of 3 in 4,490 best configurations, and 15% of none.
+# replays, 10% changed the ties of 3 in 4,490 best configurations, and 15% of none.
 ALLOWANCE = 0.15
 
 

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kernelsweep.build.built_unit import BuiltUnit
+from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import BuildError
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.environment import git_revision

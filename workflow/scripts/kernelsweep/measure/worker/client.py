@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kernelsweep.build.built_unit import BuiltUnit
+from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
