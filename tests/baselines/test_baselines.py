@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import platform
 import re
 import shutil
@@ -55,19 +56,17 @@ def rows_of(names: list[str], array_size: int, dtype: str) -> list[dict[str, Any
     )
 
 
-@pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", BASELINES)
-def test_sums_are_right_for_every_type_and_length(library: Path, name: str, dtype: str, length: int) -> None:
+def test_sums_are_right_for_every_type_and_length_and_leave_the_input(library: Path, name: str) -> None:
     # Pins: a recursion that drops the odd element. Lengths of one to three and just past a power of two have one.
-    array = input_of(sized(length, dtype=dtype))
-    exact = sum((Fraction(value) for value in array.tolist()), Fraction(0))
-    found = total(library, name, array.copy())
-    if array.dtype.kind == "i":
-        assert found == exact
-    else:
-        error = abs(Fraction(float(found)) - exact)
-        assert error <= BASELINES[name].depth(length) * Fraction(float(np.finfo(dtype).eps)) / 2 * exact
+    for length, dtype in itertools.product(LENGTHS, DTYPES):
+        array = input_of(sized(length, dtype=dtype))
+        exact = sum((Fraction(value) for value in array.tolist()), Fraction(0))
+        found = total(library, name, changed := array.copy())
+        error = abs(Fraction(found.item() if hasattr(found, "item") else found) - exact)
+        unit = Fraction(float(np.finfo(dtype).eps)) / 2 if array.dtype.kind == "f" else 0
+        assert error <= BASELINES[name].depth(length) * unit * exact, (length, dtype)
+        assert BASELINES[name].updates_input or np.array_equal(changed, array)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
@@ -80,14 +79,6 @@ def test_integers_wrap_around_as_on_the_device(library: Path, name: str, dtype: 
         for length in (2, 3, 1001):
             expected = (int(value) * length + modulus // 2) % modulus - modulus // 2
             assert total(library, name, np.full(length, value, dtype)) == expected
-
-
-@pytest.mark.parametrize("name", [name for name, baseline in BASELINES.items() if not baseline.updates_input])
-def test_the_input_is_unchanged(library: Path, name: str) -> None:
-    array = input_of(sized(1000))
-    before = array.copy()
-    total(library, name, array)
-    assert np.array_equal(array, before)
 
 
 def test_every_sample_of_the_recursive_sum_is_of_the_whole_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,21 +116,7 @@ def test_elements_are_added_one_by_one(library: Path) -> None:
             assert not PACKED_ADD.search(code)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="reads x86-64's instructions")
-@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not installed")
-def test_the_search_for_packed_adds_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host, "_OPTIONS", ["-std=c++17", "-O3", "-fPIC", "-shared"])
-    compile_sums(SOURCE, tmp_path / "sums.so")
-    listing = subprocess.run(["objdump", "-d", str(tmp_path / "sums.so")], capture_output=True, text=True, check=True)
-    assert PACKED_ADD.search(listing.stdout)
-
-
-def test_the_same_source_gives_the_same_binary(library: Path, tmp_path: Path) -> None:
-    compile_sums(SOURCE, tmp_path / "again.so")
-    assert (tmp_path / "again.so").read_bytes() == library.read_bytes()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
 def test_rows_can_stand_among_the_kernels(dtype: str, tmp_path: Path) -> None:
     names = list(BASELINES)
     path = tmp_path / "baselines.csv"
@@ -162,64 +139,18 @@ def test_rows_can_stand_among_the_kernels(dtype: str, tmp_path: Path) -> None:
     assert all(len(rows.loc["cpu_scalar_loop", column]) == 64 for column in ("source_sha256", "binary_sha256"))
 
 
-@pytest.mark.parametrize(
-    ("compiler", "reason"),
-    [
-        ("false", "false refused host_sums.cpp: exit status 1"),
-        ("true", "made no library"),
-        ("no-such-compiler", "no-such-compiler was not found on the PATH"),
-    ],
-)
-def test_a_missing_or_failing_compiler_costs_only_what_is_compiled(
-    compiler: str, reason: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CXX", compiler)
+def test_a_missing_compiler_costs_only_what_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler")
     scalar_loop, numpy = rows_of(["scalar_loop", "numpy"], 1000, "int32")
-    assert scalar_loop["status"] == "build_failed"
-    assert reason in scalar_loop["message"]
-    assert "time_us" not in scalar_loop
+    assert scalar_loop["status"] == "build_failed" and "time_us" not in scalar_loop
+    assert "no-such-compiler was not found on the PATH" in scalar_loop["message"]
     assert numpy["status"] == "ok"
 
 
-def test_a_source_that_does_not_compile_is_told_with_the_compilers_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = tmp_path / "sums.cpp"
-    broken.write_text(SOURCE.read_text().replace("Element sum = 0;", ""))
-    monkeypatch.setattr(sys.modules[__name__], "SOURCE", broken)
-    (row,) = rows_of(["scalar_loop"], 1000, "int32")
-    assert row["status"] == "build_failed"
-    assert "error: 'sum' was not declared in this scope" in row["message"]
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_wrong_sum_has_no_time(dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_sum_has_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tmp_path / "sums.cpp"
     wrong.write_text(SOURCE.read_text().replace("std::size_t i = 0; i < count", "std::size_t i = 1; i < count"))
     monkeypatch.setattr(sys.modules[__name__], "SOURCE", wrong)
-    (row,) = rows_of(["scalar_loop"], 1000, dtype)
-    assert row["status"] == "wrong_result"
+    (row,) = rows_of(["scalar_loop"], 1000, "float32")
+    assert row["status"] == "wrong_result" and "time_us" not in row
     assert row["message"].startswith("value: expected ")
-    assert "time_us" not in row
-
-
-def test_too_little_memory_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_memory(*arguments: Any) -> Any:
-        raise MemoryError("Unable to allocate 64.0 MiB")
-
-    monkeypatch.setattr(host, "bind", no_memory)
-    (row,) = rows_of(["numpy"], 1000, "int32")
-    assert (row["status"], row["message"]) == ("out_of_memory", "Unable to allocate 64.0 MiB")
-
-
-def test_a_long_loop_in_float32_is_held_to_a_bound_that_means_something() -> None:
-    # Pins: gamma(k) = k u / (1 - k u) divides by zero at 2^24 roundings of float32, and is negative beyond.
-    unit = 2.0**-24
-    for exponent in (20, 24, 28, 32):
-        count = 2**exponent
-        instance = REDUCTION.instance("", sized(count, dtype="float32"), 1)
-        expected = instance.expected["value"].elements.item()
-        bound = instance.bounds(BASELINES["scalar_loop"].depth(count))["value"].elements.item()
-        assert bound == pytest.approx(count * unit * expected, rel=1e-3)
-    short = instance.bounds(27)["value"].elements.item() / expected
-    assert short == pytest.approx(27 * unit / (1 - 27 * unit), rel=1e-6)

@@ -26,21 +26,20 @@ from checkout import ROOT
 from planted import point
 from reductions import OPERATIONS, REDUCTION
 
-from kernelsweep.baselines import cub, libraries
+from kernelsweep.baselines import libraries, library_calls
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.baselines.libraries import (
     COMPILED,
     IMPLEMENTATION,
     LIBRARIES,
-    Library,
     as_kernel,
     library_axes,
     library_report,
     planned_calls,
+    why_missing,
 )
 from kernelsweep.build.build_report import Report, read_report
-from kernelsweep.build.nvcc import compile_library
-from kernelsweep.errors import BuildError, LaunchError
+from kernelsweep.errors import LaunchError
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.sampling import Sampling
@@ -101,12 +100,8 @@ def reducing(name: str) -> KernelSource:
 
 
 def test_every_rival_that_a_study_may_name_exists() -> None:
-    for name, rival in LIBRARIES.items():
-        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{libraries.module_of(name)}.py").is_file()
-        assert (ROOT / f"workflow/scripts/kernelsweep/baselines/{libraries.cub_source(name)}").is_file() == (
-            name in COMPILED
-        )
-        assert set(rival.operations) <= set(OPERATIONS)
+    assert library_calls._LOADERS.keys() == LIBRARIES.keys()
+    assert all(set(rival.operations) <= set(OPERATIONS) for rival in LIBRARIES.values())
 
 
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
@@ -127,10 +122,10 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        libraries, "LIBRARIES", {**LIBRARIES, "cupy": Library("CuPy", ("no_such_package",), "a wish", ("sum",))}
+        libraries, "LIBRARIES", {**LIBRARIES, "cupy": replace(LIBRARIES["cupy"], package="no_such", install="a wish")}
     )
     assert {each.skipped for each in planned_calls(reducing("cupy"), on_gpu(), [])} == {
-        "no_such_package is not installed (a wish)"
+        "no_such is not installed (a wish)"
     }
     with monkeypatch.context() as bare:
         bare.setattr(libraries, "newest_cub", lambda: None)
@@ -145,21 +140,6 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     assert planned.skipped == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
 
 
-def test_cubs_variants_follow_its_library_and_a_failed_build_is_reported(tmp_path: Path) -> None:
-    # Pins: times kept in the journal when another CUB was compiled.
-    library = tmp_path / "cub.so"
-    planned = planned_calls(reducing("cub"), [{**on_gpu()[0], "array_size": [2**20]}], [])
-    hashes = []
-    for content in (b"one", b"another"):
-        library.write_bytes(content)
-        variants = library_report(reducing("cub"), library, BUILT, planned)["variants"]
-        assert variants["cub<sum, int>"]["words"] == ["sum", "int32"]
-        hashes.append(variants["cub<sum, int>"]["binary_sha256"])
-    assert hashes[0] != hashes[1]
-    failed = library_report(reducing("cub"), library, {**BUILT, "status": "build_failed", "message": "no"}, planned)
-    assert (failed["status"], failed["message"], failed["variants"]) == ("build_failed", "no", {})
-
-
 def test_cub_gets_storage_of_the_size_it_asks_for_once(stand_in: Path) -> None:
     # Pins: storage that is asked for, or allocated, within the timed calls.
     allocated: list[np.ndarray] = []
@@ -168,7 +148,7 @@ def test_cub_gets_storage_of_the_size_it_asks_for_once(stand_in: Path) -> None:
         allocated.append(np.zeros(size, np.uint8))
         return int(allocated[-1].ctypes.data)
 
-    reduce = cub.reduction(stand_in, allocate)
+    reduce = library_calls.Cub(stand_in, allocate).reduce
     stream = SimpleNamespace(handle=7)
     data, value = np.arange(1000, dtype=np.int32), np.zeros(1, np.int32)
     for count in (1000, 1000, 10, 1000):
@@ -271,7 +251,7 @@ def current(stream: Any) -> Iterator[None]:
     yield
 
 
-def stand_in_torch(precisions: list[str]) -> dict[str, ModuleType]:
+def stand_in_torch(precisions: list[str]) -> ModuleType:
     """As much of PyTorch as multiplies matrices, on the host."""
 
     def as_tensor(memory: Any, device: str) -> np.ndarray:
@@ -282,57 +262,22 @@ def stand_in_torch(precisions: list[str]) -> dict[str, ModuleType]:
     torch = ModuleType("torch")
     torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
     vars(torch).update(
-        Tensor=np.ndarray,
-        sum=None,
-        prod=None,
-        amin=None,
-        amax=None,
         as_tensor=as_tensor,
         mm=lambda left, right, out: np.matmul(left, right, out=out),
         set_float32_matmul_precision=precisions.append,
         cuda=SimpleNamespace(stream=current, ExternalStream=lambda handle: ("external", handle)),
     )
-    return {"torch": torch}
+    return torch
 
 
-def stand_in_cupy(precisions: list[str]) -> dict[str, ModuleType]:
-    """As much of CuPy as calls cuBLAS's SGEMM, on the host: matrices lie column by column."""
-
-    def sgemm(handle: int, *of_call: int) -> None:
-        plain, also_plain, m, n, k, one, a, a_rows, b, b_rows, zero, c, c_rows = of_call
-        assert (handle, plain, also_plain, a_rows, b_rows, c_rows) == (9, 0, 0, m, k, m)
-        assert (matrix(one, (1,))[0], matrix(zero, (1,))[0]) == (1, 0)
-        matrix(c, (m, n), "F")[:] = matrix(a, (m, k), "F") @ matrix(b, (k, n), "F")
-
-    cublas = SimpleNamespace(
-        sgemm=sgemm,
-        setMathMode=lambda handle, mode: precisions.append(mode),
-        CUBLAS_OP_N=0,
-        CUBLAS_DEFAULT_MATH="highest",
-        CUBLAS_TF32_TENSOR_OP_MATH="high",
-    )
-    cupy, libs = ModuleType("cupy"), ModuleType("cupy_backends.cuda.libs")
-    cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
-    device = SimpleNamespace(get_cublas_handle=lambda: 9)
-    cupy.cuda = SimpleNamespace(device=device, ExternalStream=lambda handle: current(("external", handle)))  # type: ignore[attr-defined]
-    libs.cublas = cublas  # type: ignore[attr-defined]
-    packages = {name: ModuleType(name) for name in ("cupy_backends", "cupy_backends.cuda")}
-    return {"cupy": cupy, "cupy_backends.cuda.libs": libs, **packages}
-
-
-@pytest.mark.parametrize("stand_in_of", [stand_in_torch, stand_in_cupy])
 def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_result(
-    stand_in_of: Callable[[list[str]], dict[str, ModuleType]],
     gpu_modules: tuple[Any, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Pins: matrices in the other order, or a precision that stays as the point before left it.
     precisions: list[str] = []
-    stand_ins = stand_in_of(precisions)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: getattr(sys.modules.get(name), "__spec__", None))
-    for name, module in stand_ins.items():
-        monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.delitem(sys.modules, "kernelsweep.baselines.torch", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", stand_in_torch(precisions))
     monkeypatch.chdir(ROOT)
     _, rival_platform = gpu_modules
 
@@ -368,63 +313,43 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
     assert Runner(OnHost(), wrong).run(planned[0].point, planned[0].variant).status == "wrong_result"
 
 
-def test_a_library_that_is_none_is_told_so(tmp_path: Path) -> None:
-    (tmp_path / "cub.so").write_bytes(b"")
-    with pytest.raises(BuildError, match="CUB's functions can't be used"):
-        cub.reduction(tmp_path / "cub.so", lambda size: size)
-
-
-def build_cub(source: Path) -> Report:
+def build_cub(source: Path, library: str) -> Report:
     """Run the script that compiles CUB; the build report, as the job that measures CUB reads it."""
     folder = source.parent
-    outputs = {kind: f"{source.with_suffix(suffix)}" for kind, suffix in (("library", ".so"), ("report", ".json"))}
     job = {
         "input": {"source": str(source)},
-        "output": outputs,
-        "wildcards": {"target": "sm_90", "library": source.stem},
-        "params": {"options": []},
+        "output": {"library": f"{folder}/{library}.so", "report": f"{folder}/{library}.json"},
+        "wildcards": {"target": "sm_90", "library": library},
+        "params": {"options": LIBRARIES[library].options},
     }
     (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
     subprocess.run(command, check=True)
-    return read_report(source.with_suffix(".json"))
+    return read_report(folder / f"{library}.json")
 
 
 @pytest.mark.nvcc
-def test_cub_compiles_to_a_function_for_each_operation_and_its_histogram(tmp_path: Path) -> None:
-    # All types and operations are compiled in the first run on a GPU. These have all of the file's code but two calls,
-    # and CUB's headers are parsed once.
-    source, text = tmp_path / "cub.cu", CUB.read_text()
-    types = re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", text)
-    assert [name for name in types if name != "type"] == ["int32", "int64", "float32", "float64"]
-    operations = re.findall(r"CUB_FUNCTION\((\w+)_##type, \w+, Element\)", text)
-    assert operations == [*OPERATIONS]
-    text = re.sub(r"CUB_FUNCTIONS\((?!type|int32).*\n", "", text)
-    text = re.sub(r"\\\n +CUB_FUNCTION\((?:minimum|maximum)_.*", r"\\", text)
-    histogram = CUB.with_name("cub_histogram.cu").read_text().replace("cub_error_text", "cub_histogram_error_text")
-    source.write_text(f"{text}\n{histogram}")
-    report = build_cub(source)
-    assert report["status"] == "ok", report["message"]
-    library = ctypes.CDLL(str(tmp_path / "cub.so"))
-    assert all(hasattr(library, f"cub_{name}") for name in ("sum_int32", "product_int32", "histogram", "error_text"))
-    # In another folder, since the library above is loaded: to overwrite its file would crash a later launch.
-    nonsense = tmp_path / "nonsense/cub.cu"
-    nonsense.parent.mkdir()
-    nonsense.write_text("nonsense")
-    report = build_cub(nonsense)
-    assert report["status"] == "build_failed" and "refused cub.cu" in report["message"]
-
-
-@pytest.mark.nvcc
-def test_the_newest_cubs_sums_compile_in_each_environment(tmp_path: Path) -> None:
-    if not (include := libraries.header_folders("cub_pooled")):
+@pytest.mark.parametrize("name", [name for name in COMPILED if name not in ("cub_newest", "cub_histogram")])
+def test_cub_compiles_to_the_functions_that_are_called(name: str, tmp_path: Path) -> None:
+    # All types and operations are compiled in the first run on a GPU. These have all of the file's code but two calls.
+    if why_missing(name):
         pytest.skip("uv run --extra cccl pytest")
-    source, text = tmp_path / "cub_sum.cu", CUB.with_name("cub_sum.cu").read_text()
-    source.write_text(re.sub(r"CUB_SUM\((?!type|float32).*\n", "", text))
-    for library in (tmp_path / f"{name}.so" for name in ("cub_pooled", "cub_not_guaranteed", "cub_tuned")):
-        assert libraries.cub_source(library.stem) == source.name
-        compile_library(source, library, "sm_90", include, libraries.cub_options(library.stem))
-        assert hasattr(ctypes.CDLL(str(library)), "cub_sum_float32")
+    text = CUB.read_text()
+    assert re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", text)[-4:] == ["int32", "int64", "float32", "float64"]
+    text = re.sub(r"CUB_FUNCTIONS\((?!type|float32).*\n", "", text)
+    text = re.sub(r"\\\n +CUB_FUNCTION\((?:minimum|maximum)_.*", r"\\", text)
+    (tmp_path / "cub.cu").write_text(text)
+    report = build_cub(tmp_path / "cub.cu", name)
+    assert report["status"] == "ok", report["message"]
+    library = ctypes.CDLL(str(tmp_path / f"{name}.so"))
+    assert all(hasattr(library, function) for function in ("cub_sum_float32", "cub_error_text"))
+
+
+@pytest.mark.nvcc
+def test_what_does_not_compile_costs_only_the_librarys_points(tmp_path: Path) -> None:
+    (tmp_path / "cub.cu").write_text("nonsense")
+    report = build_cub(tmp_path / "cub.cu", "cub")
+    assert report["status"] == "build_failed" and "nvcc refused the source" in report["message"]
 
 
 class Clocked(EmulatorPlatform):
@@ -499,12 +424,3 @@ def test_a_copy_or_fill_that_does_nothing_has_no_time() -> None:
     rows = measure_driver(Idle(), ["copy", "fill"], REDUCTION, [point(2**16, 1)], SAMPLING, None, KNOWN)
     assert [row["status"] for row in rows] == ["wrong_result"] * 2
     assert not any("time_us" in row for row in rows)
-
-
-def test_limits_that_do_not_fit_into_memory_are_rows() -> None:
-    class Full(Clocked):
-        def allocate(self, size: int) -> np.ndarray:
-            raise MemoryError("17.18 GB of device memory asked for")
-
-    (row,) = measure_driver(Full(), ["fill"], REDUCTION, [point(2**32, 1)], SAMPLING, None, KNOWN)
-    assert (row["status"], row["message"]) == ("out_of_memory", "17.18 GB of device memory asked for")

@@ -21,9 +21,9 @@ from shipped_kernels import shipped_studies, shipped_study
 from kernelsweep.baselines.libraries import (
     COMPILED,
     IMPLEMENTATION,
-    REDUCTIONS,
+    LIBRARIES,
     as_kernel,
-    header_folders,
+    headers,
     library_report,
     planned_calls,
     why_missing,
@@ -295,7 +295,7 @@ def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: 
         assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
-@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("name", [name for name, library in LIBRARIES.items() if library.operations])
 def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tmp_path: Path) -> None:
     if reason := why_missing(name):
         pytest.skip(reason)
@@ -338,9 +338,8 @@ def compiled(name: str, arch: str, folder: Path) -> Path | None:
     if name not in COMPILED:
         return None
     library = folder / f"{name}.so"
-    nvcc.compile_library(
-        ROOT / f"workflow/scripts/kernelsweep/baselines/{name}.cu", library, arch, header_folders(name)
-    )
+    source = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
+    nvcc.compile_library(source, library, arch, headers(name)[0], LIBRARIES[name].options)
     return library
 
 

@@ -137,7 +137,7 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         (
             "metrics",
             {"time": {"unit": "GB", "ncu": "gpu__time_duration.sum [ns]", "combine": "sum", "meaning": "Time."}},
-            ["metrics.time.unit is 'GB', but its counter has the unit ns. Allowed: ns, us, ms, s."],
+            ["metrics.time.unit is 'GB'. Allowed for its counter: ns, us, ms, s."],
         ),
         ("seed", True, ["seed is True. Allowed: a whole number"]),
         ("sweeps.full.array_size", [8, "2^99"], ["sweeps.full.array_size is '2^99'. Allowed: sizes from 1 to 2^32"]),
@@ -187,7 +187,7 @@ def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[
         ({"rivals": [{"call": "thrust", "arguments": []}]}, ["rivals has 'thrust'; Known: cub, cub_newest"]),
         (
             {"rivals": [{"call": "cub<operation>", "arguments": ["data", "value", "array_size"]}]},
-            ["rivals has 'cub<operation>'. It needs: cub<operation, dtype> with data, value, array_size."],
+            ["rivals calls 'cub<operation>' with 3 arguments. It needs: cub<operation, dtype> with data, value"],
         ),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
         (

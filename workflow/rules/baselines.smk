@@ -1,6 +1,6 @@
 # Baselines for kernels on the same device: the host's sums, libraries' functions, the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import LIBRARIES, module_of
+from kernelsweep.baselines.libraries import LIBRARIES
 
 
 rule measure_host:
@@ -61,11 +61,10 @@ rule measure_library:
         sweep=for_job(parameters.sweep_beside_kernels),
         measuring=config["measuring"],
         seed=config["seed"],
-        code=lambda wildcards: code_hash_of(
+        code=code_of(
             "measure/measure_library.py",
             *(f"kernelsweep/{name}" for name in MEASURING),
             "kernelsweep/baselines/library_platform.py",
-            f"kernelsweep/baselines/{module_of(wildcards.rival)}.py",
         ),
     script:
         "../scripts/measure/measure_library.py"

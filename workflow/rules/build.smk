@@ -1,6 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
-from kernelsweep.baselines.libraries import COMPILED, cub_options, cub_source, header_release
+from kernelsweep.baselines.libraries import COMPILED, LIBRARIES, headers
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
@@ -50,9 +50,7 @@ rule build_kernel:
 
 rule build_cub:
     input:
-        source=lambda wildcards: of_home(
-            f"workflow/scripts/kernelsweep/baselines/{cub_source(wildcards.library)}", Path.cwd()
-        ),
+        source=of_home("workflow/scripts/kernelsweep/baselines/cub.cu", Path.cwd()),
     output:
         library=path("cub", suffix="so"),
         report=path("cub", suffix="json"),
@@ -64,8 +62,8 @@ rule build_cub:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        headers=lambda wildcards: header_release(wildcards.library),
-        options=lambda wildcards: cub_options(wildcards.library),
+        headers=lambda wildcards: headers(wildcards.library)[1],
+        options=lambda wildcards: LIBRARIES[wildcards.library].options,
         compiler=for_job(building.compiler),
         code=code_of("build/build_cub.py"),
     script:

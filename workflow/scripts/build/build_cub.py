@@ -1,8 +1,8 @@
-"""Compile CUB's functions to a library for ctypes, and write a build report."""
+"""Compile one of CUB's functions to a library for ctypes, and write a build report."""
 
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import header_folders, why_missing
+from kernelsweep.baselines.libraries import headers, why_missing
 from kernelsweep.build import nvcc
 from kernelsweep.build.build_report import new_report, write_report
 from kernelsweep.errors import BuildError
@@ -16,7 +16,7 @@ with logged(snakemake.log[0]) as terminal:
     try:
         if missing:
             raise BuildError(missing)
-        nvcc.compile_library(source, library, target, header_folders(name), snakemake.params.options)
+        nvcc.compile_library(source, library, target, headers(name)[0], snakemake.params.options)
     except BuildError as error:
         report.update(status="build_failed", message=str(error))
         library.write_bytes(b"")

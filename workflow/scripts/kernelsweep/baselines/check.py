@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.baselines.libraries import LIBRARIES, REDUCTIONS, as_kernel, words_of
+from kernelsweep.baselines.libraries import LIBRARIES, as_kernel, words_of
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.study import Study
@@ -37,14 +37,11 @@ def _check_call(name: str, call: Mapping[str, Any], study: Study) -> None:
     if name not in LIBRARIES:
         guess = nearest(name, LIBRARIES) or ";"
         raise UserError(f"{study.file}: rivals has {name!r}{guess} Known: {', '.join(LIBRARIES)}.")
-    words, parameters = LIBRARIES[name].words[:1], LIBRARIES[name].parameters
-    if name in REDUCTIONS:
-        words, parameters = ("operation", "dtype"), ("data", "value", "array_size")
-    of_words = f"<{', '.join(words)}>" if words else ""
-    needed = f"{name}{of_words} with {', '.join(parameters)}"
-    if len(call["arguments"]) != len(parameters):
+    words, parameters = LIBRARIES[name].words, LIBRARIES[name].parameters
+    given = len(words_of(as_kernel(name, study.problem, call))), len(call["arguments"])
+    if given != (len(words), len(parameters)):
+        needed = f"{name}<{', '.join(words)}>" if words else name
         raise UserError(
-            f"{study.file}: rivals calls {name} with {len(call['arguments'])} arguments. It needs: {needed}."
+            f"{study.file}: rivals calls {call['call']!r} with {given[1]} arguments. It needs: {needed} with "
+            f"{', '.join(parameters)}."
         )
-    if len(words_of(as_kernel(name, study.problem, call))) != len(words):
-        raise UserError(f"{study.file}: rivals has {call['call']!r}. It needs: {needed}.")

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.baselines.host import sampled_columns
 from kernelsweep.baselines.libraries import compared_points
-from kernelsweep.measure.sampling import Sampling, sample
+from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem_file import Problem
-from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
+from kernelsweep.results import LIMIT_PREFIX, Row, point_columns
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.point import Point
 
@@ -63,8 +64,9 @@ def measure_driver(
     for name in names:
         for point in planned:
             row = {**known, **point_columns(point), "kernel": f"{LIMIT_PREFIX}{name}"}
+            size = max(int(problem.work(point)["bytes"]), 8)
             try:
-                row |= _measure(platform, name, point, problem, sampling, peak_bandwidth_gbs)
+                row |= _measure(platform, name, size, point["cache"] == "cold", sampling, peak_bandwidth_gbs)
             except MemoryError as error:
                 row |= {"status": "out_of_memory", "message": str(error)}
             rows.append(row)
@@ -72,70 +74,42 @@ def measure_driver(
 
 
 def _measure(
-    platform: Platform,
-    name: str,
-    point: Point,
-    problem: Problem,
-    sampling: Sampling,
-    peak_bandwidth_gbs: float | None,
+    platform: Platform, name: str, size: int, is_cold: bool, sampling: Sampling, peak_bandwidth_gbs: float | None
 ) -> Row:
-    """Move as many bytes as the point's work has, and return the row's further columns."""
-    size = max(int(problem.work(point)["bytes"]), 8)
-    sizes = [size // 2, size // 2] if name == "copy" else [size]
+    """Move so many bytes, and return the row's further columns."""
+    each = size // 2 if name == "copy" else size
     buffers: list[Memory] = []
+
+    def move() -> None:
+        if name == "copy":
+            platform.copy(buffers[1], buffers[0], each)
+        else:
+            platform.fill(buffers[0], each, _FILLING)
+
+    def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
+        if is_cold:
+            platform.flush_cache()
+        start()
+        move()
+        stop()
+
+    def time_samples(count: int) -> tuple[list[float], bool]:
+        times = platform.time(timed, count)
+        return times, bool(platform.conditions().throttle_reasons)
+
     try:
-        for each in sizes:
+        for _ in range(size // each):
             buffers.append(platform.allocate(each))
-        source, target = buffers[0], buffers[-1]
-
-        def move() -> None:
-            if name == "copy":
-                platform.copy(target, source, sizes[0])
-            else:
-                platform.fill(target, size, _FILLING)
-
-        def timed(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            if point["cache"] == "cold":
-                platform.flush_cache()
-            start()
-            move()
-            stop()
-
-        def time_samples(count: int) -> tuple[list[float], bool]:
-            times = platform.time(timed, count)
-            return times, bool(platform.conditions().throttle_reasons)
-
-        mistake = _mistake(platform, name, source, target, sizes[-1], move)
-        if mistake:
-            return {"status": "wrong_result", "message": mistake}
-        sampled = sample(time_samples, sampling)
+        before = (np.arange(min(each, _CHECKED_BYTES)) % 251 + 1).astype(np.uint8)
+        platform.upload(buffers[-1], np.zeros_like(before))
+        platform.upload(buffers[0], before)
+        move()
+        platform.synchronize()
+        after = np.empty_like(before)
+        platform.download(buffers[-1], after)
+        if not np.array_equal(after, before if name == "copy" else np.full_like(before, _FILLING & 0xFF)):
+            return {"status": "wrong_result", "message": f"the driver's {name} left other bytes than were asked for"}
+        return sampled_columns(time_samples, sampling, size, peak_bandwidth_gbs)
     finally:
         for memory in buffers:
             platform.free(memory)
-    times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
-    flags = {
-        "noisy": not sampled.settled,
-        "throttled": not sampled.clean,
-        "imprecise": is_imprecise(times, sampling.relative_precision),
-    }
-    return {
-        "status": "ok",
-        "flags": " ".join(flag for flag, holds in flags.items() if holds),
-        **times,
-    }
-
-
-def _mistake(
-    platform: Platform, name: str, source: Memory, target: Memory, size: int, move: Callable[[], None]
-) -> str | None:
-    """Move once, and return the mistake in the first bytes of the target, or None."""
-    before = (np.arange(min(size, _CHECKED_BYTES)) % 251 + 1).astype(np.uint8)
-    platform.upload(target, np.zeros_like(before))
-    platform.upload(source, before)
-    move()
-    platform.synchronize()
-    after = np.empty_like(before)
-    platform.download(target, after)
-    if name == "copy":
-        return None if np.array_equal(after, before) else "the copy is not what was copied"
-    return None if after[0] and (after == after[0]).all() else "the fill left other bytes than one"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.build import gcc
+from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError
 from kernelsweep.measure.environment import processor_name
 from kernelsweep.measure.sampling import Sampling, sample
@@ -73,14 +72,9 @@ def compile_sums(source: Path, library: Path) -> None:
     Raises BuildError if there is no compiler, or with the compiler's message if it refuses the source.
     """
     compiler = gcc.find()
-    environment = {**os.environ, "LC_ALL": "C"}  # Compiler messages in English.
-    command = [*compiler, *_OPTIONS, str(source), "-o", str(library)]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
+    run = run_compiler([*compiler, *_OPTIONS, str(source), "-o", str(library)])
     if run.returncode != 0:
-        reason = run.stderr.strip() or f"exit status {run.returncode}"
-        raise BuildError(f"{compiler[0]} refused {source.name}: {reason}")
-    if not library.is_file():
-        raise BuildError(f"{compiler[0]} made no library of {source.name}, and printed no message")
+        raise BuildError(f"{compiler[0]} refused {source.name}: {run.stderr.strip()}")
 
 
 def bind(name: str, array: Array, library: Path | None) -> Callable[[], Any]:
@@ -157,13 +151,9 @@ def _measure(name: str, point: Point, instance: Instance, library: Path, samplin
     result = np.array([run()], point["dtype"])
     judgement = instance.judge(point, {"value": result}, baseline.depth(point["array_size"]))
     error = judgement.relative_error
-    row: Row = {
-        "status": "wrong_result" if judgement.mistake else "ok",
-        "message": judgement.mistake,
-        "relative_error": None if error is None else f"{error:.4g}",
-    }
+    row: Row = {"message": judgement.mistake, "relative_error": None if error is None else f"{error:.4g}"}
     if judgement.mistake:
-        return row
+        return row | {"status": "wrong_result"}
 
     def time_samples(count: int) -> tuple[list[float], bool]:
         times = []
@@ -175,7 +165,24 @@ def _measure(name: str, point: Point, instance: Instance, library: Path, samplin
             times.append((time.perf_counter_ns() - started) / 1e3)
         return times, False
 
+    return row | sampled_columns(time_samples, sampling, data.nbytes, None)
+
+
+def sampled_columns(
+    time_samples: Callable[[int], tuple[list[float], bool]],
+    sampling: Sampling,
+    size: int,
+    peak_bandwidth_gbs: float | None,
+) -> Row:
+    """The columns of a point that moves `size` bytes and is visited once, with its status, times and flags.
+
+    time_samples  as sampling.sample() takes it
+    """
     sampled = sample(time_samples, sampling)
-    times = time_columns([sampled.samples], {"bytes": data.nbytes}, None)
-    flags = {"noisy": not sampled.settled, "imprecise": is_imprecise(times, sampling.relative_precision)}
-    return row | times | {"flags": " ".join(flag for flag, holds in flags.items() if holds)}
+    times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
+    flags = {
+        "noisy": not sampled.settled,
+        "throttled": not sampled.clean,
+        "imprecise": is_imprecise(times, sampling.relative_precision),
+    }
+    return {"status": "ok", "flags": " ".join(flag for flag, holds in flags.items() if holds), **times}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.baselines.libraries import load
+from kernelsweep.baselines.library_calls import load
 from kernelsweep.platforms.gpu import STREAMS, GpuPlatform
 from kernelsweep.platforms.platform import Memory, Size
 
