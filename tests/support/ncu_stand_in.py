@@ -52,7 +52,7 @@ def observe(words: list[str]) -> None:
     """Run the worker, and write the captures to the file that the options name."""
     options = [word for word in words if word.startswith("--")]
     observed = words[words.index(sys.executable) :]
-    requests, answers = json.loads(Path(observed[-2]).read_text(encoding="utf-8")), Path(observed[-1])
+    requests, answers = json.loads(Path(observed[-3]).read_text(encoding="utf-8")), Path(observed[-2])
     kernel = requests["task"]["kernel"]
     plays = os.environ.get("NCU_PLAYS", "") if os.environ.get("NCU_KERNEL", kernel) == kernel else ""
     print(WARNING, flush=True)

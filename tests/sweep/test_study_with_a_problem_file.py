@@ -15,9 +15,7 @@ from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.fit import of_size
-from kernelsweep.observe.chosen_points import nearest_point
-from kernelsweep.observe.sanitizer.selection import points_to_check
-from kernelsweep.observe.searched_points import searched_points
+from kernelsweep.observe.chosen_points import nearest_point, points_to_check, searched_points
 from kernelsweep.project.building import compiled_units
 from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of

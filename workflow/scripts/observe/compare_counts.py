@@ -17,4 +17,4 @@ with logged(snakemake.log[0]):
     device = read_device(snakemake.input.device)
     page = counts_page(compared, device, snakemake.params.command)
     Path(snakemake.output[0]).write_text(page, encoding="utf-8")
-    print(f"{len(compared)} values compared, {sum(one.is_within for one in compared)} within the goals")
+    print(f"{len(compared)} values compared, {compared['is_within'].sum()} within the goals")

@@ -7,9 +7,7 @@ from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.logs import logged
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.observe.counting.rows import count_rows
-from kernelsweep.observe.counting.run import CountedPoint, CountingRunner
-from kernelsweep.observe.time_limit import within
+from kernelsweep.observe.counting.run import CountedPoint, CountingRunner, count_rows, within
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation

@@ -9,10 +9,8 @@ from kernelsweep.analysis.words import point_text
 from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.observe.accesses.picture import draw, empty
-from kernelsweep.observe.accesses.trace import trace_block
-from kernelsweep.observe.counting.run import CountingRunner
-from kernelsweep.observe.time_limit import within
+from kernelsweep.observe.accesses.picture import WARPS, draw, empty
+from kernelsweep.observe.counting.run import CountingRunner, within
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
@@ -35,7 +33,7 @@ def pictures(
             drawings.append(empty(step["name"], "The variant could not be compiled."))
             continue
         shown = point_text({axis: value for axis, value in point.items() if value is not None})
-        drawings.append(draw(step["name"], shown, trace_block(runner, point, variant)))
+        drawings.append(draw(step["name"], shown, runner.trace(point, variant, WARPS)))
     return drawings
 
 

@@ -10,18 +10,27 @@ from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
+from kernelsweep.observe.chosen_points import points_to_profile, searched_points
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
-from kernelsweep.observe.profiling.rows import empty_rows, profile_rows
-from kernelsweep.observe.profiling.selection import points_to_profile, why_not_compiled
-from kernelsweep.observe.requests import Requests
-from kernelsweep.observe.searched_points import build_searched, searched_points
+from kernelsweep.observe.profiling.ncu_report import empty_rows, profile_rows
+from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
-from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.points import launched_columns
 from kernelsweep.sweep.study import kernel_of_job
+
+
+def why_not_compiled(planned: PlannedPoint) -> str | None:
+    """Why a point has no machine code, or None if it has."""
+    if message := report["message"] if report["status"] != "ok" else report["failed"].get(planned.variant):
+        return f"build_failed: {message}"
+    if planned.variant in report["variants"]:
+        return None
+    return f"{planned.variant} is not compiled, since this sweep has no such point; the sweep `full` may."
+
 
 with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -42,16 +51,13 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         measured = each_row(snakemake.input.searched[0])
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=True))
         chosen = points_to_profile(params.study, sweep)
-        points = [each.point for each in chosen]
         build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
-        report, binary = build_searched(kernel, points, *build)
+        report, binary = build_searched(kernel, chosen, *build)
     else:
         chosen = points_to_profile(params.study, sweep)
         binary, report_file = map(Path, snakemake.input.build)
         report = read_report(report_file)
-    reasons = {
-        each.point: shorten(each.skipped or why_not_compiled(each, report) or "", MESSAGE_LENGTH) for each in chosen
-    }
+    reasons = {each.point: shorten(each.skipped or why_not_compiled(each) or "", MESSAGE_LENGTH) for each in chosen}
     rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
     runnable = [each for each in chosen if not reasons[each.point]]
 

@@ -9,12 +9,11 @@ from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.observe.requests import Requests
+from kernelsweep.observe.chosen_points import points_to_check, searched_points
+from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.observe.sanitizer.compute_sanitizer import find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.observe.sanitizer.report import Result, write_result
-from kernelsweep.observe.sanitizer.selection import points_to_check
-from kernelsweep.observe.searched_points import build_searched, searched_points
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
@@ -46,7 +45,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=False))
         chosen = points_to_check(sweep, None, small)
         build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
-        report, binary = build_searched(kernel, [each.point for each in chosen], *build)
+        report, binary = build_searched(kernel, chosen, *build)
     else:
         binary, report_file = map(Path, snakemake.input.build)
         report = read_report(report_file)

@@ -1,15 +1,47 @@
-"""Points of a kernel to observe: any of its axes may be a size."""
+"""Select the points of a kernel that are observed: profiled, counted, drawn, proven, or run under compute-sanitizer.
+
+Any axis of a kernel may be a size.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from math import prod
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, prod
 from typing import Any
 
-from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.results import read_parameters
+from kernelsweep.sweep.axes import grid_on_device
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints, instantiation, skip_reason, valid_points
+from kernelsweep.sweep.resolve import restrictions_of
+from kernelsweep.sweep.study import OF_STEPS, Study
+
+
+def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, timed: bool) -> list[Point]:
+    """The points that a search has run: the fastest first, and last those that failed.
+
+    rows        of the kernel's points
+    candidates  the points that the search could measure
+    timed       whether points that failed are left out
+    """
+    ran = [row for row in rows if (row["time_us"] if timed else row["status"] not in ("skipped", "build_failed"))]
+    value_of = {
+        axis: {"" if value is None else str(value): value for value in values}
+        for axis, values in candidates.combinations.values.items()
+    }
+    return [
+        Point({axis: of[texts[axis]] for axis, of in value_of.items()})
+        for row in sorted(ran, key=lambda row: float(row["time_us"] or inf))
+        for texts in [{**row, **read_parameters(row["parameters"])}]
+    ]
+
+
+# Profiled and counted: the steps of the story at the reference point
 
 
 def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | None:
@@ -36,28 +68,145 @@ def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | N
     return nearest(sweep)
 
 
-def corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) -> list[Point]:
-    """Up to `most` of the points that run: the smallest data first, each with corners of the other axes in turn.
+def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[PlannedPoint]:
+    """A kernel's points to profile.
 
-    At first every amount of data gets one corner, then each a second one, and so on.
+    study  its checked settings: steps, reference, profiled
+    sweep  the kernel's first sweep
+
+    In a study with steps, these are the kernel's steps at the reference point, and the points that `profiled` names. An
+    axis that neither says has its largest number with which the point can run, or its first text. In other studies,
+    it is the point that is nearest to the reference point.
     """
-    data = sweep.kernel.problem.instance_axes
-    swept = [point for point in sweep.points() if runs(point)]
-    if not swept:
+    if not study["steps"]:
+        nearest = nearest_point(study["reference"], sweep)
+        return sweep.planned([nearest]) if nearest else []
+    axes, *_ = sweep.axes
+    chosen: dict[Point, PlannedPoint] = {}
+    for step in [{**step, "at": {}} for step in study["steps"]] + list(study["profiled"]):
+        if step["kernel"] != sweep.kernel.name:
+            continue
+        values = {**study["reference"], **step["at"]}
+        values |= {axis: step[axis] for axis in OF_STEPS if axis in axes}
+        if values.get(GRID_SIZE) is not None:
+            values[GRID_SIZE] = grid_on_device(values[GRID_SIZE], sweep.multiprocessors, values["block_size"])
+        tried = {axis: [values[axis]] if axis in values else _in_turn(swept) for axis, swept in axes.items()}
+        # Restrictions are reasons here: a step that can't run is told.
+        planned = sweep.planned(valid_points([tried], [], sweep.tied))
+        found = next((each for each in planned if not each.skipped), planned[-1])
+        chosen[found.point] = found
+    return list(chosen.values())
+
+
+def _in_turn(values: Sequence[Any]) -> list[Any]:
+    """The values of an axis to try in turn: numbers from the largest, or the first text."""
+    return list(values[:1]) if any(isinstance(value, str) for value in values) else sorted(values, reverse=True)
+
+
+# Drawn: one block of each step
+
+# Four warps: whole warps fall idle in a tree's second step and third, and its few steps fit into the picture.
+DRAWN_BLOCK = 128
+
+
+@dataclass(frozen=True)
+class PicturedStep:
+    """A step with a picture.
+
+    place  its place in the story, from 0: in the ladder, or among the kernels of a study without one
+    name   of the picture; steps that differ in their grid alone have the same one
+    """
+
+    place: int
+    name: str
+    kernel: str
+    point: Point
+
+
+def pictured_steps(
+    config: Mapping[str, Any], study: Study, counted: Mapping[str, Sequence[Point]]
+) -> list[PicturedStep]:
+    """The study's steps, or else its kernels; without those that can't run, and none where outputs are compared.
+
+    counted  the points of each kernel that are counted on the emulator
+    """
+    if study.settings["compares"] == "outputs":
         return []
-    of_data: dict[tuple[Any, ...], list[Point]] = {}
-    for point in swept:
-        if point["cache"] == swept[0]["cache"]:  # Nothing is timed, so hot and cold are the same.
-            of_data.setdefault(tuple(point[axis] for axis in data), []).append(point)
-    groups = sorted(of_data.values(), key=lambda group: _amount(group[0], data))[:most]
-    numbers = [axis for axis, value in swept[0].items() if axis not in data and not isinstance(value, str)]
-    # Rotate the corners by group, so that a small sample still covers all of them.
-    turned = [_turned(corners_of(group, numbers), number) for number, group in enumerate(groups)]
-    ranks = itertools.zip_longest(*turned)
-    return [point for rank in ranks for point in rank if point is not None][:most]
+    steps = [(step["kernel"], step["unroll"]) for step in study.settings["steps"]]
+    found = []
+    for place, (kernel, unroll) in enumerate(steps or [(name, None) for name in study.kernels]):
+        point = next((point for point in counted[kernel] if unroll is None or point.get("unroll", 1) == unroll), None)
+        if point is not None and unroll is not None:
+            point = _one_block(study.kernels[kernel], point, restrictions_of(config, study, kernel))
+        if point is not None:
+            found.append(PicturedStep(place, kernel + (f"_x{unroll}" if (unroll or 1) > 1 else ""), kernel, point))
+    return found
 
 
-def at_sizes_of(small: KernelSweep, sweep: KernelSweep, runs: Callable[[Point], bool]) -> list[Point]:
+def _one_block(kernel: KernelSource, point: Point, restrictions: Sequence[str]) -> Point | None:
+    """The point with one block of four warps in its first launch, where it has these axes; None where it can't run."""
+    if not {"array_size", "block_size", "unroll"} <= {*point}:
+        return point
+    grid = {GRID_SIZE: 1} if kernel.chooses_grid else {}
+    elements = DRAWN_BLOCK * (4 if kernel.chooses_grid else point["unroll"])
+    small = point.at(block_size=DRAWN_BLOCK, array_size=elements, **grid)
+    return None if skip_reason(small, kernel, restrictions, EMULATOR) else small
+
+
+# Proven, or run under compute-sanitizer: corners of the smallest problems
+
+# The most points of a proof: where the study has axes for the emulator, and where it has none, since axes that were
+# chosen for a GPU take long there.
+_MOST_PROVEN, _FEW_PROVEN = 64, 8
+
+# Points of one kernel under compute-sanitizer. Each costs up to a few seconds under racecheck, the slowest tool.
+MOST_CHECKED_POINTS = 24
+
+# Threads of a launch there. On an H200, racecheck took 13 s for 16 points of `cascaded_volatile`, half of which launch
+# 540,672 threads, and 5 s for 12 points that launch at most 2^18.
+MOST_THREADS = 2**18
+
+# The axes by which corners are told apart; more would double the number of corners each.
+_MOST_AXES = 6
+
+
+def proven_points(sweep: KernelSweep, has_own_axes: bool) -> Sequence[Point]:
+    """The points of a kernel's proof beside a GPU, of the emulator's sweep; all of them if they are few.
+
+    has_own_axes  whether the study has axes for the emulator
+    """
+    most = _MOST_PROVEN if has_own_axes else _FEW_PROVEN
+    runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
+    return runs if len(runs) <= most else _corner_points(replace(sweep, measured=runs), most, lambda point: True)
+
+
+def points_to_check(
+    sweep: KernelSweep, variants: Container[str] | None, small: KernelSweep | None = None
+) -> list[PlannedPoint]:
+    """A few points for compute-sanitizer, of the smallest problems, with corners of the axes that say how they launch.
+
+    variants  the C++ names of the compiled variants, and points of others are left out; None if all can be compiled
+    small     the kernel's sweep on the emulator. Its sizes replace the sweep's if any point runs at them: racecheck
+              takes minutes for 12 products of 4,096 x 4,096 matrices
+
+    A point that launches more than MOST_THREADS threads is left out where the kernel has others.
+    """
+
+    def runs(point: Point) -> bool:
+        is_compiled = variants is None or instantiation(sweep.kernel, point) in variants
+        return is_compiled and not sweep.skip_reason(point)
+
+    def runs_quickly(point: Point) -> bool:
+        launches = sweep.kernel.plan(point).launches if runs(point) else []
+        return bool(launches) and max(launch.blocks * launch.threads for launch in launches) <= MOST_THREADS
+
+    found = _at_sizes_of(small, sweep, runs) if small else None
+    chosen = replace(sweep, measured=found) if found else sweep
+    points = _corner_points(chosen, MOST_CHECKED_POINTS, runs_quickly)
+    return sweep.planned(points or _corner_points(chosen, MOST_CHECKED_POINTS, runs))
+
+
+def _at_sizes_of(small: KernelSweep, sweep: KernelSweep, runs: Callable[[Point], bool]) -> list[Point]:
     """The sweep's points with the data of another sweep of the kernel in place of their own, each once, if they run.
 
     A point keeps its own value of one axis where it runs only then, as of one by which a macro is set.
@@ -71,22 +220,30 @@ def at_sizes_of(small: KernelSweep, sweep: KernelSweep, runs: Callable[[Point], 
     return list(found)
 
 
-# The most points of a proof: where the study has axes for the emulator, and where it has none, since axes that were
-# chosen for a GPU take long there.
-_MOST_PROVEN, _FEW_PROVEN = 64, 8
+def _corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) -> list[Point]:
+    """Up to `most` of the points that run: the smallest data first, each with corners of the other axes in turn.
 
-
-def proven_points(sweep: KernelSweep, has_own_axes: bool) -> Sequence[Point]:
-    """The points of a kernel's proof beside a GPU, of the emulator's sweep; all of them if they are few.
-
-    has_own_axes  whether the study has axes for the emulator
+    At first every amount of data gets one corner, then each a second one, and so on.
     """
-    most = _MOST_PROVEN if has_own_axes else _FEW_PROVEN
-    runs = [point for point in sweep.points() if not sweep.skip_reason(point)]
-    return runs if len(runs) <= most else corner_points(replace(sweep, measured=runs), most, lambda point: True)
+    data = sweep.kernel.problem.instance_axes
+    swept = [point for point in sweep.points() if runs(point)]
+    of_data: dict[tuple[Any, ...], list[Point]] = {}
+    for point in swept:
+        if point["cache"] == swept[0]["cache"]:  # Nothing is timed, so hot and cold are the same.
+            of_data.setdefault(tuple(point[axis] for axis in data), []).append(point)
+    groups = sorted(of_data.values(), key=lambda group: _amount(group[0], data))[:most]
+    turned = []
+    for number, group in enumerate(groups):
+        corners = _corners_of(
+            group, [axis for axis, v in group[0].items() if axis not in data and not isinstance(v, str)]
+        )
+        # Rotate the corners by group, so that a small sample still covers all of them.
+        start = number % len(corners)
+        turned.append([*corners[start:], *corners[:start]])
+    return [point for rank in itertools.zip_longest(*turned) for point in rank if point is not None][:most]
 
 
-def corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
+def _corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
     """The points with the extreme values on these axes: first all smallest, then all largest, then the mixed ones."""
     every: Iterable[Sequence[int]] = itertools.product((1, -1), repeat=min(len(axes), _MOST_AXES))
 
@@ -96,15 +253,6 @@ def corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
     return list(dict.fromkeys(map(corner, sorted(every, key=lambda signs: -abs(sum(signs))))))
 
 
-# The axes by which corners are told apart; more would double the number of corners each.
-_MOST_AXES = 6
-
-
 def _amount(point: Point, data: Sequence[str]) -> float:
     """How much data a point has, for comparison with others: the product of its sizes."""
     return prod(value for axis in data if isinstance(value := point[axis], int | float))
-
-
-def _turned(points: Sequence[Point], places: int) -> list[Point]:
-    start = places % len(points)
-    return [*points[start:], *points[:start]]

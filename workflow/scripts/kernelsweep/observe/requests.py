@@ -1,27 +1,31 @@
 """Run a kernel's points in a process that one of NVIDIA's tools observes.
 
-The tool stands between the job and the process, so that they can't talk through pipes as measure/worker does: the
-requests are one file, and the answers another one, to which the process adds a line a point.
+The tool stands between the job and the process (worker.py), so that they can't talk through pipes as measure/worker
+does: the requests are one file, and the answers another one, to which the process adds a line a point.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.measure.task import KernelTask, read_task
+from kernelsweep.build.build import gpu_source
+from kernelsweep.build.build_report import Report
+from kernelsweep.build.builder import build
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.errors import UserError
+from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.platforms.kinds import load
-from kernelsweep.platforms.platform import ContextLost, Platform
+from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import units
 
 # Time limit for a tool to instrument the process and for the process to open or close its device.
 TOOL_START_SECONDS = 180
@@ -60,6 +64,11 @@ class Answer:
     message: str
     launches: tuple[Launched, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """Status and message in one line."""
+        return f"{self.status}: {' '.join(self.message.split())}"
+
 
 @dataclass(frozen=True)
 class Observed:
@@ -72,21 +81,50 @@ class Observed:
     answers: tuple[Answer, ...]
 
 
-def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *options: str) -> Observed:
-    """Run the requests by `python -m worker` under a tool.
+def observed_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: str) -> Sequence[str]:
+    """The platforms that NVIDIA's tools can observe, which are the GPUs. Raises UserError if this run has no GPU.
 
-    tool     the tool's command line up to the observed process
-    worker   the module to run, which calls answer_requests()
-    log      the file for all output of the tool and the process
-    options  further arguments for the worker
+    platforms  all platforms of the run
+    asked_by   the target or the setting that asks for it, for the message
+    """
+    if not gpus:
+        raise UserError(
+            f"{asked_by} needs an NVIDIA GPU, and this run has none: its platform is {', '.join(platforms)}."
+        )
+    return gpus
+
+
+def build_searched(
+    kernel: KernelSource,
+    chosen: Sequence[PlannedPoint],
+    target: str,
+    include: Sequence[str],
+    store: str,
+    folder: str,
+    workers: int,
+) -> tuple[Report, Path]:
+    """The build of points that were searched, whose units the store has: its report, and its binary in `folder`.
+
+    The other arguments are those of a job that measures.
+    """
+    source, binary = gpu_source(kernel.path, kernel, include), Path(folder, "searched.bin")
+    wanted = units(kernel, [each.point for each in chosen])
+    return build(source, binary, target, wanted, workers, UnitStore(Path(store))), binary
+
+
+def observe(tool: Sequence[str], mode: str, requests: Requests, log: Path) -> Observed:
+    """Run the requests in a process under a tool.
+
+    tool  the tool's command line up to the observed process
+    mode  one of worker.MODES
+    log   the file for all output of the tool and the process
     """
     with tempfile.TemporaryDirectory() as folder:
         asked, answers = Path(folder, "requests.json"), Path(folder, "answers.jsonl")
         points = [{"point": dict(point), "variant": variant} for point, variant in requests.points]
-        asked.write_text(
-            json.dumps({"task": asdict(requests.task), "seconds": requests.seconds, "points": points}), encoding="utf-8"
-        )
-        command = [*tool, sys.executable, "-m", worker, str(asked), str(answers), *options]
+        content = {"task": asdict(requests.task), "seconds": requests.seconds, "points": points}
+        asked.write_text(json.dumps(content), encoding="utf-8")
+        command = [*tool, sys.executable, "-m", "kernelsweep.observe.worker", str(asked), str(answers), mode]
         print(" ".join(command), flush=True)
         with log.open("w", encoding="utf-8") as file:
             try:
@@ -101,38 +139,10 @@ def observe(tool: Sequence[str], worker: str, requests: Requests, log: Path, *op
             except subprocess.TimeoutExpired:
                 status = None
                 print("stopped: it exceeded its time limit", flush=True)
-        return Observed(status, tuple(_read_answers(answers)))
+        lines = answers.read_text(encoding="utf-8").splitlines(keepends=True) if answers.exists() else []
+    return Observed(status, tuple(_answer(json.loads(line)) for line in lines if line.endswith("\n")))
 
 
-def _read_answers(path: Path) -> list[Answer]:
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    contents = [json.loads(line) for line in lines if line.endswith("\n")]  # The last line may be cut.
-    return [Answer(**{**content, "launches": tuple(map(_launched, content["launches"]))}) for content in contents]
-
-
-def _launched(content: Mapping[str, Any]) -> Launched:
-    return Launched(content["variant"], tuple(content["grid"]), tuple(content["block"]))
-
-
-def answer_requests(prepare: Callable[[Platform, KernelTask], Callable[[Point, str], Answer]]) -> None:
-    """Run every requested point, in order; the worker's side of observe().
-
-    prepare  makes the function that runs one point with its variant's C++ name
-    """
-    requests, answers = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(sys.argv[2])
-    task = read_task(requests["task"])
-    signal.alarm(TOOL_START_SECONDS)
-    platform = load(task.platform)()
-    run = prepare(platform, task)
-    with answers.open("w", encoding="utf-8") as file:
-        for request in requests["points"]:
-            signal.alarm(max(round(requests["seconds"]), 1))  # A kernel that hangs ends the process.
-            try:
-                answer = run(Point(request["point"]), request["variant"])
-            except ContextLost as error:
-                print(json.dumps(asdict(Answer("launch_failed", str(error)))), file=file, flush=True)
-                os._exit(1)  # A clean end would hang or fail in the broken context.
-            print(json.dumps(asdict(answer)), file=file, flush=True)
-    signal.alarm(TOOL_START_SECONDS)
-    del run
-    platform.close()
+def _answer(content: Mapping[str, Any]) -> Answer:
+    launches = [Launched(of["variant"], tuple(of["grid"]), tuple(of["block"])) for of in content["launches"]]
+    return Answer(content["status"], content["message"], tuple(launches))

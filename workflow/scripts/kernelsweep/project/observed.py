@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from kernelsweep.json_files import check_device, read_json
-from kernelsweep.observe.accesses.selection import PicturedStep, pictured_steps
-from kernelsweep.observe.chosen_points import nearest_point
-from kernelsweep.observe.profiling.selection import points_to_profile
+from kernelsweep.observe.chosen_points import PicturedStep, nearest_point, pictured_steps, points_to_profile
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.project.files import path
@@ -67,7 +65,9 @@ def _counted_points(study: Study, sweep: KernelSweep) -> list[Point]:
 def accesses(project: Project, study: str) -> list[PicturedStep]:
     """The steps of a study's story that have a picture of their accesses."""
     of_study = project.studies[study]
-    return pictured_steps(of_study, {kernel: counted(project, study, kernel).own for kernel in of_study.kernels})
+    return pictured_steps(
+        project.config, of_study, {kernel: counted(project, study, kernel).own for kernel in of_study.kernels}
+    )
 
 
 def profiled_recordings(project: Project) -> list[str]:

@@ -18,8 +18,8 @@ from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
 from kernelsweep.judge.claims.relations import RELATIONS
-from kernelsweep.observe.profiling import profiled_platforms
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
+from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
@@ -121,7 +121,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
     platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
     if checked["profile"]:
-        profiled_platforms(list(models), platforms, "profile: true")
+        observed_platforms(list(models), platforms, "profile: true")
     if models:
         check_energy(checked, studies)
     check_run_axes(checked["axes"], list(studies.values()), root)

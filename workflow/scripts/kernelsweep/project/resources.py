@@ -13,8 +13,8 @@ from functools import cache
 
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.measure.chunks import chunk_count, most_points
+from kernelsweep.observe.chosen_points import MOST_CHECKED_POINTS
 from kernelsweep.observe.requests import TOOL_START_SECONDS
-from kernelsweep.observe.sanitizer.selection import MOST_CHECKED_POINTS
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import parts_of, scope_of

@@ -12,8 +12,7 @@ from typing import Any
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
-from kernelsweep.observe.profiling import profiled_platforms
-from kernelsweep.observe.sanitizer import sanitized_platforms
+from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
@@ -116,7 +115,7 @@ def history(project: Project) -> list[str]:
 
 def profile(project: Project) -> list[str]:
     """The metrics of every GPU."""
-    platforms = profiled_platforms(list(project.models), project.platforms, "The target profile")
+    platforms = observed_platforms(list(project.models), project.platforms, "The target profile")
     return [path("metrics", platform=platform) for platform in platforms]
 
 
@@ -141,7 +140,7 @@ def counted_against_ncu(project: Project) -> list[str]:
 
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
-    platforms = sanitized_platforms(list(project.models), project.platforms)
+    platforms = observed_platforms(list(project.models), project.platforms, "The target sanitize")
     marks = [path("findings", suffix="md"), path("findings", suffix="csv"), path("sanitizer_end")]
     return [mark.format(platform=platform) for platform in platforms for mark in marks]
 

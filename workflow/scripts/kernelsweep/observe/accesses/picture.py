@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from kernelsweep.observe.accesses.trace import Trace
+from kernelsweep.observe.chosen_points import DRAWN_BLOCK
 from kernelsweep.observe.counting.quantities import SECTOR_BYTES
-from kernelsweep.observe.counting.run import TracedRequest
+from kernelsweep.observe.counting.run import Trace, TracedRequest
 from kernelsweep.platforms.counting.library import LANES
 
 # Lines between the rounds of the banks, up to this number.
 BANKS, MOST_BANK_LINES = 32, 8
+# The warps whose accesses are drawn, at most.
+WARPS = DRAWN_BLOCK // LANES
 # A loop over tiles has any number of steps.
 MOST_ROWS = 12
 

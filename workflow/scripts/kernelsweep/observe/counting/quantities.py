@@ -11,14 +11,6 @@ SECTOR_BYTES = 32
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A value with its unit."""
-
-    value: float
-    unit: str
-
-
-@dataclass(frozen=True)
 class Counts:
     """The counts of all launches of a point."""
 
@@ -84,13 +76,13 @@ _METRICS: Mapping[str, tuple[str, Callable[[Counts], float | None]]] = {
 UNIT_OF_METRIC: Mapping[str, str] = {name: unit for name, (unit, _) in _METRICS.items()}
 
 
-def metrics(counts: Counts) -> dict[str, Metric]:
-    """Every metric that the counts define, by name.
+def metrics(counts: Counts) -> dict[str, float]:
+    """The value of every metric that the counts define, by name.
 
     Requests are counted per warp; a sector has 32 bytes; wavefronts are passes of shared memory, and bank_conflict
     counts the wavefronts beyond those that the accesses' width needs. barriers, warp_synchronisations (__syncwarp) and
     warp_exchanges (the other warp-level operations) are counted for each warp that executes one; active_lanes is the
     mean over all requests, and partial_requests counts the requests in which a lane of the warp was inactive.
     """
-    values = {name: (unit, value(counts)) for name, (unit, value) in _METRICS.items()}
-    return {name: Metric(value, unit) for name, (unit, value) in values.items() if value is not None}
+    values = {name: value(counts) for name, (_, value) in _METRICS.items()}
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,19 +1,32 @@
-"""Count the memory accesses of a kernel's points, and trace those of a warp."""
+"""Count the memory accesses of a kernel's points, and trace those of a block's first warps."""
 
 from __future__ import annotations
 
+import multiprocessing
 import re
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from kernelsweep.build.translation_unit import parameter_names
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.observe.counting.quantities import Counts, Metric, metrics
+from kernelsweep.observe.counting.quantities import UNIT_OF_METRIC, Counts, metrics
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
-from kernelsweep.platforms.counting.library import Request
+from kernelsweep.platforms.counting.library import LANES, Request
 from kernelsweep.platforms.counting.lines import shared_array
+from kernelsweep.results import COUNTED, Row
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import launched_columns
+
+Result = TypeVar("Result")
+
+# Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.
+MOST_REQUESTS = 200
 
 
 @dataclass(frozen=True)
@@ -22,7 +35,7 @@ class CountedPoint:
 
     point: Point
     outcome: Outcome
-    metrics: dict[str, Metric]
+    metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,17 @@ class TracedRequest:
     places: list[int | None]
 
 
+@dataclass(frozen=True)
+class Trace:
+    """The first requests of each of the first warps of block 0, in the point's first launch.
+
+    is_cut  whether a warp made more
+    """
+
+    warps: list[list[TracedRequest]]
+    is_cut: bool
+
+
 class CountingRunner:
     """Runs one kernel's points, each on memory of exactly its size."""
 
@@ -63,18 +87,19 @@ class CountingRunner:
         counts = Counts(self._platform.sites(), self._platform.synchronisations())
         return CountedPoint(point, outcome, metrics(counts))
 
-    def trace(self, point: Point, variant: str, block: int, warp: int, capacity: int) -> list[TracedRequest]:
-        """Run a point once, and return the first `capacity` requests of one warp in its first launch."""
-        self._platform.trace(block, warp, capacity)
+    def trace(self, point: Point, variant: str, most_warps: int) -> Trace:
+        """The accesses of block 0's first warps, for which the point runs once each."""
+        warps = [self._trace_warp(point, variant, warp) for warp in range(most_warps)]
+        count = -(-self._platform.threads // LANES)
+        is_cut = any(len(warp) > MOST_REQUESTS for warp in warps)
+        return Trace([warp[:MOST_REQUESTS] for warp in warps[:count]], is_cut)
+
+    def _trace_warp(self, point: Point, variant: str, warp: int) -> list[TracedRequest]:
+        self._platform.trace(0, warp, MOST_REQUESTS + 1)
         self._run(point, variant)
         requests = self._platform.traced()
-        self._platform.trace(block, warp, 0)
+        self._platform.trace(0, warp, 0)
         return [self._traced(request) for request in requests if request.run == requests[0].run]
-
-    @property
-    def threads(self) -> int:
-        """The threads of a block of the first launch of the point that was run last."""
-        return self._platform.threads
 
     def _run(self, point: Point, variant: str) -> Outcome:
         self._runner.free_memory()
@@ -109,3 +134,47 @@ class CountingRunner:
         if parameter < len(names):
             return names[parameter]
         return next(name for memory, name, _ in self._runner.buffers() if memory.ctypes.data == address)
+
+
+def count_rows(study: str, kernel: KernelSource, counted: Iterable[CountedPoint]) -> list[Row]:
+    """A row for each metric of each point that ran to its end, with a right or a wrong result; else empty rows."""
+    rows = []
+    for run in counted:
+        known = {"study": study, "kernel": kernel.name, "platform": EMULATOR, "source": COUNTED}
+        known |= launched_columns(kernel, run.point)
+        if run.outcome.status in ("ok", "wrong_result"):
+            of_metric: dict[str, Row] = {name: {"value": value} for name, value in run.metrics.items()}
+        else:
+            message = f"Not counted: {run.outcome.status}: {' '.join(run.outcome.message.split())}"
+            of_metric = {name: {"message": message} for name in UNIT_OF_METRIC}
+        rows += [{**known, "metric": name, "unit": UNIT_OF_METRIC[name], **row} for name, row in of_metric.items()]
+    return rows
+
+
+def within(seconds: float, function: Callable[[], Result]) -> Result:
+    """The result of a function that can't be interrupted, such as a kernel on the emulator: in a copy of this process.
+
+    A copy would keep the locks that other Python threads hold, so that there must be none. Threads of NumPy's libraries
+    hold none between calls.
+
+    Raises TimeoutError if there is no result within the time limit, and RuntimeError if the copy ended without one, or
+    this process has other Python threads.
+    """
+    if threading.active_count() > 1:
+        raise RuntimeError(f"a process with {threading.active_count()} Python threads can't be copied")
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    copy = context.Process(target=lambda: sender.send(function()))
+    copy.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            raise TimeoutError(f"no result within {seconds:g} s")
+        result: Result = receiver.recv()
+        return result
+    except EOFError as error:
+        copy.join()
+        raise RuntimeError(f"the process ended with exit status {copy.exitcode}") from error
+    finally:
+        copy.kill()
+        copy.join()

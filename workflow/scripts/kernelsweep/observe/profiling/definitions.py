@@ -79,15 +79,10 @@ def _counter(text: str) -> Counter:
 
 def _factor(name: str, unit: str, base: str) -> float:
     known = {base: 1.0, **_FACTORS.get(base, {})}
-    every_scale = {scale for scales in _FACTORS.values() for scale in scales} | set(_FACTORS)
-    if unit in known:
-        return known[unit]
-    if base in _FACTORS or unit in every_scale:
-        raise UserError(
-            f"metrics.{name}.unit is {unit!r}, but its counter has {f'the unit {base}' if base else 'no unit'}. "
-            f"Allowed: {', '.join(filter(None, known)) or 'a name for the counted events'}."
-        )
-    return 1.0  # A count or a ratio with a more specific name: sectors, threads.
+    scales = {scale for scales in _FACTORS.values() for scale in scales} | set(_FACTORS)
+    if unit not in known and (base in _FACTORS or unit in scales):
+        raise UserError(f"metrics.{name}.unit is {unit!r}. Allowed for its counter: {', '.join(filter(None, known))}.")
+    return known.get(unit, 1.0)  # A count or a ratio may have a more specific name: sectors, threads.
 
 
 def check_metric_names(names: Iterable[str], table: Mapping[str, object], shown: str) -> None:

@@ -6,16 +6,15 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.step_metrics import PROFILE_COMMAND
 from kernelsweep.build.toolkit import find_tool, not_found
 from kernelsweep.errors import UserError
-from kernelsweep.observe.profiling import worker
-from kernelsweep.observe.profiling.capture import Capture, parse_capture
-from kernelsweep.observe.requests import Answer, Requests, observe
+from kernelsweep.observe.profiling.ncu_report import Profile, parse_capture
+from kernelsweep.observe.requests import Requests, observe
+from kernelsweep.observe.worker import PROFILED
 
 TRY_AGAIN = f"then `{PROFILE_COMMAND} --forcerun profile_kernel`"
 
@@ -53,20 +52,6 @@ _APPLICATION = "The application "
 
 _SUFFIX = ".ncu-rep"
 _IMPORT_SECONDS = 120
-
-
-@dataclass(frozen=True)
-class Profile:
-    """The result of profiling some points.
-
-    answers  one for each point that ran, in order
-    capture  the captured launches, or None if there are none
-    failure  why there are no counters, in words for the user; else empty
-    """
-
-    answers: tuple[Answer, ...]
-    capture: Capture | None
-    failure: str = ""
 
 
 def find() -> str | None:
@@ -109,7 +94,7 @@ def profile(
     """
     kernel, cache = requests.task.kernel, requests.points[0][0]["cache"]
     report = folder / f"{cache}{_SUFFIX}"
-    observed = observe(command(ncu, metrics, settings, cache, report), worker.__name__, requests, log)
+    observed = observe(command(ncu, metrics, settings, cache, report), PROFILED, requests, log)
     answers, ended = observed.answers, observed.exit_status is not None
     output = log.read_text(encoding="utf-8", errors="replace")
     if ended and not answers and not any(text in output for text in _FAILURES):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.build.toolkit import not_found
 from kernelsweep.errors import UserError
-from kernelsweep.observe.requests import Answer, Observed, Requests, observe
-from kernelsweep.observe.sanitizer import find_sanitizer, worker
+from kernelsweep.observe.requests import Observed, Requests, observe
+from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.observe.sanitizer.log import Log
+from kernelsweep.observe.worker import CHECKED, UNFILLED
 from kernelsweep.sweep.point import Point
 
 # compute-sanitizer's exit status after a finding: a number that neither it nor Python returns for another reason.
@@ -52,8 +53,7 @@ def command(compute_sanitizer: str, tool: str) -> list[str]:
 
 def run_points(compute_sanitizer: str, tool: str, requests: Requests, log: Path) -> Observed:
     """Run points under a tool; `log` is the file for all output of the tool and of the process."""
-    options = (worker.UNFILLED,) if tool == "initcheck" else ()
-    return observe(command(compute_sanitizer, tool), worker.__name__, requests, log, *options)
+    return observe(command(compute_sanitizer, tool), UNFILLED if tool == "initcheck" else CHECKED, requests, log)
 
 
 def run_status(run: Observed, log: Log, points: Sequence[Point], undefined_behaviour: bool) -> tuple[str, str]:
@@ -62,40 +62,28 @@ def run_status(run: Observed, log: Log, points: Sequence[Point], undefined_behav
     A run is clean only if every point ran with the right result and the tool ended normally without a finding. (One
     release prints an empty summary and runs nothing at all.) A kernel of undefined behaviour has no right result.
     """
-    troubles = [*log.troubles, *_troubles(run, log, points)]
+    troubles = list(log.troubles)
+    if run.exit_status is None:
+        troubles.append("compute-sanitizer took too long and was stopped")
+    elif run.exit_status not in (0, FOUND):
+        troubles.append(f"compute-sanitizer ended with exit status {run.exit_status}")
+    elif run.exit_status == FOUND and not log.errors and not log.warnings:
+        troubles.append("compute-sanitizer ended as if it had found something, but its log counts nothing")
+    done = len(run.answers)
+    if done < len(points):
+        troubles.append(f"{done} of {len(points)} points were run; the next was {points[done]}")
     mistakes = [
         f"{answer.status} at {point}: {answer.message}"
         for point, answer in zip(points, run.answers, strict=False)
-        if _is_mistake(answer, undefined_behaviour)
+        if answer.status != "ok" and not (undefined_behaviour and answer.status == "wrong_result")
     ]
     if len(mistakes) > 1:
         mistakes = [f"{len(mistakes)} points failed, the first {mistakes[0]}"]
     reason = "; ".join([*troubles, *mistakes])
     # A finding, such as synccheck's barrier errors, can end the context and with it the process.
     ended_by_finding = log.errors > 0 and run.answers[-1:] and run.answers[-1].status == "launch_failed"
-    if ended_by_finding and run.exit_status in (0, FOUND):
-        return "findings", reason
-    if troubles:
+    if troubles and not (ended_by_finding and run.exit_status in (0, FOUND)):
         return "failed", reason
     if log.errors or log.warnings:
         return "findings", reason
     return ("failed", reason) if mistakes else ("clean", "")
-
-
-def _troubles(run: Observed, log: Log, points: Sequence[Point]) -> Iterator[str]:
-    """Failures of the tool itself, or of the process that it ran."""
-    if run.exit_status is None:
-        yield "compute-sanitizer took too long and was stopped"
-    elif run.exit_status < 0:
-        yield f"signal {-run.exit_status} ended compute-sanitizer"
-    elif run.exit_status not in (0, FOUND):
-        yield f"compute-sanitizer ended with exit status {run.exit_status}"
-    elif run.exit_status == FOUND and not log.errors and not log.warnings:
-        yield "compute-sanitizer ended as if it had found something, but its log counts nothing"
-    done = len(run.answers)
-    if done < len(points):
-        yield f"{done} of {len(points)} points were run; the next was {points[done]}"
-
-
-def _is_mistake(answer: Answer, undefined_behaviour: bool) -> bool:
-    return answer.status != "ok" and not (undefined_behaviour and answer.status == "wrong_result")

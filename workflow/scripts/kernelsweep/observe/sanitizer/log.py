@@ -14,13 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _LINE = re.compile(r"\s*={8,9}(?!=) ?(.*)")
-# The beginnings of a record's further lines, in case their indentation was lost.
-_CONTINUED = re.compile(
-    r"\s|(at|by thread|and|in) |Address |Access |Device Frame|Host Frame|Saved host|(Read|Write) Thread|Current Value"
-)
 _BACKTRACE = re.compile(r"Saved host backtrace|Host Frame|Device Frame")
 _SEVERITY = re.compile(r"(error|warning|info|information|fatal)\s*:\s*", re.IGNORECASE)
-_RACE = re.compile(r"Race reported|.*\bhazard detected|.*deadlock", re.IGNORECASE)
+_RACE = re.compile(r"Race reported|.*deadlock", re.IGNORECASE)
 _ERROR_SUMMARY = re.compile(r"ERROR SUMMARY: ([\d,]+) errors?\b(?! were)")
 _RACE_SUMMARY = re.compile(r"RACECHECK SUMMARY: [\d,]+ hazards? displayed \(([\d,]+) errors?, ([\d,]+) warnings?\)")
 _SUMMARY = re.compile(r"[A-Z]+ SUMMARY:")
@@ -28,10 +24,7 @@ _TROUBLE = re.compile(r"Internal Sanitizer Error|Target application returned an 
 # The findings that have a single line.
 _KNOWN = re.compile(r"Invalid |Uninitialized |Barrier error|Program hit |Leaked |Malloc/Free |Host API |Unused memory")
 
-# The place of an access, which releases write differently: "kernel(int *)+0x50 in file.cu:34", earlier
-# "kernel():0x50 in file.cu:34", and once "0x50 in file.cu:34:kernel(int*)".
-_PLACE = re.compile(r"(?P<function>[^\s].*?)[+:]0x[0-9a-fA-F]+(?: in (?P<location>\S+:\d+))?")
-_OLD_PLACE = re.compile(r"0x[0-9a-fA-F]+ in (?:(?P<location>\S+?:\d+):)?(?P<function>\S.*)")
+_PLACE = re.compile(r" in (\S+:\d+)")
 _ACCESS = re.compile(r"(\w+) access at (.+?)(?= \[\d+ hazards?\]| and \w+ access at |$)")
 
 
@@ -41,15 +34,13 @@ class Finding:
 
     severity  "error" or "warning"
     kind      the finding without addresses, such as "Invalid __global__ write of size 4 bytes"
-    function  the kernel or device function, without its parameters; empty if the log names none
-    location  file:line; empty if the binary holds no line numbers
+    location  file:line of the kernel; empty if the binary holds no line numbers
     count     the number of reports in the log, whose print limit may hide more
-    message   the first report
+    message   the first report, which names the function
     """
 
     severity: str
     kind: str
-    function: str
     location: str
     count: int
     message: str
@@ -88,7 +79,7 @@ def parse_log(text: str) -> Log:
         elif trouble := _trouble(record):
             troubles.append(trouble)
         elif finding := _finding(record):
-            key = (finding.severity, finding.kind, finding.function, finding.location)
+            key = (finding.severity, finding.kind, finding.location)
             known = findings.get(key)
             findings[key] = replace(known, count=known.count + 1) if known else finding
     found = tuple(findings.values())
@@ -113,7 +104,7 @@ def _records(text: str) -> list[list[str]]:
         content = match[1]
         if not content.strip():
             goes_on = False
-        elif goes_on and _CONTINUED.match(content):
+        elif goes_on and content[0].isspace():
             records[-1].append(content.strip())
         else:
             records.append([content.strip()])
@@ -144,40 +135,10 @@ def _finding(record: Sequence[str]) -> Finding | None:
     shown = [head, *record[1:]]
     report = [line for number, line in enumerate(shown) if not any(map(_BACKTRACE.match, shown[: number + 1]))]
     accesses = _ACCESS.findall(" ".join(report)) if head.startswith("Race reported") else []
+    kind = re.sub(r"0x[0-9a-fA-F]+", "0x...", head)
     if accesses:
         kind = f"Race reported between {' and '.join(dict.fromkeys(access for access, _ in accesses))} access"
-        function, location = _place(accesses[0][1])
-    else:
-        kind = re.sub(r" at __shared__ .*", "", head)
-        kind = re.sub(r"0x[0-9a-fA-F]+", "0x...", kind)
-        function, location = _innermost_named(record)
-    return Finding(severity, kind.rstrip(" :."), function, location, 1, "; ".join(report))
-
-
-def _innermost_named(record: Sequence[str]) -> tuple[str, str]:
-    """The place of a record: the kernel at the end of its device frames, else the function that it is reported at."""
-    frames = [line.removeprefix("Device Frame:").strip() for line in record if line.startswith("Device Frame:")]
-    places = [line.split(" at ", 1)[-1] for line in record[1:] if re.match(r"(at|\w+ Thread .* at) ", line)]
-    places = [place.removeprefix("at ") for place in places]
-    for text in (*frames[-1:], *places[:1]):
-        function, location = _place(text)
-        if function:
-            return function, location
-    return "", ""
-
-
-def _place(text: str) -> tuple[str, str]:
-    """The function's name without parameters, and file:line, from a text such as "kernel(int *)+0x50 in file.cu:34"."""
-    match = _OLD_PLACE.match(text) or _PLACE.match(text)
-    return (_without_parameters(match["function"]), match["location"] or "") if match else ("", "")
-
-
-def _without_parameters(function: str) -> str:
-    if function.endswith(")"):
-        depth = 0
-        for place in range(len(function) - 1, -1, -1):
-            depth += {")": 1, "(": -1}.get(function[place], 0)
-            if depth == 0:
-                function = function[:place]
-                break
-    return function.removeprefix("void ").strip()
+    # The last device frame is the kernel's; without frames, the kernel is what the finding is reported at.
+    frames = [line for line in record if line.startswith("Device Frame:")]
+    place = _PLACE.search(frames[-1] if frames else accesses[0][1] if accesses else " ".join(report))
+    return Finding(severity, kind.rstrip(" :."), place[1] if place else "", 1, "; ".join(report))

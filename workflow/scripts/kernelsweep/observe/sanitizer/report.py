@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -88,23 +87,21 @@ _CHECKS = {
 
 def proof_row(result: Result) -> Row:
     """A kernel's row of proofs.csv under a tool, without the source's hash. A tool that failed has checked nothing."""
-    found = result.findings[0] if result.findings else None
-    unchecked = result.status in ("failed", "skipped")
-    place = f"{found.message} ({found.location})" if found and found.location else found and found.message
+    first = result.findings[0] if result.findings else None
+    finding, message = {"clean": ("", ""), "findings": ("findings", result.reason)}.get(
+        result.status, (NOT_CHECKED, result.reason)
+    )
+    if first and finding != NOT_CHECKED:
+        finding = first.kind
+        message = f"{first.message} ({first.location})" if first.location else first.message
     return {
         "study": result.study,
         "kernel": result.kernel,
         "check": _CHECKS[result.tool],
         "tool": result.tool,
         "points": result.points,
-        "finding": NOT_CHECKED
-        if unchecked
-        else found.kind
-        if found
-        else ""
-        if result.status == "clean"
-        else "findings",
-        "message": " ".join((result.reason if unchecked else place or result.reason).split()),
+        "finding": finding,
+        "message": " ".join(message.split()),
         "expected": result.undefined_behaviour or "",
     }
 
@@ -112,12 +109,12 @@ def proof_row(result: Result) -> Row:
 def _message(result: Result) -> str:
     parts = [f"expected: {result.undefined_behaviour}"] if result.expected else []
     parts += [result.reason] if result.reason else []
-    parts += [finding.message for finding in result.findings[:1]]
+    parts += [f"{finding.message} (×{finding.count})" for finding in result.findings[:_LISTED]]
     return "; ".join(parts)
 
 
 def summary(results: Sequence[Result], device: str) -> str:
-    """The summary as Markdown: a row a kernel with a column a tool, then the findings and the failures by name."""
+    """The summary as Markdown: a row a kernel with a column a tool, then what each tool says that was not clean."""
     kernels: dict[str, dict[str, Result]] = {}
     for result in results:
         kernels.setdefault(result.name, {})[result.tool] = result
@@ -128,50 +125,17 @@ def summary(results: Sequence[Result], device: str) -> str:
         cells = [_cell(by_tool[tool]) if tool in by_tool else "" for tool in TOOLS]
         lines.append(f"| {' | '.join([*name.split('/'), *cells])} |")
     lines += ["", f"Points run: {sum(result.points for result in results)}.", ""]
-    found = [result for result in results if result.findings or result.status == "findings"]
-    lines += _section("Findings", [result for result in found if not result.expected], _listed)
-    lines += _section("Failed", [result for result in results if result.status == "failed"], _why)
-    lines += _section("Expected findings", [result for result in results if result.expected], _listed)
-    lines += _skipped([result for result in results if result.status == "skipped"])
+    lines += [f"- {result.name}, {result.tool}: {_message(result)}" for result in results if result.status != "clean"]
     if not unexpected(results):
-        lines.append("No unexpected finding.")
+        lines += ["", "No unexpected finding."]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _cell(result: Result) -> str:
     counts = [
-        f"{count} {name}{'' if count == 1 else 's'}"
+        f"{count} {name}{'s' * (count != 1)}"
         for count, name in ((result.errors, "error"), (result.warnings, "warning"))
         if count
     ]
     words = {"findings": [], "failed": ["**failed**"]}.get(result.status, [result.status])
     return ", ".join([*words, *counts]) + (" (expected)" if result.expected else "")
-
-
-def _section(title: str, results: Sequence[Result], entries: Callable[[Result], list[str]]) -> list[str]:
-    return [f"## {title}", "", *(line for result in results for line in entries(result)), ""] if results else []
-
-
-def _listed(result: Result) -> list[str]:
-    expected = f"expected: {result.undefined_behaviour}: " if result.expected else ""
-    lines = [
-        f"- {result.name}, {result.tool}, {finding.severity} in `{finding.function or 'unknown'}`"
-        f"{f', {finding.location}' if finding.location else ''}, ×{finding.count}: {expected}{finding.message}"
-        for finding in result.findings[:_LISTED]
-    ]
-    if len(result.findings) > _LISTED:
-        lines.append(f"- {result.name}, {result.tool}: {len(result.findings) - _LISTED} more places")
-    if not lines:
-        lines = [f"- {result.name}, {result.tool}: {expected}counted, but not printed; see its log beside this file"]
-    return lines + (_why(result) if result.reason and result.status == "findings" else [])
-
-
-def _why(result: Result) -> list[str]:
-    return [f"- {result.name}, {result.tool}: {result.reason}"]
-
-
-def _skipped(results: Sequence[Result]) -> list[str]:
-    reasons = Counter((result.name, result.reason) for result in results)
-    if not reasons:
-        return []
-    return ["## Skipped", "", *(f"- {name}: {reason}" for name, reason in reasons), ""]
