@@ -131,12 +131,7 @@ class CountingPlatform(EmulatorPlatform):
     def synchronisations(self) -> Synchronisations:
         """The number of synchronisations since watch()."""
         each = [unit.library.synchronisations() for unit in self._used]
-        return Synchronisations(
-            sum(one.barriers for one in each),
-            sum(one.warp_synchronisations for one in each),
-            sum(one.warp_exchanges for one in each),
-            sum(one.warps for one in each),
-        )
+        return Synchronisations(*map(sum, zip(*each, strict=True)))
 
     def trace(self, block: int, warp: int, capacity: int) -> None:
         """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 
@@ -16,14 +16,11 @@ MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds")
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(ctypes.Structure):
     """The counted accesses of one place in the code to one space of memory.
 
     address                the code's, from the library's start
     size                   bytes that a lane accesses
-    space                  global or shared
-    operation              load, store or atomic
     requests               of warps
     lanes                  the sum of the requests' active lanes
     partial                requests in which a lane of the warp was inactive
@@ -31,132 +28,85 @@ class Site:
     wavefronts, conflicts  in shared memory
     """
 
-    address: int
-    size: int
-    space: str
-    operation: str
-    requests: int
-    lanes: int
-    partial: int
-    bytes: int
-    sectors: int
-    wavefronts: int
-    conflicts: int
+    _fields_ = [
+        ("address", ctypes.c_size_t),
+        ("size", ctypes.c_uint32),
+        ("space_number", ctypes.c_uint8),
+        ("operation_number", ctypes.c_uint8),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "partial", "bytes", "sectors")),
+        *((name, ctypes.c_uint64) for name in ("wavefronts", "conflicts")),
+    ]
+
+    @property
+    def space(self) -> str:
+        """Global or shared."""
+        return SPACES[self.space_number]
+
+    @property
+    def operation(self) -> str:
+        """One of ACCESSES."""
+        return ACCESSES[self.operation_number]
 
 
-@dataclass(frozen=True)
-class Mistake:
+class Mistake(ctypes.Structure):
     """A kind of mistake between two places in the code, its first instance, and the number of instances.
 
     buffer            its number from register(); 0 in shared memory
     site, other_site  indices in sites(); the second is the other access of a race
     block, thread     their numbers, x fastest; so of the other access
     grid, block_size  the launch's, in x, y and z
-    offset            bytes from the buffer's start, or from the start of all shared memory
     differs           of a race of two writes, where start() got a filling: whether some stored different values
     fenced            of a race: whether the launch has fences that could order the two accesses
+    offset            bytes from the buffer's start, or from the start of all shared memory
     """
 
-    mistake: str
-    space: str
-    buffer: int
-    block: int
-    thread: int
-    other_block: int
-    other_thread: int
-    site: int
-    other_site: int
-    grid: tuple[int, int, int]
-    block_size: tuple[int, int, int]
-    offset: int
-    count: int
-    differs: int
-    fenced: int
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("mistake_number", "space_number", "buffer", "block", "thread")),
+        *((name, ctypes.c_uint32) for name in ("other_block", "other_thread", "site", "other_site")),
+        ("grid", ctypes.c_uint32 * 3),
+        ("block_size", ctypes.c_uint32 * 3),
+        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "padding")),
+        ("offset", ctypes.c_int64),
+        ("count", ctypes.c_uint64),
+    ]
+
+    @property
+    def mistake(self) -> str:
+        """One of MISTAKES."""
+        return MISTAKES[self.mistake_number]
+
+    @property
+    def space(self) -> str:
+        """Global or shared."""
+        return SPACES[self.space_number]
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(ctypes.Structure):
     """One request of the traced warp.
 
-    run      the number of blocks that ran before its block
-    moment   the number of synchronisations of its block before it
-    offsets  one a lane, as in Mistake; None for an inactive lane
+    run       the number of blocks that ran before its block
+    moment    the number of synchronisations of its block before it
     """
 
-    run: int
-    site: int
-    moment: int
-    buffer: int
-    sectors: int
-    wavefronts: int
-    conflicts: int
-    offsets: tuple[int | None, ...]
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("lanes", "run", "site", "moment", "buffer", "sectors")),
+        *((name, ctypes.c_uint32) for name in ("wavefronts", "conflicts")),
+        ("every_offset", ctypes.c_int64 * LANES),
+    ]
+
+    @property
+    def offsets(self) -> list[int | None]:
+        """One a lane, as in Mistake; None for an inactive lane."""
+        return [offset if self.lanes >> lane & 1 else None for lane, offset in enumerate(self.every_offset)]
 
 
-@dataclass(frozen=True)
-class Synchronisations:
+class Synchronisations(NamedTuple):
     """Counts, one a warp and execution: barriers, __syncwarp, the other warp-level operations; and the warps."""
 
     barriers: int
     warp_synchronisations: int
     warp_exchanges: int
     warps: int
-
-
-class _Site(ctypes.Structure):
-    _fields_ = [
-        ("address", ctypes.c_size_t),
-        ("size", ctypes.c_uint32),
-        ("space", ctypes.c_uint8),
-        ("operation", ctypes.c_uint8),
-        ("requests", ctypes.c_uint64),
-        ("lanes", ctypes.c_uint64),
-        ("partial", ctypes.c_uint64),
-        ("bytes", ctypes.c_uint64),
-        ("sectors", ctypes.c_uint64),
-        ("wavefronts", ctypes.c_uint64),
-        ("conflicts", ctypes.c_uint64),
-    ]
-
-
-class _Mistake(ctypes.Structure):
-    _fields_ = [
-        ("mistake", ctypes.c_uint32),
-        ("space", ctypes.c_uint32),
-        ("buffer", ctypes.c_uint32),
-        ("block", ctypes.c_uint32),
-        ("thread", ctypes.c_uint32),
-        ("other_block", ctypes.c_uint32),
-        ("other_thread", ctypes.c_uint32),
-        ("site", ctypes.c_uint32),
-        ("other_site", ctypes.c_uint32),
-        ("grid", ctypes.c_uint32 * 3),
-        ("block_size", ctypes.c_uint32 * 3),
-        ("differs", ctypes.c_uint32),
-        ("fenced", ctypes.c_uint32),
-        ("padding", ctypes.c_uint32),
-        ("offset", ctypes.c_int64),
-        ("count", ctypes.c_uint64),
-    ]
-
-
-class _Request(ctypes.Structure):
-    _fields_ = [
-        ("lanes", ctypes.c_uint32),
-        ("run", ctypes.c_uint32),
-        ("site", ctypes.c_uint32),
-        ("moment", ctypes.c_uint32),
-        ("buffer", ctypes.c_uint32),
-        ("sectors", ctypes.c_uint32),
-        ("wavefronts", ctypes.c_uint32),
-        ("conflicts", ctypes.c_uint32),
-        ("offsets", ctypes.c_int64 * LANES),
-    ]
-
-
-def _numbers(record: type[Site] | type[Mistake]) -> list[str]:
-    """The names of a record's fields that are plain numbers in the library's structure, too."""
-    return [field.name for field in fields(record) if field.type == "int" and field.name not in ("address", "size")]
 
 
 class CountingLibrary(EmulatedLibrary):
@@ -226,33 +176,14 @@ class CountingLibrary(EmulatedLibrary):
     def sites(self) -> list[Site]:
         """The accesses of each place in the code since start()."""
         count = self._library.emulator_sites(None, 0)
-        sites = (_Site * count)()
+        sites = (Site * count)()
         self._library.emulator_sites(sites, count)
-        return [
-            Site(
-                site.address,
-                site.size,
-                SPACES[site.space],
-                ACCESSES[site.operation],
-                *(getattr(site, name) for name in _numbers(Site)),
-            )
-            for site in sites
-        ]
+        return list(sites)
 
     def mistakes(self) -> list[Mistake]:
         """The mistakes since start(), at most MOST_MISTAKES."""
-        found = (_Mistake * MOST_MISTAKES)()
-        count = self._library.emulator_findings(found, MOST_MISTAKES)
-        return [
-            Mistake(
-                MISTAKES[one.mistake],
-                SPACES[one.space],
-                grid=tuple(one.grid),
-                block_size=tuple(one.block_size),
-                **{name: getattr(one, name) for name in _numbers(Mistake)},
-            )
-            for one in found[:count]
-        ]
+        found = (Mistake * MOST_MISTAKES)()
+        return found[: self._library.emulator_findings(found, MOST_MISTAKES)]
 
     def synchronisations(self) -> Synchronisations:
         """The number of synchronisations since start()."""
@@ -268,18 +199,5 @@ class CountingLibrary(EmulatedLibrary):
 
     def traced(self) -> list[Request]:
         """The recorded requests, in order."""
-        entries = (_Request * self._trace_capacity)()
-        count = self._library.emulator_traced(entries)
-        return [
-            Request(
-                entry.run,
-                entry.site,
-                entry.moment,
-                entry.buffer,
-                entry.sectors,
-                entry.wavefronts,
-                entry.conflicts,
-                tuple(offset if entry.lanes >> lane & 1 else None for lane, offset in enumerate(entry.offsets)),
-            )
-            for entry in entries[:count]
-        ]
+        entries = (Request * self._trace_capacity)()
+        return entries[: self._library.emulator_traced(entries)]

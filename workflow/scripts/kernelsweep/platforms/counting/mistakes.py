@@ -98,7 +98,7 @@ def _thread(one: Mistake, thread: int, block: int) -> str:
     return f"thread {_place(thread, one.block_size)} of block {_place(block, one.grid)}"
 
 
-def _place(number: int, size: tuple[int, int, int]) -> str:
-    if size[1:] == (1, 1):
+def _place(number: int, size: Sequence[int]) -> str:
+    if tuple(size[1:]) == (1, 1):
         return str(number)
     return str((number % size[0], number // size[0] % size[1], number // (size[0] * size[1])))
