@@ -104,7 +104,7 @@ def test_the_same_content_gives_the_same_bytes_and_says_what_is_not_committed(tm
         "results/gpu/samples/mine/k.csv",
     ]
     assert "measured at commit 0c1a018" in (unpacked / "README.md").read_text()
-    assert "Whether the files are those of a commit is unknown" in (unpacked / "README.md").read_text()
+    assert "unknown: it was made outside a git repository" in (unpacked / "README.md").read_text()
 
     git = ["git", "-c", "user.name=me", "-c", "user.email=me@example.org", "-C", str(tmp_path / "one")]
     for arguments in (["init", "-q"], ["add", "Snakefile", "kernels"], ["commit", "-q", "-m", "As it was"]):

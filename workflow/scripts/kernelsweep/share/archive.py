@@ -130,43 +130,26 @@ def uncommitted(root: Path, files: Iterable[str]) -> list[str] | None:
     """The files that differ from the current commit or aren't in it; None outside git."""
     if not (root / ".git").exists():  # git would report on a repository around this folder
         return None
+    command = ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=all", "-z", "--no-renames"]
     try:
-        run = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=all", "-z", "--no-renames"],
-            cwd=root,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=True,
-        )
+        run = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    changed = {entry[3:] for entry in run.stdout.split("\0") if entry}
-    return sorted(changed & set(files))
+    return sorted({entry[3:] for entry in run.stdout.split("\0") if entry} & set(files))
 
 
 def _readme(platform: str, environment: Mapping[str, Any], changed: list[str] | None) -> str:
-    device = environment["device"]
     packages = ", ".join(f"{name} {found}" for name, found in package_versions(DRAWING_PACKAGES).items())
-    revision = (git_revision() or "unknown").removesuffix("-dirty")
-    state = "The project's files are those of this commit."
-    if changed is None:
-        state = "Whether the files are those of a commit is unknown: they were not in a git repository."
-    elif changed:
-        state = "These differ from the commit, or are not in it, and are here as they were used:\n\n" + "\n".join(
-            f"- `{name}`" for name in changed
-        )
+    differing = "unknown: it was made outside a git repository"
+    if changed is not None:
+        differing = ", ".join(f"`{name}`" for name in changed) or "none"
     return f"""# kernelsweep: results of {platform}
-
-{device["provenance"][:1].upper()}{device["provenance"][1:]}; {environment["measured"]}.
 
 In `results/{platform}/`: `measurements.csv` has one row a point, `samples/` (where points were measured here) one a
 sample, `environment.json` what they were made with, and `studies/` the tables and figures. `{CONFIGURATION}` is the
 configuration as it was resolved; `kernels/`, `config/`, `workflow/` and `resources/` are the project's files.
 
-## Draw the tables and figures again
-
-On a machine with Python {host.python_version_tuple()[0]}.{host.python_version_tuple()[1]}; it needs no GPU:
+On a machine with Python {".".join(host.python_version_tuple()[:2])}; it needs no GPU:
 
     pip install uv && uv run snakemake --profile {PROFILE.partition("/")[0]} redraw
     sha256sum --check --quiet {CHECKSUMS}
@@ -175,10 +158,10 @@ The first command draws every table and figure again from the measurements, in p
 compares all files with those that were archived, bit for bit, and says nothing where they are the same. They were drawn
 with {packages}, which the first command installs.
 
-## Where the code comes from
-
-The points were measured at commit {environment["git_revision"] or "unknown"}; this archive was made at {revision}.
-{state}
+The points were measured at commit {environment["git_revision"] or "unknown"}:
+{environment["device"]["provenance"]}; {environment["measured"]}.
+This archive was made at {git_revision() or "unknown"}. Files that differ from that commit, and are here as they were:
+{differing}.
 
 How to cite: `CITATION.cff`. Licence: `LICENSE`.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from kernelsweep.errors import UserError
@@ -37,7 +37,7 @@ def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str
         "#pragma once",
         "",
         f"namespace kernelsweep::{_identifier(study)} {{",
-        f"constexpr const char *device = {_literal(best['device']['name'])};",
+        f"constexpr const char *device = {json.dumps(best['device']['name'])};",
     ]
     for kernel in dict.fromkeys(entry.kernel for entry in entries):
         lines += ["", f"namespace {_identifier(kernel)} {{"]
@@ -47,12 +47,10 @@ def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str
         lines.append(f"}} // namespace {_identifier(kernel)}")
     lines += ["", f"}} // namespace kernelsweep::{_identifier(study)}"]
     at_reference = [entry for entry in entries if _problem(entry).items() <= reference.items()]
-    if at_reference:
-        lines += ["", f"// At the reference point: {_words(_problem(at_reference[0]))}."]
     for entry in at_reference:
         for axis, value in _parameters(entry).items():
             name = "_".join(_identifier(part) for part in (study, entry.kernel, axis)).upper()
-            lines.append(f"#define {name} {value if isinstance(value, str) else _literal(value)}")
+            lines.append(f"#define {name} {value if isinstance(value, str) else json.dumps(value)}")
     return "\n".join(lines) + "\n"
 
 
@@ -61,16 +59,13 @@ def _of_size(entry: Best) -> list[str]:
     space = "_".join(f"{_identifier(axis)}_{_identifier(str(value))}" for axis, value in _problem(entry).items())
     ties = f", and {len(entry.ties)} more that can't be told apart from it" if entry.ties else ""
     marked = " CUDA does not define its result." if entry.undefined else ""
+    values = {**_problem(entry), **_parameters(entry)}
     return [
         f"// {entry.fastest.time_us:.2f} us: the fastest of {entry.compared} configurations{ties}.{marked}",
         f"namespace {space or 'any_size'} {{",
-        *(f"constexpr {_type(value)} {_identifier(axis)} = {_literal(value)};" for axis, value in _constants(entry)),
+        *(f"constexpr {_type(value)} {_identifier(axis)} = {json.dumps(value)};" for axis, value in values.items()),
         "}",
     ]
-
-
-def _constants(entry: Best) -> Sequence[tuple[str, Any]]:
-    return list({**_problem(entry), **_parameters(entry)}.items())
 
 
 def _problem(entry: Best) -> dict[str, Any]:
@@ -91,15 +86,7 @@ def _type(value: Any) -> str:
     return "int" if abs(value) < 2**31 else "long long"
 
 
-def _literal(value: Any) -> str:
-    return json.dumps(value)
-
-
 def _identifier(text: str) -> str:
     """A text as a C++ identifier."""
     name = re.sub(r"\W", "_", text, flags=re.ASCII)
     return f"_{name}" if name[:1].isdigit() and not text[:1].isdigit() else name
-
-
-def _words(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{axis} {value}" for axis, value in values.items())

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 import re
-import shutil
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import check_device
+from kernelsweep.json_files import check_device, check_keys, read_json
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import (
     BUILD_COLUMNS,
@@ -21,23 +19,31 @@ from kernelsweep.results import (
     FURTHER_POINT_COLUMNS,
     METRIC_COLUMNS,
     POINT_COLUMNS,
-    STATUSES,
     impossible,
 )
 
 # Every clone contains the recordings, so they are small.
 LARGEST_BYTES = 2_000_000
 
-TABLES = ("measurements.csv.gz", "builds.csv")
-OPTIONAL_TABLES = ("metrics.csv.gz",)
+# The columns of each table that every recording has had; the last file is there where the platform was profiled.
+TABLES: Mapping[str, Sequence[str]] = {
+    "measurements.csv.gz": CONTRACT_COLUMNS,
+    "builds.csv": [column for column in BUILD_COLUMNS if column != "parameters"],
+    "metrics.csv.gz": [column for column in METRIC_COLUMNS if column not in ("message", "parameters")],
+}
+MEASUREMENTS, _, METRICS = TABLES
 ENVIRONMENT = "environment.json"
 
 # A recording's name; config.yaml calls its platform recording/<name>.
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 # The required keys of environment.json and of its device.
-ENVIRONMENT_KEYS = ("measured", "device", "host", "compilers", "packages", "git_revision", "configuration")
-DEVICE_KEYS = ("platform", "kind", "name", "multiprocessors", "peak_bandwidth_gbs", "driver", "provenance")
+ENVIRONMENT_KEYS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("measured", "git_revision"), (str, type(None))),
+    **dict.fromkeys(("device", "host", "packages", "configuration"), dict),
+    "compilers": list,
+}
+DEVICE_KEYS = {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}
 
 _TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
 
@@ -50,29 +56,20 @@ _PRIVATE = (
 
 
 def record(results: Path, folder: Path) -> int:
-    """Keep a platform's results in `folder` and return the recording's size in bytes.
-
-    Raises UserError, and writes nothing, if the results are incomplete or larger than LARGEST_BYTES.
-    """
-    for name in ("measurements.csv", "builds.csv", "environment.json"):
-        if not (results / name).is_file():
-            raise UserError(f"{results}: {name} is missing; complete `snakemake --cores 1 all` first")
-    # metrics.csv exists only if the platform was profiled.
-    tables = [name for name in ("measurements.csv", "metrics.csv") if (results / name).is_file()]
-    packed = {f"{name}.gz": gzip.compress((results / name).read_bytes(), mtime=0) for name in tables}
-    size = sum(map(len, packed.values())) + sum(
-        (results / name).stat().st_size for name in ("builds.csv", "environment.json")
-    )
-    if size > LARGEST_BYTES:
-        raise UserError(f"{results}: {size} bytes; a recording has at most {LARGEST_BYTES}")
+    """Keep a platform's results in `folder` and return the recording's size in bytes. Raises UserError."""
+    packed = {}
+    for name in (*TABLES, ENVIRONMENT):
+        source = results / name.removesuffix(".gz")
+        if source.is_file():
+            content = source.read_bytes()
+            packed[name] = gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+        elif name != METRICS:
+            raise UserError(f"{source} is missing; complete `snakemake --cores 1 all` first")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.csv.gz"):
-        old.unlink()
+    (folder / METRICS).unlink(missing_ok=True)
     for name, content in packed.items():
         (folder / name).write_bytes(content)
-    shutil.copy(results / "builds.csv", folder)
-    shutil.copy(results / "environment.json", folder)
-    return size
+    return sum(map(len, packed.values()))
 
 
 def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
@@ -83,35 +80,26 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
     shown = f"resources/recordings/{folder.name}"
     if not NAME.fullmatch(folder.name):
         raise UserError(f"{shown}: a recording's name has letters, digits, dots, hyphens and underscores only")
-    known = (*TABLES, *OPTIONAL_TABLES, ENVIRONMENT)
-    for name in (*TABLES, ENVIRONMENT):
-        if not (folder / name).is_file():
-            raise UserError(f"{shown}: {name} is missing; workflow/scripts/record.py writes it")
-    for path in sorted(folder.iterdir()):
-        if path.name not in known:
-            raise UserError(f"{shown}: {path.name} doesn't belong to a recording, which has {', '.join(known)}")
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    if size > LARGEST_BYTES:
+    files = sorted(folder.iterdir())
+    for path in files:
+        if path.name not in (*TABLES, ENVIRONMENT):
+            raise UserError(f"{shown}: {path.name} doesn't belong to a recording, which has {', '.join(TABLES)}")
+    if (size := sum(path.stat().st_size for path in files)) > LARGEST_BYTES:
         raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
     check_content(folder)
-    for path in sorted(folder.iterdir()):
+    for path in files:
         _check_private(_text(path), private, f"{shown}/{path.name}")
 
 
 def check_content(folder: Path) -> None:
     """Raise UserError, with file, line and the mistake, if a recording can't be drawn."""
     shown = f"resources/recordings/{folder.name}"
-    device = _checked_environment(folder / ENVIRONMENT, f"{shown}/{ENVIRONMENT}")
-    measured = _rows(folder / TABLES[0], CONTRACT_COLUMNS, f"{shown}/{TABLES[0]}")
-    _check_points(measured, device, f"{shown}/{TABLES[0]}")
-    _rows(folder / TABLES[1], [column for column in BUILD_COLUMNS if column != "parameters"], f"{shown}/{TABLES[1]}")
-    for name in OPTIONAL_TABLES:
-        if (folder / name).is_file():
-            _rows(
-                folder / name,
-                [column for column in METRIC_COLUMNS if column not in ("message", "parameters")],
-                f"{shown}/{name}",
-            )
+    device = _checked_device(read_json(folder / ENVIRONMENT), f"{shown}/{ENVIRONMENT}")
+    for name, columns in TABLES.items():
+        if name != METRICS or (folder / name).is_file():
+            rows = _rows(folder / name, columns, f"{shown}/{name}")
+            if name == MEASUREMENTS:
+                _check_points(rows, device, f"{shown}/{name}")
 
 
 def _text(path: Path) -> str:
@@ -122,26 +110,17 @@ def _text(path: Path) -> str:
         raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
 
 
-def _checked_environment(path: Path, shown: str) -> Mapping[str, Any]:
-    """The device in an environment.json. Raises UserError if a required key is missing."""
-    try:
-        environment = json.loads(_text(path))
-    except ValueError as error:
-        raise UserError(f"{shown}: not valid JSON: {error}") from error
-    if not isinstance(environment, dict):
-        raise UserError(f"{shown}: expected keys with values, found {type(environment).__name__}")
-    for key in ENVIRONMENT_KEYS:
-        if key not in environment:
-            raise UserError(f"{shown}: lacks the key {key!r}; rerun with this version of kernelsweep")
+def _checked_device(environment: Mapping[str, Any], shown: str) -> Mapping[str, Any]:
+    """The device in an environment.json. Raises UserError if a required key is missing, or it has no clock."""
+    check_keys(environment, ENVIRONMENT_KEYS, shown)
     device: Mapping[str, Any] = environment["device"]
     check_device(device, shown)
-    for key in DEVICE_KEYS:
-        if key not in device:
-            raise UserError(f"{shown}: device lacks the key {key!r}; rerun with this version of kernelsweep")
-    if device["kind"] not in KINDS:
-        raise UserError(f"{shown}: device.kind is {device['kind']!r}. Allowed: {', '.join(KINDS)}")
-    if not KINDS[device["kind"]].has_clock:
-        raise UserError(f"{shown}: measured on {device['name']}. Recordings need times, which only GPUs have")
+    check_keys(device, DEVICE_KEYS, shown)
+    timed = [name for name, kind in KINDS.items() if kind.has_clock]
+    if device["kind"] not in timed:
+        raise UserError(
+            f"{shown}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
+        )
     return device
 
 
@@ -166,12 +145,10 @@ def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]
 
 
 def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], shown: str) -> None:
-    """Raise UserError for an unknown status, a second platform, or a time if and only if the status is not `ok`."""
+    """Raise UserError for a point that stands twice, a second platform, or a time unless the status is `ok`."""
     there: set[tuple[str, ...]] = set()
     for line, row in enumerate(rows, start=2):
         where = f"{shown}, line {line} ({row['study']}/{row['kernel']})"
-        if row["status"] not in STATUSES:
-            raise UserError(f"{where}: status is {row['status']!r}. Allowed: {', '.join(STATUSES)}")
         point = tuple(row.get(column, "") for column in ("study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS))
         if point in there:
             raise UserError(f"{where}: the point {' '.join(point[2:])} stands twice. Keep one row a point")
@@ -180,8 +157,7 @@ def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], 
             raise UserError(f"{where}: platform is {row['platform']!r}, but the device's is {device['platform']!r}")
         for column in _TIMES:
             if (row["status"] == "ok") != bool(row[column]):
-                expected = "a number" if row["status"] == "ok" else "nothing"
-                raise UserError(f"{where}: {column} is {row[column]!r} where status is {row['status']}: {expected}")
+                raise UserError(f"{where}: {column} is {row[column]!r} where status is {row['status']}")
 
 
 def _check_private(text: str, private: Iterable[str], shown: str) -> None:
