@@ -23,8 +23,7 @@ cores while others run, so the times without are those of a second process that 
 Kernel Tuner are without the seconds in which it compiled. `begins` is when the first configuration was done, `ends`
 when the side has ended, both with compiling, and `chosen` is the true time of what it names the best, over the best.
 
-`--plan` prints the spaces and an estimate of the duration, and `--from FILE` the tables of an earlier run, from what it
-has written. Neither needs a GPU.
+`--from FILE` prints the tables of an earlier run, from what it has written, and needs no GPU.
 """
 
 from __future__ import annotations
@@ -47,9 +46,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from search import CLOSE, TOLD_LATE, replay, until_close
 from support.own_sweep import ROOT, leased, require, source_of
-from support.recorded_space import RecordedSpace
 
 from kernelsweep.build import nvcc
 from kernelsweep.build.build_report import new_report
@@ -58,7 +55,8 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.references import References
-from kernelsweep.measure.search.search import Bench, search
+from kernelsweep.measure.search.proposals import Parzen
+from kernelsweep.measure.search.search import Bench, proposed_ahead, search
 from kernelsweep.measure.task import BuiltKernel, KernelTask, measuring_protocol
 from kernelsweep.measure.work import begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
@@ -66,7 +64,6 @@ from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.statistics import summarise_visits
-from kernelsweep.sweep.candidates import configuration_of
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import spread_units
@@ -80,8 +77,8 @@ BUDGET = 1 / 4
 STRATEGIES = ("random_sample", "genetic_algorithm", "diff_evo", "hybrid_vndx", "adaptive_tabu_greywolf")
 # Ours each compile in one process, and find all units compiled in the next.
 SIDES = ("sweep", "sweep, compiled", "search", "search, compiled", "kernel_tuner")
-# Seconds for one configuration, as --plan estimates them.
-COMPILE_SECONDS, TUNER_SECONDS = 0.5, 0.2
+# A time is close to the best if it is at most this many times as long.
+CLOSE = 1.01
 
 # Kernel Tuner imports these where they are installed, though none of them is needed here: with them, its process would
 # start seconds later on one machine than on another.
@@ -155,11 +152,7 @@ class Tuned:
     @property
     def parameters(self) -> list[str]:
         """The axes that are tuned."""
-        return [axis for axis in self.configuration(self.planned[0]) if len(self.case.axes[axis]) > 1]
-
-    def configuration(self, planned: PlannedPoint) -> Mapping[str, Any]:
-        """A point's values on the axes of the kernel."""
-        return configuration_of(planned.point, self.kernel.problem)
+        return [axis for axis in self.planned[0].point if len(self.case.axes.get(axis, ())) > 1]
 
     def key(self, values: Mapping[str, Any]) -> Configuration:
         """A configuration by its values on the tuned axes."""
@@ -515,35 +508,33 @@ def median_found(several: Sequence[Found]) -> tuple[Found, Found]:
 def searched_again(parameters: Sequence[str], sides: Mapping[str, Any], repetitions: int) -> list[Found]:
     """Searches here by other seeds, replayed in the times of the sweep.
 
-    parameters, sides  as in compared()
+    parameters  the tuned axes, as the configurations name their values
     """
-    rows = sides["sweep"]["rows"]
-    configurations = [dict(zip(parameters, key, strict=True)) for key, _ in rows]
-    space = RecordedSpace("", configurations, [time_us for _, time_us in rows])
-    # What comes behind in a trace are the visits of those that might be the fastest.
-    budget = int(BUDGET * len(rows))
-    traces = (sides[side]["trace"][:budget] for side in ("search", "search, compiled"))
-    ends, ends_compiled = ([second for second, _ in trace] for trace in traces)
-
-    def until(count: float, seconds: Sequence[float]) -> float:
-        return seconds[min(int(count), len(seconds)) - 1] if math.isfinite(count) else math.inf
-
-    found = []
+    keys, times = zip(*sides["sweep"]["rows"], strict=True)
+    configurations = combinations_of([dict(zip(parameters, key, strict=True)) for key in keys])
+    budget, best = int(BUDGET * len(times)), min(times)
+    # What comes behind the budget in a trace are the visits of those that might be the fastest.
+    traces = [[second for second, _ in sides[name]["trace"][:budget]] for name in ("search", "search, compiled")]
+    ahead = proposed_ahead(budget)  # Configurations that a search proposes before it is told of the first.
+    several = []
     for seed in range(repetitions):
-        best = replay(space, TOLD_LATE, seed, budget)
-        count = until_close(best)
-        seconds = until(count, ends), until(count, ends_compiled)
-        found.append(Found(*seconds, begins=ends[0], ends=ends[-1], evaluations=budget, chosen=best[-1]))
-    return found
+        strategy = Parzen(configurations, f"{seed}", budget)
+        asked: list[int] = []
+        for step in range(budget):
+            if step >= ahead:
+                strategy.tell(asked[step - ahead], times[asked[step - ahead]])
+            asked.append(strategy.ask())
+        close = next((place for place, number in enumerate(asked) if times[number] <= CLOSE * best), None)
+        compiled, kept = (math.inf if close is None else ends[min(close, len(ends) - 1)] for ends in traces)
+        chosen = min(times[number] for number in asked) / best
+        several.append(Found(compiled, kept, traces[0][0], traces[0][-1], budget, chosen))
+    return several
 
 
 def compared(
     parameters: Sequence[str], sides: Mapping[str, Any], repetitions: int
 ) -> dict[str, tuple[Found, Found | None]]:
-    """Each line of the table: what was found, with the 90% quantile where there are several replays.
-
-    parameters  the tuned axes, as the configurations name their values
-    """
+    """Each line of the table: what was found, with the 90% quantile where there are several replays."""
     truth = {tuple(key): time_us for key, time_us in sides["sweep"]["rows"]}
     brute = sides["kernel_tuner"]["brute_force"]
     ours = {name: {**sides[name], "without": sides[f"{name}, compiled"]["trace"]} for name in ("sweep", "search")}
@@ -576,23 +567,6 @@ def table(lines: Mapping[str, tuple[Found, Found | None]]) -> str:
     return "\n".join(rows)
 
 
-def verdict(lines: Mapping[str, tuple[Found, Found | None]]) -> list[str]:
-    """How much faster or slower ours is, and every winner that is more than 1% from the best: sentences."""
-    ours = {name: one for name, (one, _) in lines.items() if name.startswith("here")}
-    theirs = {name: one for name, (one, _) in lines.items() if not name.startswith("here")}
-    sentences = []
-    for column, words in (("with_compiling", "with compiling"), ("without", "without compiling")):
-        quickest, tuner = (min(side, key=lambda name: getattr(side[name], column)) for side in (ours, theirs))
-        share = getattr(ours[quickest], column) / getattr(theirs[tuner], column)
-        losing = " Ours loses." if share > 1 else ""
-        sentences.append(f"{words}: {quickest} takes {share:.2f} times as long as {tuner}.{losing}")
-    for name, (one, most) in lines.items():
-        if (most or one).chosen > CLOSE:
-            often = "in one of ten runs " if most and one.chosen <= CLOSE else ""
-            sentences.append(f"{name} {often}chooses a configuration {(most or one).chosen - 1:.1%} from the best.")
-    return sentences
-
-
 def report(case: str, sides: Mapping[str, Any], name: str, driver: str, repetitions: int) -> None:
     """Print a case's table, and what follows.
 
@@ -603,7 +577,7 @@ def report(case: str, sides: Mapping[str, Any], name: str, driver: str, repetiti
     wrong = [text for side in SIDES[:-1] for text in sides[side]["failed"]]
     wrong += sides["kernel_tuner"]["brute_force"]["failed"]
     print(f"\n{name}, driver {driver}: {case}, {sides['configurations']} configurations\n")
-    print(table(lines), "", *verdict(lines), *wrong[:5], sep="\n", end="\n\n", flush=True)
+    print(table(lines), "", *wrong[:5], sep="\n", end="\n\n", flush=True)
 
 
 def run_side(
@@ -641,25 +615,11 @@ def run_one(settings: argparse.Namespace) -> None:
     settings.output.write_text(json.dumps(results), encoding="utf-8")
 
 
-def plan() -> None:
-    """Print the spaces, and how long the comparison may take."""
-    for name, case in CASES.items():
-        one = tuned(name, "sm_90")
-        count = len(one.planned)
-        tuner_source(one)
-        print(
-            f"{case.study}/{name}: {count} configurations of {', '.join(one.parameters)}. Kernel Tuner's brute force "
-            f"may take {count * (COMPILE_SECONDS + TUNER_SECONDS):.0f} s; here, "
-            f"{count * COMPILE_SECONDS / (os.cpu_count() or 1):.0f} s of compiling on {os.cpu_count()} cores."
-        )
-
-
 def main() -> int:
     """Compare, print the tables, write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plan", action="store_true", help="print the spaces and an estimate, and end")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="earlier", help="print the tables of an earlier run")
-    parser.add_argument("--case", choices=CASES, help="only this kernel")
+    parser.add_argument("--case", choices=CASES, help=argparse.SUPPRESS)
     parser.add_argument("--repetitions", type=int, default=30, help="replays of each strategy (default 30)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a side may take (default 300)")
     parser.add_argument("--output", type=Path, default=Path("results/benchmarks/compare_kernel_tuner.json.gz"))
@@ -667,25 +627,19 @@ def main() -> int:
     parser.add_argument("--device", help=argparse.SUPPRESS)
     parser.add_argument("--started", type=float, help=argparse.SUPPRESS)
     settings = parser.parse_args()
-    cases = [settings.case] if settings.case else list(CASES)
     os.chdir(ROOT)
-    if settings.plan:
-        plan()
-        return 0
     if settings.side:
         run_one(settings)
         return 0
     if settings.earlier:
-        require("optuna", extras=["search"])
         known = json.loads(gzip.decompress(settings.earlier.read_bytes()))
-        for case in cases:
-            if case in known:
-                report(case, known[case], **known["device"], repetitions=settings.repetitions)
+        for case in CASES:
+            report(case, known[case], **known["device"], repetitions=settings.repetitions)
         return 0
     require("pycuda", "kernel_tuner", "optuna", extras=["gpu", "search", "compare"])
     results: dict[str, Any] = {}
     with leased() as device, tempfile.TemporaryDirectory() as scratch:
-        for case in cases:
+        for case in CASES:
             one = tuned(case, device.arch)
             print(f"{case}: {len(one.planned)} configurations; the reference ...", flush=True)
             prepare(one, device)

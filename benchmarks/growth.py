@@ -4,7 +4,6 @@
     uv run python benchmarks/growth.py plan journal     # some of it
 
 plan     what `snakemake -n all` plans on the emulator, from nothing
-again    the same once all is made (empty files that Snakemake has noted as made), with nothing to do, and after an edit
 join     collect: 10 million rows in 1,000 files to measurements.csv
 read     the scripts that `all` runs on these rows on a GPU, each by itself; a study's scripts read a million rows
 journal  a kernel's journal of 10,000 points of 500 samples each: read back, and made into rows
@@ -37,13 +36,6 @@ from kernelsweep.sweep.config_file import study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 ON_EMULATOR = ["--config", "platform=emulator"]
-# Marks existing files as the jobs' outputs. Snakemake's own --touch waits a tenth of a second for each file.
-TOUCH = """
-import snakemake.executors.touch
-snakemake.executors.touch.Executor.SLEEPING_TIME = 0
-from snakemake.cli import main
-main()
-"""
 # A small process that starts the one to be measured: the kernel counts what a process was started from as its memory.
 WATCH = """
 import json, resource, subprocess, sys
@@ -85,38 +77,12 @@ def measured(what: str, command: Sequence[str], folder: Path) -> Cost:
     return cost
 
 
-def planned(output: str) -> int:
-    """How many jobs a dry run says it would run."""
-    total = re.search(r"^total +(\d+)$", output, re.MULTILINE)
-    return int(total[1]) if total else 0
-
-
 def plan(project: Path, repeats: int) -> None:
     """Measure the cost of planning all jobs."""
     for _ in range(repeats):
         cost = measured("plan: snakemake -n all", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
-    print(f"{planned(cost.output):,} jobs")
-
-
-def again(project: Path, repeats: int) -> None:
-    """Measure the cost of planning when all files are up to date."""
-    first = subprocess.run([*SNAKEMAKE, "-n", "all", *ON_EMULATOR], cwd=project, capture_output=True, text=True)
-    for paths in re.findall(r"^    (?:output|log): (.*)$", first.stdout, re.MULTILINE):
-        for name in paths.split(", "):
-            path = project / name.removesuffix(" (directory)")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.mkdir(exist_ok=True) if path.name == "figures" else path.touch()
-    touch = [sys.executable, "-c", TOUCH, "--cores", "2", "--touch", "all", *ON_EMULATOR]
-    measured("again: snakemake --touch all", touch, project)
-    for _ in range(repeats):
-        cost = measured("again: snakemake -n all, nothing to do", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
-    print(f"{planned(cost.output):,} jobs")
-    kernel = next(iter(sorted(project.glob("kernels/made_up_0/*.cu"))))
-    kernel.write_text(kernel.read_text() + "// edited\n")
-    # What was touched has no parameters to compare.
-    command = [*SNAKEMAKE, "-n", "all", *ON_EMULATOR, "--rerun-triggers", "mtime"]
-    cost = measured("again: snakemake -n all, a kernel edited", command, project)
-    print(f"{planned(cost.output):,} jobs")
+    total = re.search(r"^total +(\d+)$", cost.output, re.MULTILINE)
+    print(f"{total[1] if total else 0} jobs")
 
 
 def script(what: str, name: str, folder: Path, **job: Any) -> Cost:
@@ -200,29 +166,18 @@ def read(project: Path, studies: int, kernels: int) -> None:
 
 
 def journal(folder: Path, points: int, samples: int) -> None:
-    """Measure the cost of a kernel's journal with many points."""
+    """Measure the cost of a kernel's journal with many points, each in a process of its own."""
     path = folder / "kernel.jsonl"
-    measured(f"journal: {points:,} points written", journal_command("write", path, points, samples), folder)
+    script = str(ROOT / "benchmarks/support/made_up_journal.py")
+    for what in ("write", "read", "rows"):
+        command = [sys.executable, script, what, str(path), str(points), str(samples)]
+        measured(f"journal: {points:,} points, {what}", command, folder)
     print(f"{path.stat().st_size / 1e6:.0f} MB")
-    measured("journal: read back", journal_command("read", path, points, samples), folder)
-    measured("journal: read back, and made into rows", journal_command("rows", path, points, samples), folder)
-
-
-def journal_command(what: str, path: Path, points: int, samples: int) -> list[str]:
-    """A separate process, so that its cost can be measured alone."""
-    return [
-        sys.executable,
-        str(ROOT / "benchmarks/support/made_up_journal.py"),
-        what,
-        str(path),
-        str(points),
-        str(samples),
-    ]
 
 
 def main() -> None:
     """Measure the requested parts."""
-    parts = ("plan", "again", "join", "read", "journal")
+    parts = ("plan", "join", "read", "journal")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all, if none is named")
     parser.add_argument("--studies", type=int, default=10)
@@ -239,8 +194,6 @@ def main() -> None:
         project = made_up.make_project(Path(folder), options.studies, options.kernels)
         if "plan" in wanted:
             plan(project, options.repeats)
-        if "again" in wanted:
-            again(project, options.repeats)
         if {"join", "read"} & set(wanted):
             made_up.make_rows(project / f"results/{DEVICE['platform']}", options.studies, options.kernels)
             join(project, options.studies, options.kernels)

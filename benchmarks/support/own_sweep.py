@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
-from kernelsweep.build.build import Source, build
+from kernelsweep.build.build import Source
+from kernelsweep.build.builder import build
 from kernelsweep.build.gcc import compile_runtime
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
-from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import Gpu, visible_gpus
@@ -39,19 +38,6 @@ EMULATOR = "emulator"  # for the tests: the same calls, without times
 # A ceiling that no point of these comparisons reaches: they take a fixed number of samples.
 MAX_SECONDS = 60.0
 TIMEOUT_SECONDS = 120.0
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """A finished sweep.
-
-    task      the last one handed to the workers: with binary and variants
-    finished  when each point was done, seconds of time.perf_counter(), in the order of the work
-    """
-
-    task: KernelTask
-    outcomes: dict[Point, Outcome]
-    finished: list[float]
 
 
 def kernel_of(name: str) -> KernelSource:
@@ -82,18 +68,13 @@ def require(*modules: str, extras: Sequence[str] = ("gpu", "compare")) -> None:
             sys.exit(f"{module} is not installed. Type: uv run {wanted} python {script}")
 
 
-def gpu() -> Gpu:
-    """The GPU to compare on. Ends the script if there is none."""
+@contextmanager
+def leased() -> Iterator[Gpu]:
+    """The GPU, kept for this comparison, and alone visible to the processes that it starts. Ends the script without."""
     gpus = visible_gpus()
     if not gpus:
         sys.exit("No GPU is visible here: NVML lists none, or CUDA_VISIBLE_DEVICES hides it.")
-    return gpus[0]
-
-
-@contextmanager
-def leased() -> Iterator[Gpu]:
-    """The GPU, kept for this comparison, and alone visible to the processes that it starts."""
-    with leased_gpu(gpu().platform) as device:
+    with leased_gpu(gpus[0].platform) as device:
         yield device
 
 
@@ -128,8 +109,8 @@ def sweep(
     samples: int,
     seed: int,
     device: dict[str, Any],
-) -> Sweep:
-    """Check and measure the points, each visited once for exactly `samples` samples. Ends the script on a failure.
+) -> dict[Point, Outcome]:
+    """The outcomes of the points, each visited once for exactly `samples` samples. Ends the script on a failure.
 
     report  of build_variants() with the same folder
     seed    of the input and of the points' order
@@ -139,16 +120,15 @@ def sweep(
     protocol = Protocol(exactly, timeout_seconds=TIMEOUT_SECONDS, seed=seed)
     built = BuiltKernel(kernel, report, binary_of(kernel, folder))
     task = built.task(kind_of(report["target"]).implementation, protocol)
-    finished: list[float] = []
     planned = [PlannedPoint(point, instantiation(kernel, point)) for point in points]
     with Journal(folder / f"{kernel.name}.{seed}.jsonl") as journal:
         work = find_work(task, planned, {}, journal, device)
         with Workers(task, work.visits) as workers:
-            do_work(work, task, journal, workers, lambda *_: finished.append(time.perf_counter()))
+            do_work(work, task, journal, workers)
     outcomes = work.results()
     failed = [
         f"  {outcome.status}: {outcome.message} at {p}" for p, outcome in outcomes.items() if outcome.status != "ok"
     ]
     if failed:
         sys.exit("\n".join([f"{kernel.name}: {len(failed)} of {len(points)} points failed:", *failed[:5]]))
-    return Sweep(task, outcomes, finished)
+    return outcomes

@@ -6,7 +6,6 @@ import ctypes
 import json
 import shutil
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,37 +16,21 @@ import compare_edits
 import compare_kernel_tuner
 import compare_nvbench
 import emulator_units
-import fresh_workers
 import pytest
-import scaling
-import seconds
 from checkout import ROOT
 from elftools.elf.elffile import ELFFile
 from support import own_sweep
 
 from kernelsweep.build.nvcc import compile_cubin
-from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.problems.problem_file import problem_of
-from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.points import units
 
 
 def machine_code(cubin: Path) -> list[bytes]:
     with cubin.open("rb") as file:
         return [section.data() for section in ELFFile(file).iter_sections() if section.name.startswith(".text.")]
-
-
-def test_our_side_measures_every_point_once(tmp_path: Path) -> None:
-    # The emulator has no clock, but the comparisons make the same calls.
-    kernel = own_sweep.kernel_of("warp_shuffle/shuffle")
-    points = [own_sweep.point(size, 64, unroll=unroll) for size in (1, 1000) for unroll in (1, 4)]
-    report = own_sweep.build_variants(kernel, points, tmp_path, own_sweep.EMULATOR)
-    done = own_sweep.sweep(kernel, points, report, tmp_path, samples=20, seed=3, device={"name": "emulator"})
-    assert list(done.outcomes) == points
-    assert len(done.finished) == len(points)
-    assert done.finished == sorted(done.finished)
 
 
 @pytest.mark.parametrize(("nvbench_us", "ours_us", "within"), [
@@ -59,7 +42,6 @@ def test_nvbench_goal(nvbench_us: float, ours_us: float, within: bool | None) ->
     # One outlier a round: medians are compared, not means.
     row = compare_nvbench.compared("p", [[ours_us] * 9 + [900.0]] * 3, [[nvbench_us] * 9 + [900.0]] * 2)
     assert row["within"] is within
-    assert row["samples"] == [30, 20]
 
 
 def test_nvbench_verdict_needs_a_judged_point() -> None:
@@ -70,9 +52,7 @@ def test_nvbench_verdict_needs_a_judged_point() -> None:
     assert compare_nvbench.verdict([short, right])[1]
     assert not compare_nvbench.verdict([short])[1], "nothing was compared"
     sentence, met = compare_nvbench.verdict([short, right, wrong])
-    assert not met
-    assert "1 of 2" in sentence
-    assert compare_nvbench.table([right, wrong]).count("MISSED") == 1
+    assert not met and "1 of 2" in sentence
 
 
 class EmulatedDriver(compare_nvbench.Driver):
@@ -107,15 +87,14 @@ class EmulatedDriver(compare_nvbench.Driver):
             self.launched.append(tuple(sizes))
 
 
-@pytest.mark.parametrize(("text", "launched", "updated"), [
-    ("unrolling/interleaved", [(16, 1, 1, 64, 1, 1, 0)], ["data"]),
-    ("stepwise/cascaded:grid_size=264", [(264, 1, 1, 64, 1, 1, 0), (1, 1, 1, 64, 1, 1, 0)], []),
-    ("stepwise/strided_index", [(16, 1, 1, 64, 1, 1, 256), (1, 1, 1, 64, 1, 1, 256)], []),
+@pytest.mark.parametrize(("name", "values", "launched", "updated"), [
+    ("unrolling/interleaved", {}, [(16, 1, 1, 64, 1, 1, 0)], ["data"]),
+    ("stepwise/cascaded", {"grid_size": 264}, [(264, 1, 1, 64, 1, 1, 0), (1, 1, 1, 64, 1, 1, 0)], []),
+    ("stepwise/strided_index", {}, [(16, 1, 1, 64, 1, 1, 256), (1, 1, 1, 64, 1, 1, 256)], []),
 ])  # fmt: skip
 def test_nvbench_runs_and_checks_every_launch_of_a_plan(
-    tmp_path: Path, text: str, launched: list[Any], updated: list[str]
+    tmp_path: Path, name: str, values: dict[str, int], launched: list[Any], updated: list[str]
 ) -> None:
-    name, values = compare_nvbench.parse_kernel(text)
     kernel, one = own_sweep.kernel_of(name), own_sweep.point(1000, 64, **values)
     report = own_sweep.build_variants(kernel, [one], tmp_path, own_sweep.EMULATOR)
     for variant in report["variants"].values():
@@ -262,25 +241,6 @@ def test_the_document_has_the_tables_of_the_run_that_is_kept(
     assert not [line for line in lines if line not in document and not line.startswith("| here, search |")]
 
 
-def test_a_wrong_winner_and_a_lost_race_are_said() -> None:
-    truth = {("a",): 10.0, ("b",): 10.05, ("c",): 11.0}
-
-    def found(trace: Sequence[Any], without: Sequence[Any], rows: Sequence[Any]) -> compare_kernel_tuner.Found:
-        return compare_kernel_tuner.found({"trace": trace, "without": without, "rows": rows}, truth)
-
-    a, b, c = truth
-    ours = found([(3, c), (9, b)], [(1, c), (2, b)], [(c, 11.2), (b, 10.1)])
-    theirs = found([(4, a), (8, c)], [(1, a), (2, c)], [(a, 10.5), (c, 10.4)])
-    assert (ours.with_compiling, ours.without, round(ours.chosen, 3)) == (9, 2, 1.005)
-    assert (ours.begins, ours.ends) == (3, 9)
-    said = compare_kernel_tuner.verdict({"here, search": (ours, None), "Kernel Tuner, brute force": (theirs, None)})
-    assert said == [
-        "with compiling: here, search takes 2.25 times as long as Kernel Tuner, brute force. Ours loses.",
-        "without compiling: here, search takes 2.00 times as long as Kernel Tuner, brute force. Ours loses.",
-        "Kernel Tuner, brute force chooses a configuration 10.0% from the best.",
-    ]
-
-
 @pytest.mark.parametrize("name", compare_edits.KERNELS)
 def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None:
     source = (ROOT / f"kernels/{compare_edits.STUDY}/{name}.cu").read_text()
@@ -289,84 +249,3 @@ def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None
     assert planted.index("own = twice") < loop < planted.index("for (unsigned stride") < end
     with pytest.raises(ValueError, match="another form"):
         compare_edits.plant(planted.replace("stride", "step"))
-
-
-# How a sweep's measuring part scales with GPUs
-
-
-def swept(folder: Path, leases: list[tuple[str, float, float]], times_us: list[float]) -> Path:
-    """A folder of results with these leases (the GPU, from when to when in seconds), one a job, and medians."""
-    logs = folder / "logs/measure_kernel/s"
-    logs.mkdir(parents=True)
-    for number, (uuid, begin, end) in enumerate(leases):
-        words = [f"2026-11-21T13:10:{second:09.6f}+00:00" for second in (begin, end)]
-        log = f"waiting\non A GPU, {uuid}, from {words[0]}\nwrong_result: why\nuntil {words[1]}\n1 points, 1 ok\n"
-        (logs / f"{number}.log").write_text(log)
-    (logs / "found-all-in-the-journal.log").write_text("1 points, 1 ok\n")
-    rows = [
-        {"study": "s", "kernel": "k", "array_size": number, "time_us": time_us, "device_uuid": "GPU-1"}
-        for number, time_us in enumerate(times_us)
-    ]
-    host = {"study": "s", "kernel": "cpu_numpy", "array_size": 1, "time_us": 1e6}
-    write_rows(folder / "measurements.csv", MEASUREMENT_COLUMNS, [*rows, host])
-    return folder
-
-
-def test_scaling_is_from_the_first_lease_to_the_last_and_judges_long_points(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = swept(tmp_path / "one", [("GPU-1", 1, 11), ("GPU-1", 13, 21)], [5.0, *[30.0] * 100])
-
-    def judged(leases: list[tuple[str, float, float]], times_us: list[float]) -> tuple[int, str]:
-        several = swept(tmp_path / f"several{len(list(tmp_path.iterdir()))}", leases, times_us)
-        given = ["scaling", "--folders", str(one), str(several), "--output", str(tmp_path / "out.json")]
-        monkeypatch.setattr(sys, "argv", given)
-        return scaling.main(), capsys.readouterr().out
-
-    both = [("GPU-1", 1.0, 11.5), ("GPU-2", 1.5, 13.5)]
-    status, said = judged(both, [6.0, 30.7, *[30.5] * 99])
-    assert status == 0
-    assert "2 GPUs: measuring took 12.5 s, 2 leases (GPU-1 84%, GPU-2 96%)" in said
-    assert "1.60 times as fast on 2 GPUs (at least 1.60)" in said
-    assert "from 20 us: 100 points, 1.00% with medians more than 2% apart" in said
-    assert "the farthest 2.33%" in said and "the farthest 20.00%" in said
-    assert judged(both, [5.0, 30.7, 30.7, *[30.0] * 98])[0] == 1
-    assert judged([("GPU-1", 1.0, 11.5), ("GPU-2", 1.5, 13.6)], [30.0] * 101)[0] == 1
-    with pytest.raises(ValueError, match="two jobs had GPU-1 at once"):
-        judged([("GPU-1", 1, 11), ("GPU-1", 10, 12)], [30.0] * 101)
-    with pytest.raises(ValueError, match="no log has a lease"):
-        judged([], [30.0] * 101)
-
-
-def test_a_runs_seconds_are_told_by_leases_and_points(tmp_path: Path) -> None:
-    results = swept(tmp_path / "one", [("GPU-1", 1, 11), ("GPU-1", 13, 21)], [5.0])
-    begin = datetime(2026, 11, 21, 13, 10, tzinfo=UTC).timestamp()
-    points = [{"study": "s", "kernel": "k", "seconds": 6.0, "busy_seconds": 4.5}] * 2
-    write_rows(results / "points/s/k.csv", MEASUREMENT_COLUMNS, points)
-    found = seconds.parts(seconds.Run(begin, begin + 30), results)
-    parts = {"before": 1, "between jobs": 2, "between points": 6, "host at points": 3, "GPU at work": 9, "after": 9}
-    assert found == pytest.approx(parts) and seconds.at_work(found) == pytest.approx(0.75)
-    assert "While measuring, the GPU is at work 75% of the time (goal 85%)" in seconds.table(
-        {"all": 30.0}, {"all": found}
-    )
-
-
-# Whether a worker's start changes its times
-
-
-def test_ways_of_starting_workers_are_compared_at_the_same_points() -> None:
-    def measured(visits_us: Sequence[float]) -> fresh_workers.Round:
-        visits = [Visit([0.99 * median, median, 1.01 * median], True) for median in visits_us]
-        outcomes = {own_sweep.point(2**16, 128, cache=cache): Outcome("ok", visits=visits) for cache in ("cold", "hot")}
-        return fresh_workers.Round(outcomes, 1.0, 0.5)
-
-    rounds = {
-        "python": [measured([5.0, 5.1, 5.0])],
-        "fork": [measured([5.0, 5.0, 5.0])],
-        "beside": [measured([6.0] * 3)],
-    }
-    found = fresh_workers.found_in(rounds)
-    assert list(found) == ["up to 10 us, cold", "up to 10 us, hot"]
-    ways = found["up to 10 us, cold"]
-    assert ways["python"]["apart"] == pytest.approx(0.02, rel=0.02) and ways["fork"]["apart"] == 0
-    assert ways["beside"]["ratio"] == pytest.approx(1.2, rel=0.02) and ways["fork"]["noise"] == pytest.approx(0.01)

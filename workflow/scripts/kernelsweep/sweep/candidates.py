@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -46,11 +45,6 @@ def _considered(combinations: Combinations, problem: Problem, is_emulator: bool)
 def place_of(point: Point, problem: Problem) -> tuple[Any, ...]:
     """What a point says of the problem: its size and its condition. Each place is searched by itself."""
     return tuple(value for axis, value in point.items() if not problem.axes[axis].of_kernel)
-
-
-def configuration_of(point: Point, problem: Problem) -> Mapping[str, Any]:
-    """What a point says of the kernel, by axis."""
-    return {axis: value for axis, value in point.items() if problem.axes[axis].of_kernel}
 
 
 def axes_of_places(points: ValidPoints, problem: Problem) -> list[str]:
