@@ -61,14 +61,6 @@ def test_ratios_are_the_amounts_of_a_source_without_times(tmp_path: Path) -> Non
         load_published(spec | {"ratios": str(tmp_path / "ratios.csv")}, RESOURCES)
 
 
-def test_exchanges_are_read_with_their_arguments() -> None:
-    published = load_published(EXCHANGES, RESOURCES, of_outputs=True)
-    assert published is not None
-    assert len(published.outputs) == 10
-    assert published.outputs["rotate", "offset=-2"] == "14 15 0 1 2 3 4 5 6 7 8 9 10 11 12 13"
-    assert load_published(None, RESOURCES, of_outputs=True) is None
-
-
 def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"published\.file: .*no column exchange, arguments, output; it has source"):
         load_published(EXCHANGES | {"file": "warp_shuffle.csv"}, RESOURCES, of_outputs=True)
@@ -76,7 +68,7 @@ def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
         load_published(STEPWISE | {"file": "warp_shuffle_exchanges.csv"}, RESOURCES)
     twice = "exchange,arguments,output\nrotate,offset=2,1 0\nrotate,offset=2,0 1\n"
     (tmp_path / "twice.csv").write_text(twice)
-    with pytest.raises(UserError, match=r"several outputs of rotate offset=2"):
+    with pytest.raises(UserError, match=r"several values of rotate offset=2"):
         load_published(EXCHANGES | {"file": "twice.csv"}, tmp_path, of_outputs=True)
 
 

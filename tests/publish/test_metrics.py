@@ -1,10 +1,9 @@
-"""Metrics in tables and figures: beside their step, with the published values, or the reason for a gap."""
+"""Metrics in figures: with the published values, or the reason for a gap."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,8 @@ from matplotlib.text import Text
 from synthetic_sweep import H200, shipped_data
 
 from kernelsweep.analysis.metric_rows import load_metrics
-from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown
-from kernelsweep.publish.tables.ladder_table import study_table
-from kernelsweep.publish.tables.of_study import table_of
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.share.recording import record
 
@@ -43,17 +38,6 @@ def changed(data: StudyData, where: str, **columns: Any) -> StudyData:
     return with_rows(data, rows)
 
 
-def markdown(data: StudyData) -> str:
-    return as_markdown(table_of(data)[1])
-
-
-def counters(text: str) -> dict[str, list[str]]:
-    """The cells of the table below by heading, in the steps' order."""
-    lines = [line for line in text.partition("### Hardware counters")[2].splitlines() if line.startswith("|")]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {header: [row[place] for row in cells[2:]] for place, header in enumerate(cells[0])}
-
-
 def draw(name: str, data: StudyData) -> Figure:
     figure = import_module(f"kernelsweep.publish.figures.{name}").draw(data)
     assert isinstance(figure, Figure)
@@ -62,73 +46,6 @@ def draw(name: str, data: StudyData) -> Figure:
 
 def said(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
-
-
-def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
-    data = known("unrolling")
-    cells = counters(markdown(data))
-    assert cells["unroll"] == ["1", "1", "1", "2", "4", *["8"] * 7]
-    assert cells["global load efficiency (%)"][0] == "25.00 (25.02)"
-    assert cells["global load efficiency (%)"][6] == "99.98", "what is published is unrolled_warps_volatile"
-    assert "In brackets: published.\n" in markdown(data)
-    back = pandas.read_csv(StringIO(as_csv(table_of(data)[0])))
-    theirs = back["published_global_load_efficiency (%)"]
-    assert list(theirs.dropna()) == [25.02, 25.02, 96.15, 98.04, 98.68, 99.21, 99.43, 99.43, 99.43]
-    assert pandas.isna(theirs[6]), "what is published is unrolled_warps_volatile"
-    assert back["global_load_efficiency (%)"][0] == 25.0
-
-
-def test_metrics_of_another_kind_of_device_are_compared_by_their_changes() -> None:
-    data = known("stepwise")
-    text = markdown(data)
-    cells = counters(text)
-    assert "another kind of device only directions and ratios" in text
-    # As published: 37.38, 53.2, 48.38 active threads of 64; 45 bank conflicts, then none.
-    assert data.published is not None and data.published.metric("strided_index", 1, "executing_threads") == 53.2
-    assert "45.00" not in text
-    ours = cells["executing threads"]
-    assert ours[0] == "467.0" and ours[1] == f"267.0 ({(400 / 2 + 67) / (400 + 67):.2f}×; 1.42×)"
-    assert "In brackets: the value over the step before's; the same, published." in text
-
-
-def test_a_gap_has_a_footnote_that_says_why() -> None:
-    data = known("unrolling")
-    data = changed(data, "kernel == 'interleaved'", value=float("nan"), message="No permission. Ask.")
-    data = changed(
-        data, "metric == 'memory_barrier_stall' and kernel != 'interleaved'", value=float("nan"), message="None."
-    )
-    text = markdown(data)
-    cells = counters(text)
-    assert cells["global load efficiency (%)"][2] == "– (96.15)"
-    assert set(cells["memory barrier stall (%)"]) == {"–"}
-    assert "</sup> No permission. Ask." in text
-    assert "</sup> memory barrier stall: None." in text
-    assert "`interleaved` <sup>2</sup>" in text
-
-
-def test_a_study_that_was_not_profiled_has_no_second_table() -> None:
-    data = known("unrolling")
-    nothing = with_rows(data, data.metrics.rows.iloc[:0])
-    assert "Hardware counters" not in markdown(nothing)
-    assert list(table_of(nothing)[0]) == list(study_table(nothing))
-
-
-def test_counters_of_another_build_are_not_set_beside_times() -> None:
-    data = known("unrolling")
-    data = replace(data, measurements=data.measurements.assign(binary_sha256="new"))
-    data = changed(data, "kernel == 'unrolled'", binary_sha256="old")
-    data = changed(data, "kernel == 'interleaved'", binary_sha256="new")
-    found = step_metrics(data)
-    stale = found[found["kernel"] == "unrolled"]
-    assert len(stale) and stale["value"].isna().all() and stale["message"].str.startswith("Profiled in another").all()
-    assert found.loc[found["kernel"] == "interleaved", "value"].notna().all()
-
-
-def test_counters_have_tables_of_their_own_in_latex() -> None:
-    tex = as_latex(table_of(known("unrolling"))[1])
-    assert tex.count(r"\begin{tabular}{@{}l") == tex.count(r"\bottomrule") == 3
-    assert tex.isascii() and r"global load\\efficiency\\(\%)" in tex
-    assert r"\label{tab:unrolling-hardware-counters}" in tex
 
 
 def test_each_metric_has_a_panel_with_an_axis_and_a_dot_a_step() -> None:

@@ -21,10 +21,9 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.captions import captions
 from kernelsweep.publish.tables.formats import as_latex, as_short_latex
-from kernelsweep.publish.tables.of_study import table_of
-from kernelsweep.publish.tables.short import short_table
+from kernelsweep.publish.tables.study_table import study_table
+from kernelsweep.publish.tables.table_text import short_text, table_text
 from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.config_file import study_names
 
 # The text widths that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
 DOCUMENT = r"""\documentclass{article}
@@ -56,7 +55,7 @@ def has_latex() -> bool:
 def short(name: str) -> str:
     """A shipped study's table_short.tex, with an H200's recorded times."""
     data = recorded(name)
-    return as_short_latex(short_table(table_of(data)[0], data))
+    return as_short_latex(short_text(study_table(data), data))
 
 
 def recorded(name: str) -> StudyData:
@@ -72,8 +71,11 @@ def recorded_rows() -> pandas.DataFrame:
 
 def table_of_shipped(name: str, device: dict[str, object]) -> str:
     """A shipped study's table.tex, with made-up times on a GPU and made-up metrics."""
-    _, text = table_of(shipped_data(name, str(device["name"])))
-    return as_latex(text)
+    return latex(shipped_data(name, str(device["name"])))
+
+
+def latex(data: StudyData) -> str:
+    return as_latex(table_text(study_table(data), data))
 
 
 @pytest.mark.skipif(
@@ -81,9 +83,8 @@ def table_of_shipped(name: str, device: dict[str, object]) -> str:
 )
 def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
     odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
-    tables = [as_latex(table_of(StudyData(UNROLLING | {"metrics": []}, odd, H200))[1])]
-    with_ladder = [name for name in study_names(ROOT) if load_study(name, ROOT).settings["steps"]]
-    tables += [table_of_shipped(name, device) for name in with_ladder for device in (H200, EMULATOR)]
+    tables = [latex(StudyData(UNROLLING | {"metrics": []}, odd, H200)), *map(latex, map(recorded, IN_SHORT))]
+    tables += [table_of_shipped(name, device) for name in ("unrolling", "exchanges") for device in (H200, EMULATOR)]
     odd_texts = {"title": "a_b: 10⁻⁷", "message": "50% of {x} †", "caption": "Time · bytes → µs."}
     tables.append(captions("warp_shuffle", {"ladder": odd_texts, "empty": odd_texts | {"missing": "no times"}}))
     assert tables[-1].count("includegraphics") == 1
@@ -105,11 +106,11 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
 
 def test_a_short_table_has_each_steps_time_with_its_interval_and_says_why_there_is_none() -> None:
     data = recorded("unrolling")
-    table, _ = table_of(data)
-    text = as_short_latex(short_table(table, data))
+    table = study_table(data)
+    text = as_short_latex(short_text(table, data))
     row = table[(table["kernel"] == "unrolled") & (table["unroll"] == 8)].iloc[0]
     numbers = r"& ([\d.]+)\((\d+)\) & (\d+) & ([\d.]+) & ([\d.]+) "
-    found = re.search(r"\\texttt\{unrolled\} & 512\$\\times\$8 " + numbers, text)
+    found = re.search(r"\\texttt\{unrolled\} & 512/8 " + numbers, text)
     assert found
     time, side = float(found[1]), int(found[2]) / 100
     assert time == pytest.approx(row["time_us"], abs=0.005)
@@ -122,7 +123,7 @@ def test_a_short_table_has_each_steps_time_with_its_interval_and_says_why_there_
     assert "Gpixel/s" in short("convolution") and r"\texttt{cublas\_matmul} & tf32 & 342" in short("matmul")
     emulated = shipped_data("unrolling", str(EMULATOR["name"]))
     for without in (emulated, recorded("exchanges")):
-        assert re.fullmatch(r"% .*times.*\.\n", as_short_latex(short_table(table_of(without)[0], without)))
+        assert re.fullmatch(r"% .*times.*\.\n", as_short_latex(short_text(study_table(without), without)))
 
 
 def test_the_citation_is_of_this_version() -> None:

@@ -11,8 +11,7 @@ from synthetic_sweep import EMULATOR, H200, shipped_data
 
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.steps.advice import RULES, advice
-from kernelsweep.publish.steps.kernel_words import read_words
-from kernelsweep.publish.steps.steps_page import steps_text
+from kernelsweep.publish.steps.steps_page import read_words, steps_text
 
 
 def sources(study: str) -> dict[str, str]:
@@ -31,7 +30,7 @@ def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
     assert "```diff unrolled_warps\n" in steps["completely_unrolled ×8"]
     assert "No loop counter and no loop branch" in steps["completely_unrolled ×8"]
     # The same kernel again: no words twice, and no code.
-    assert "an unroll factor of 4 instead of 2" in steps["unrolled ×4"] and "diff" not in steps["unrolled ×4"]
+    assert "The source of `unrolled ×2`, with unroll=4." in steps["unrolled ×4"] and "diff" not in steps["unrolled ×4"]
     assert "```diff" not in steps["neighbored"] and "Time:" not in steps["neighbored"]
 
 
@@ -54,7 +53,7 @@ def test_the_largest_changes_of_counters_are_named() -> None:
         rows.loc[chosen, "value"] = value
     data = replace(data, metrics=replace(data.metrics, rows=rows))
     text = parts(steps_text(data, sources("unrolling"), {}))["neighbored_less"]
-    assert "instructions per warp 304 → 12.4" in text.partition("Moved: ")[2].splitlines()[0]
+    assert "instructions per warp 304 → 12.40" in text.partition("Moved: ")[2].splitlines()[0]
     unprofiled = replace(data, metrics=replace(data.metrics, rows=rows.iloc[:0]))
     assert "Moved" not in steps_text(unprofiled, sources("unrolling"), {})
     emulated = steps_text(shipped_data("unrolling", EMULATOR["name"]), sources("unrolling"), {})

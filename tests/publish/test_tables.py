@@ -1,23 +1,28 @@
-"""A ladder's table: the right numbers beside each other, none where there is none, in all three formats."""
+"""A study's table: the right numbers beside each other, none where there is none, in all three formats."""
 
 from __future__ import annotations
 
-from io import StringIO
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas
 import pytest
 from checkout import ROOT
-from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, shipped, sweep
+from reductions import EXCHANGE
+from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, shipped, shipped_data, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.published import Published, load_published
+from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.publish.tables.formats import TableText, as_csv, as_latex, as_markdown
-from kernelsweep.publish.tables.ladder_table import TIME_COLUMNS, study_table
-from kernelsweep.publish.tables.ladder_text import study_text
+from kernelsweep.publish.tables.formats import TableText, as_latex, as_markdown
+from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
+from kernelsweep.publish.tables.table_text import table_text
+from kernelsweep.results import INTERVAL, MEASUREMENT_COLUMNS
 
 RESOURCES = ROOT / "resources/published"
 
@@ -29,17 +34,13 @@ def published(study: dict[str, Any]) -> Published:
 
 
 def text_of(data: StudyData) -> TableText:
-    return study_text(study_table(data), data)
+    return table_text(study_table(data), data)
 
 
 def markdown(
     study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], figures: Published | None = None
 ) -> str:
     return as_markdown(text_of(StudyData(study, rows, device, figures)))
-
-
-def latex(study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], figures: Published | None) -> str:
-    return as_latex(text_of(StudyData(study, rows, device, figures)))
 
 
 def markdown_row(text: str, start: str) -> list[str]:
@@ -68,16 +69,16 @@ def test_a_published_row_without_a_counterpart_has_no_figures_of_ours() -> None:
     cpu = table.iloc[-1]
     assert (cpu["kernel"], cpu["published_time_us"]) == ("cpu", 5114.9)
     assert cpu["published_speedup"] == pytest.approx(255.6 / 5114.9)
-    assert cpu[["unroll", *TIME_COLUMNS, "points_right"]].isna().all()
+    assert cpu[["unroll", "time_us", "speedup", "step_gain", "points_right"]].isna().all()
     text = markdown(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE))
-    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5,114.9", "20× slower"]
+    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5,115", "0.050×"]
 
 
 def test_the_row_order_of_the_measurements_does_not_show() -> None:
     rows = fail(sweep(UNROLLING, H200), "skipped", "too large", array_size=2**30)
     shuffled = rows.sample(frac=1, random_state=1)
     first, second = (study_table(StudyData(UNROLLING, each, H200, published(UNROLLING))) for each in (rows, shuffled))
-    assert as_csv(first) == as_csv(second)
+    assert first.equals(second)
 
 
 def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
@@ -86,7 +87,7 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "got 3 | expected 4", keep_time=True, **where)
     table = study_table(StudyData(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE)))
     step = table[(table["kernel"] == "shuffle") & (table["unroll"] == 4)].iloc[0]
-    assert step[list(TIME_COLUMNS)].isna().all()
+    assert step[["time_us", "bandwidth_gbs", "speedup", "step_gain"]].isna().all()
     assert (step["points_right"], step["points_run"], step["failures"]) == (158, 160, "2 wrong_result")
     text = markdown(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE))
     row = markdown_row(text, "`shuffle` <sup>1</sup>")
@@ -95,42 +96,22 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     assert "got 3 | expected 4" in text
 
 
-def test_without_the_first_step_there_is_no_speedup() -> None:
-    rows = fail(sweep(WARP_SHUFFLE, H200), "timed_out", "", kernel="global_memory", unroll=1)
-    table = study_table(StudyData(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE)))
-    assert table["speedup"].isna().all()
-    assert table["time_us"].notna().sum() == 5
-    assert table["published_speedup"].iloc[2] == pytest.approx(255.6 / 150.5)
-
-
-def test_skipped_points_are_counted_apart_from_wrong_ones() -> None:
-    rows = fail(sweep(WARP_SHUFFLE, H200), "skipped", "too large", array_size=2**30)
-    table = study_table(StudyData(WARP_SHUFFLE, rows, H200))
-    assert table["failures"].eq("").all()
-    text = markdown(WARP_SHUFFLE, rows, H200)
-    assert text.count("140 of 140; 20 skipped") == len(WARP_SHUFFLE["steps"])
-
-
 def test_emulated_times_are_never_shown() -> None:
     rows = sweep(UNROLLING, EMULATOR).assign(time_us=123456.0, time_low_us=123455.0, time_high_us=123457.0)
     table = study_table(StudyData(UNROLLING, rows, EMULATOR, published(UNROLLING)))
     assert not set(TIME_COLUMNS) & set(table.columns)
     assert table["published_time_us"].iloc[0] == 555.2
-    for text in (
-        as_csv(table),
-        markdown(UNROLLING, rows, EMULATOR, published(UNROLLING)),
-        latex(UNROLLING, rows, EMULATOR, published(UNROLLING)),
-    ):
-        assert "12345" not in text
-        assert "555.2" in text
-    assert "No times of ours" in markdown(UNROLLING, rows, EMULATOR, published(UNROLLING))
+    text = text_of(StudyData(UNROLLING, rows, EMULATOR, published(UNROLLING)))
+    for shown in (table.to_csv(), as_markdown(text), as_latex(text)):
+        assert "12345" not in shown and "555.2" in shown
+    assert "No times of ours" in text.explanation
 
 
 def with_grids(rows: pandas.DataFrame, kernel: str, factors: dict[int, float]) -> pandas.DataFrame:
     """`rows`, where one kernel's number of blocks is an axis: its times become those times a factor for each grid."""
     others, of_kernel = rows[rows["kernel"] != kernel], rows[rows["kernel"] == kernel]
     grids = [
-        of_kernel.assign(grid_size=grid, launches=2, time_us=of_kernel["time_us"] * factor)
+        of_kernel.assign(grid_size=grid, launches=2, **{time: of_kernel[time] * factor for time in INTERVAL})
         for grid, factor in factors.items()
     ]
     return pandas.concat([others, *grids], ignore_index=True)
@@ -151,8 +132,8 @@ def test_steps_of_one_kernel_at_two_grids_each_have_their_own_time() -> None:
     assert table["time_us"].iloc[1] == 2 * table["time_us"].iloc[2]
     assert table["step_gain"].iloc[2] == pytest.approx(2)
     text = markdown(study, rows, H200)
-    assert markdown_row(text, "kernel")[-2:] == ["grid", "launches"]
-    assert markdown_row(text, "`global_memory`")[-2:] == ["16,384", "1"]
+    named = dict(zip(markdown_row(text, "kernel"), markdown_row(text, "`global_memory`"), strict=True))
+    assert (named["grid"], named["launches"]) == ("16384", "1")
     # Neither is worth a column where the plan sets the grid and every step is one launch.
     assert not {"grid", "launches"} & set(markdown_row(markdown(UNROLLING, sweep(UNROLLING, H200), H200), "kernel"))
 
@@ -178,21 +159,11 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     assert (shuffle["relative_error"], shuffle["largest_relative_error"]) == (1.25e-7, 5e-7)
     assert (shuffle["bit_identical_points"], shuffle["repeated_points"]) == (60, 90)
     text = markdown(FLOATS, rows, H200)
-    assert markdown_row(text, "`shuffle`       |      4")[-2:] == ["1.2·10⁻⁷", "60 of 90"]
+    (row,) = [line for line in text.splitlines() if re.match(r"\| `shuffle` +\| +4 ", line)]
+    assert [cell.strip() for cell in row.split("|")[-3:-1]] == ["1.2·10⁻⁷", "60 of 90"]
     # What is the same in all rows is a sentence, and no column.
     assert "All 270 points of these kernels' sweeps are right." in text and "right" not in markdown_row(text, "kernel")
     assert "`math.fsum`" in text and "Same bits:" in text
-
-
-def test_integers_have_neither_errors_nor_bits_to_compare() -> None:
-    text = markdown(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200)
-    assert "same bits" not in text and "relative error" not in text
-    # A few floating-point points beside an integer reference point have bits, but no error at that point.
-    rows = sweep(WARP_SHUFFLE, H200)
-    further = floats(sweep(WARP_SHUFFLE, H200, sizes=(2**20,), block_sizes=(256,)))
-    further = further[further["kernel"] == "shuffle"]
-    text = markdown(WARP_SHUFFLE, pandas.concat([rows, further], ignore_index=True), H200)
-    assert "relative error" not in text and "Repeated runs of all 4 floating-point points left the same bits." in text
 
 
 HOST = "Intel(R) Xeon(R) Platinum 8480C"
@@ -220,9 +191,8 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
     text = markdown(UNROLLING, rows, H200, figures)
     mark = text.split(f"</sup> On the host: {HOST}, one thread;")[0][-1]
     row = markdown_row(text, f"`cpu_recursive_pairwise` <sup>{mark}</sup>")
-    assert (row[1], row[2], row[4], row[-1]) == ("–", "21,400", "100× slower", "–")
+    assert (row[1], row[2], row[4], row[-1]) == ("–", "21,400", "0.010×", "–")
     assert "All 2,000 points of these kernels' sweeps are right." in text
-    assert rf"\,On the host: {HOST}, one thread;" in latex(UNROLLING, rows, H200, figures)
     # Where the platform has no times, they would have nothing to show.
     assert not study_table(StudyData(UNROLLING, rows, EMULATOR))["kernel"].str.startswith("cpu").any()
 
@@ -264,7 +234,7 @@ def test_times_of_another_kind_of_device_are_compared_by_ratios_alone() -> None:
     assert "published (µs)" in header and "published: an AMD GPU with wavefronts of 64" in text
     assert {"over the step before", "published (over the step before)"} < set(header)
     assert "published (speedup)" not in header
-    assert "another kind of device" in text and "only ratios between steps compare" in text
+    assert "Only ratios between steps compare with an AMD GPU" in text
     assert "over the step before" not in markdown(
         WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE)
     )
@@ -280,42 +250,113 @@ def test_a_step_with_undefined_behaviour_is_never_the_step_before() -> None:
     assert published_row["published_step_gain"] == pytest.approx(117.1 / 117.1)
 
 
-def test_undefined_behaviour_is_a_footnote() -> None:
-    text = markdown(UNROLLING, sweep(UNROLLING, H200), H200)
-    assert markdown_row(text, "`unrolled_warps_volatile` <sup>1</sup>")
-    assert "<sup>1</sup> Undefined behaviour" in text
-
-
-def test_csv_gives_the_numbers_back() -> None:
-    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
-    back = pandas.read_csv(StringIO(as_csv(table)))
-    assert list(back["time_us"]) == list(table["time_us"])
-    assert list(back["published_time_us"].dropna()) == list(table["published_time_us"].dropna())
-
-
-def test_latex_is_escaped_and_regular() -> None:
+def test_an_undefined_kernel_has_a_footnote_in_markdown_and_latex_is_escaped() -> None:
     rows = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $", kernel="unrolled", unroll=2)
-    text = latex(UNROLLING, rows, H200, published(UNROLLING))
-    assert r"\texttt{completely\_unrolled\_template}" in text
-    assert r"\label{tab:unrolling}" in text
-    assert r"50\% of \{x\} \& \#1\_a \textasciitilde{} \$" in text
-    # The times, and below them how right the kernels are: side by side they would be wider than a page.
-    tabulars = [part.split(r"\end{tabular}" + "\n\n")[0] for part in text.split(r"\begin{tabular}{")[1:]]
-    assert len(tabulars) == 2
-    for tabular in tabulars:
-        body = tabular[tabular.index(r"\midrule") : tabular.index(r"\bottomrule")]
-        separators = {line.replace(r"\&", "").count("&") for line in body.splitlines() if line.endswith(r"\\")}
-        assert separators == {tabular[: tabular.index(r"\toprule")].count("r")}
-    assert text.isascii()
+    text = text_of(StudyData(UNROLLING, rows, H200, published(UNROLLING)))
+    assert re.search(
+        r"`unrolled_warps_volatile` <sup>(\d)</sup>.*<sup>\1</sup> Undefined behaviour", as_markdown(text), re.S
+    )
+    latex = as_latex(text)
+    assert r"\label{tab:unrolling}" in latex and latex.isascii()
+    assert r"50\% of \{x\} \& \#1\_a \textasciitilde{} \$" in latex
 
 
-def test_latex_tells_steps_of_one_kernel_apart_where_they_differ() -> None:
-    rows = floats(sweep(WARP_SHUFFLE, H200))
-    same = latex(FLOATS, rows, H200, None)
-    assert same.count(r"\texttt{shuffle}") == 2 + 1
-    rows.loc[rows["unroll"] == 4, "relative_error"] *= 2
-    different = latex(FLOATS, rows, H200, None)
-    assert r"\texttt{shuffle} & 1 & 1.2$\cdot$10" in different and r"\texttt{shuffle} & 4 & 2.5$\cdot$10" in different
+# Exchanges, of which the elements are shown that they left
+
+ROTATED = "2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1"
+SWAPPED = "7 1 2 3 4 5 6 0 15 9 10 11 12 13 14 8"
+OUTPUTS = {("rotate", "offset=2"): ROTATED, ("butterfly_swap", "lane_mask=1 first=0 second=3"): SWAPPED}
+EXCHANGES: dict[str, Any] = {
+    **{"problem": EXCHANGE.named, "compares": "outputs", "title": "Exchanges"},
+    **{key: [] for key in ("limits", "rivals", "baselines")},
+    "kernels": [
+        {"name": "butterfly_swap", "axes": {"arguments": ["lane_mask=1 first=0 second=3"]}},
+        {"name": "rotate", "axes": {"arguments": ["offset=2", "offset=37"]}},
+        {"name": "of_ours", "axes": {"arguments": ["delta=1"]}},
+    ],
+    "steps": [{"kernel": kernel, "unroll": 1, "grid_size": None} for kernel in ("butterfly_swap", "rotate", "of_ours")],
+    "reference": {"array_size": 16, "block_size": 16, "dtype": "int32", "operation": "exchange", "cache": "hot"},
+}
+
+
+def exchanged(**rotated: Any) -> StudyData:
+    """A small sweep; `rotated` changes the point of the published rotation."""
+    at = {**EXCHANGES["reference"], **dict.fromkeys(("parameters", "message", "flags", "output"), "")}
+    at |= {"study": "exchanges", "unroll": 1, "status": "ok", "width": 16}
+    rotate = {**at, "kernel": "rotate", "arguments": "offset=2"}
+    swap = {**at, "kernel": "butterfly_swap", "arguments": "lane_mask=1 first=0 second=3", "unroll": 4}
+    rows = [
+        {**rotate, "output": "not this group", "width": 4},
+        {**rotate, "output": "not this block", "block_size": 256},
+        {**rotate, "output": ROTATED, **rotated},
+        {**rotate, "array_size": 1000, "status": "skipped", "message": "too long"},
+        {**swap, "output": SWAPPED, "block_size": 4},
+    ]
+    table = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"width": "Int64"})
+    figures = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS | {("gone", "delta=2"): "0 0"})
+    return StudyData(EXCHANGES, table, H200, figures)
+
+
+def test_an_exchange_stands_beside_the_published_one() -> None:
+    table = study_table(exchanged())
+    assert list(table["kernel"]) == ["rotate", "butterfly_swap", "gone", "of_ours"]
+    assert list(table["output"]) == [ROTATED, SWAPPED, "", ""] and list(table["same"]) == ["yes", "yes", "", ""]
+    assert list(table["status"]) == ["ok", "ok", "published_only", "not_measured"]
+    assert not set(TIME_COLUMNS) & set(table)
+    assert markdown_row(as_markdown(text_of(exchanged())), "`gone`")[-3:] == ["0 0", "–", "–"]
+    other = exchanged(output=ROTATED.replace("0 1", "1 0"))
+    assert study_table(other)["same"].iloc[0] == "no"
+    assert "<sup>1</sup> The output is not the published one." in as_markdown(text_of(other))
+    wrong = as_markdown(text_of(exchanged(status="wrong_result", message="element 0: expected 2, found 0")))
+    assert "2 of 3; 1 wrong result; 1 skipped" in wrong and "wrong result; element 0: expected 2, found 0" in wrong
+
+
+# Counters, below the table
+
+
+def counters(data: StudyData) -> dict[str, Sequence[str]]:
+    """The cells of the table below by heading, in the steps' order."""
+    below = text_of(data).below
+    return {} if below is None else {column.header: column.cells for column in below.columns}
+
+
+def changed(data: StudyData, where: str, **columns: Any) -> StudyData:
+    """The data with other values in the rows of metrics that a query chooses."""
+    rows = data.metrics.rows.copy()
+    rows.loc[rows.query(where).index, list(columns)] = list(columns.values())
+    return replace(data, metrics=replace(data.metrics, rows=rows))
+
+
+def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
+    data = shipped_data("unrolling", H200["name"])
+    cells = counters(data)
+    assert cells["unroll"] == ["1", "1", "1", "2", "4", *["8"] * 7]
+    assert cells["global load efficiency (%)"][0] == "25.00 (25.02)"
+    assert cells["global load efficiency (%)"][6] == "99.98", "what is published is unrolled_warps_volatile"
+    table = study_table(data)
+    theirs = table["published_global_load_efficiency (%)"]
+    assert list(theirs.dropna()) == [25.02, 25.02, 96.15, 98.04, 98.68, 99.21, 99.43, 99.43, 99.43]
+    assert table["global_load_efficiency (%)"][0] == 25.0
+    assert r"\label{tab:unrolling-hardware-counters}" in as_latex(text_of(data))
+    assert not counters(replace(data, metrics=replace(data.metrics, rows=data.metrics.rows.iloc[:0])))
+
+
+def test_metrics_of_another_kind_of_device_are_compared_by_their_changes() -> None:
+    # As published: 37.38, 53.2, 48.38 active threads of 64; 45 bank conflicts, then none.
+    ours = counters(shipped_data("stepwise", H200["name"]))["executing threads"]
+    assert ours[0] == "467.0" and ours[1] == f"267.0 ({(400 / 2 + 67) / (400 + 67):.2f}×; 1.42×)"
+
+
+def test_a_counter_without_a_value_has_a_footnote_that_says_why() -> None:
+    data = changed(
+        shipped_data("unrolling", H200["name"]), "kernel == 'interleaved'", value=float("nan"), message="Ask."
+    )
+    assert counters(data)["global load efficiency (%)"][2] == "– (96.15)"
+    assert re.search(r"<sup>1</sup> global load efficiency, .*: Ask\.", as_markdown(text_of(data)))
+    data = replace(data, measurements=data.measurements.assign(binary_sha256="new"))
+    found = step_metrics(changed(data, "kernel == 'unrolled'", binary_sha256="old"))
+    stale = found[found["kernel"] == "unrolled"]
+    assert len(stale) and stale["value"].isna().all() and stale["message"].str.startswith("Profiled in another").all()
 
 
 def test_measurements_load_in_one_order_from_plain_and_compressed_files(tmp_path: Path) -> None:
@@ -328,9 +369,8 @@ def test_measurements_load_in_one_order_from_plain_and_compressed_files(tmp_path
     pandas.testing.assert_frame_equal(loaded, load_measurements(paths[::-1]))
     assert len(loaded) == len(rows)
     assert loaded.loc[loaded["status"] == "timed_out", "time_us"].isna().all()
-    assert as_csv(study_table(StudyData(WARP_SHUFFLE, loaded, H200))) == as_csv(
-        study_table(StudyData(WARP_SHUFFLE, rows, H200))
-    )
+    first, second = (study_table(StudyData(WARP_SHUFFLE, each, H200)) for each in (loaded, rows))
+    assert first.to_csv() == second.to_csv()
     with pytest.raises(UserError, match="twice"):
         load_measurements([paths[0], paths[0]])
 
@@ -340,7 +380,8 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
     # and the fraction of a limit given for a row without a time.
     study, measurements = shipped("bandwidth_bound", H200["name"])
     table = study_table(StudyData(study, measurements, H200)).set_index("kernel")
-    assert list(table.index[-len(study["rivals"]) :]) == study["rivals"]
+    assert list(table.index[table["kind"] == "rival"]) == study["rivals"]
+    assert list(table.index[table["kind"] == "limit"]) == [*study["limits"][:2], "limit_copy", "limit_fill"]
     at = measurements[(measurements["array_size"] == 2**28) & (measurements["dtype"] == "int32")]
     at = at[(at["operation"] == "sum") & (at["cache"] == "cold")]
     expected = {
@@ -353,9 +394,9 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
             assert table.loc[kernel, column] == pytest.approx(table.loc[kernel, "bandwidth_gbs"] / bandwidth)
     assert table.loc["torch", ["time_us", *expected]].isna().all()
     assert (table.loc["torch", "status"], table.loc["torch", "message"]) == ("skipped", "it is not installed")
-    text = as_markdown(study_text(table.reset_index(), StudyData(study, measurements, H200)))
-    assert "| of read only | of streaming read only | of copy | of fill |" in text
-    assert "| `torch` <sup>1</sup> |      – |   skipped |" in text
+    text = as_markdown(text_of(StudyData(study, measurements, H200)))
+    assert {"of read only", "of streaming read only", "of copy", "of fill"} < set(markdown_row(text, "kernel"))
+    assert "skipped" in markdown_row(text, "`torch` <sup>1</sup>")
 
     study, emulated = shipped("bandwidth_bound", EMULATOR["name"])
     table = study_table(StudyData(study, emulated, EMULATOR))

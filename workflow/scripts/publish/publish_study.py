@@ -16,9 +16,9 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.captions import captions
 from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
 from kernelsweep.publish.steps.steps_page import steps_text
-from kernelsweep.publish.tables.formats import as_csv, as_latex, as_markdown, as_short_latex
-from kernelsweep.publish.tables.of_study import table_of
-from kernelsweep.publish.tables.short import short_table
+from kernelsweep.publish.tables.formats import as_latex, as_markdown, as_short_latex
+from kernelsweep.publish.tables.study_table import study_table
+from kernelsweep.publish.tables.table_text import short_text, table_text
 
 
 def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
@@ -44,11 +44,12 @@ with logged(snakemake.log[0]):
         study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
     )
     markdown, csv, latex, short, steps, *figures = map(Path, snakemake.output)
-    table, text = table_of(data)
+    table = study_table(data)
+    text = table_text(table, data)
     markdown.write_text(as_markdown(text), encoding="utf-8")
-    csv.write_text(as_csv(table), encoding="utf-8")
+    csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
     latex.write_text(as_latex(text), encoding="utf-8")
-    short.write_text(as_short_latex(short_table(table, data)), encoding="utf-8")
+    short.write_text(as_short_latex(short_text(table, data)), encoding="utf-8")
     sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 

@@ -16,23 +16,31 @@ from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity, objective
 # The columns of with_costs(): the less, the better.
 COST = ("cost_low", "cost", "cost_high")
 
+ENERGIES = ("energy_mj", "energy_low_mj", "energy_high_mj")
+
 
 def quantity_of_row(quantity: Quantity, row: Mapping[Any, Any], settings: Mapping[str, Any]) -> Interval | None:
     """A quantity of a row of measurements.csv that has a time; None where the row lacks what it is computed from.
 
     settings  the study's
     """
+    axes = problem_of(settings["problem"]).axes
+    known = {axis: row[axis] for axis in axes if not pandas.isna(row.get(axis))}
+    measured = {TIME: time_interval(row), ENERGY: _energy(row)}
+    return quantity.interval({**known, **work_of_row(row, settings)}, measured)
+
+
+def work_of_row(row: Mapping[Any, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The problem's work at a row's point; empty where the row, as of the driver, lacks an axis that the work needs."""
     problem = problem_of(settings["problem"])
-    axes = {axis: row[axis] for axis in problem.axes if not pandas.isna(row.get(axis))}
     try:
-        work = problem.work(axes)
-    except KeyError:  # A library's or the driver's row has no axes of kernels.
-        work = {}
-    return quantity.interval({**axes, **work}, {TIME: time_interval(row), ENERGY: _energy(row)})
+        return problem.work({axis: row[axis] for axis in problem.axes if not pandas.isna(row.get(axis))})
+    except KeyError:
+        return {}
 
 
 def _energy(row: Mapping[Any, Any]) -> Interval | None:
-    ends = [float(row.get(column, math.nan)) for column in ("energy_mj", "energy_low_mj", "energy_high_mj")]
+    ends = [float(row.get(column, math.nan)) for column in ENERGIES]
     return None if any(map(math.isnan, ends)) else Interval(*ends)
 
 

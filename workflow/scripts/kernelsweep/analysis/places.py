@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas
 
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import point_text, size_text
 from kernelsweep.problems.problem_file import problem_of
 
 
@@ -41,11 +43,17 @@ def shown_place(data: StudyData) -> dict[str, Any]:
     return {str(axis): value for axis, value in last[0].items()} if last else reference
 
 
+def place_words(point: Mapping[str, Any], study: Mapping[str, Any]) -> str:
+    """A point's size: `2²⁴`, or `n=4096 k=512`."""
+    axes = [axis for axis in size_axes(study) if axis in point]
+    return size_text(point[axes[0]]) if axes == ["array_size"] else point_text({axis: point[axis] for axis in axes})
+
+
 def at_place(rows: pandas.DataFrame, place: Mapping[str, Any]) -> pandas.DataFrame:
     """The rows with these values on the axes of `place`."""
-    for axis, value in place.items():
-        rows = rows[(rows[axis] == value).fillna(False).astype(bool)]
-    return rows
+    # One selection: each copies all columns.
+    wanted = [(rows[axis] == value).fillna(False).to_numpy(bool) for axis, value in place.items()]
+    return rows[np.logical_and.reduce(wanted)] if wanted else rows
 
 
 def varied(rows: pandas.DataFrame, axes: Sequence[str]) -> list[str]:

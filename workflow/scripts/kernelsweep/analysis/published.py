@@ -15,6 +15,9 @@ FOLDER = "resources/published"
 # The kernel name of the host's processor in published figures.
 CPU = "cpu"
 
+_TIME_METRIC = "time"
+_FIGURES = ("source", "kernel", "metric", "unit", "value")
+
 MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 
@@ -65,7 +68,7 @@ class Published:
         """The kernel's time at that unroll factor, or its only one where the publication has no factors."""
         return self.times_us.get((kernel, unroll), self.times_us.get((kernel, None)))
 
-    def metric(self, kernel: str, unroll: int, name: str) -> float | None:
+    def metric(self, kernel: str, unroll: int | None, name: str) -> float | None:
         """The kernel's metric at that unroll factor, or its only one where the publication has no factors."""
         return self.metrics.get((kernel, unroll, name), self.metrics.get((kernel, None, name)))
 
@@ -86,72 +89,52 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path, of_outputs: 
         return None
     path = directory / str(spec["file"])
     if of_outputs:
-        return Published(label=str(spec["label"]), file=str(spec["file"]), outputs=_outputs(spec, path))
-    times_us, source = _times(spec, path)
+        rows = _chosen_rows(path, spec["where"], ("exchange", "arguments", "output"))
+        outputs = _each_once(rows, ("exchange", "arguments"), "output", path)
+        of = {(exchange, arguments): " ".join(output.split()) for (exchange, arguments), output in outputs.items()}
+        return Published(label=str(spec["label"]), file=str(spec["file"]), outputs=of)
+    rows = _chosen_rows(path, spec["where"], _FIGURES)
+    if spec.get("where_cpu"):
+        rows = [row for row in rows if row["kernel"] != CPU]
+        rows += [row for row in _chosen_rows(path, spec["where_cpu"], _FIGURES) if row["kernel"] == CPU]
+    if spec.get("where_metrics"):
+        further = _chosen_rows(path, spec["where_metrics"], _FIGURES)
+        rows += [row for row in further if row["metric"] != _TIME_METRIC]
+    figures = _each_once([{"unroll": "", **row} for row in rows], ("kernel", "unroll", "metric"), "value", path)
+    times = [row for row in rows if row["metric"] == _TIME_METRIC]
+    try:
+        units = [MICROSECONDS[row["unit"]] for row in times]
+        values = {
+            (kernel, int(unroll) if unroll else None, metric): finite(value)
+            for (kernel, unroll, metric), value in figures.items()
+        }
+    except (KeyError, ValueError) as error:
+        raise UserError(
+            f"{path}: a unit (of times: {', '.join(MICROSECONDS)}), unroll factor or value can't be read: {error}"
+        ) from None
+    # Rounded to a femtosecond: 0.1644 ms is 164.4 us, not 164.39999999999998.
+    of_times = [(kernel, unroll, value) for (kernel, unroll, metric), value in values.items() if metric == _TIME_METRIC]
+    if not of_times:
+        raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec['where'] or {})}")
     return Published(
         label=str(spec["label"]),
         file=str(spec["file"]),
         device=str(spec["device"]),
-        source=source,
+        source=", ".join(dict.fromkeys(row["source"] for row in times)),
         compare=str(spec["compare"]),
-        times_us=times_us,
-        metrics=_metrics(spec, path),
+        times_us={
+            (kernel, unroll): round(value * unit, 9)
+            for (kernel, unroll, value), unit in zip(of_times, units, strict=True)
+        },
+        metrics={figure: value for figure, value in values.items() if figure[2] != _TIME_METRIC},
         ratios=_ratios(directory / str(spec["ratios"])) if spec.get("ratios") else (),
     )
 
 
-def _times(spec: Mapping[str, Any], path: Path) -> tuple[dict[tuple[str, int | None], float], str]:
-    """The times, microseconds, and their source."""
-    times_us: dict[tuple[str, int | None], float] = {}
-    sources: list[str] = []
-    columns = ("source", "kernel", "metric", "unit", "value")
-    rows = _chosen_rows(spec, path, columns)
-    if spec.get("where_cpu"):
-        of_cpu = _chosen_rows({**spec, "where": spec["where_cpu"]}, path, columns)
-        rows = [row for row in rows if row["kernel"] != CPU] + [row for row in of_cpu if row["kernel"] == CPU]
-    for row in rows:
-        if row["metric"] != "time":
-            continue
-        step = (row["kernel"], _unroll(row))
-        if step in times_us:
-            raise UserError(
-                f"{path}: several times for {_step_text(row)}; narrow published.where to the rows of one run"
-            )
-        times_us[step] = _microseconds(row, path)
-        sources.append(row["source"])
-    if not times_us:
-        raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec['where'] or {})}")
-    return times_us, ", ".join(dict.fromkeys(sources))
-
-
-def _metrics(spec: Mapping[str, Any], path: Path) -> dict[tuple[str, int | None, str], float]:
-    columns = ("kernel", "metric", "unit", "value")
-    rows = _chosen_rows(spec, path, columns)
-    if spec.get("where_metrics"):
-        rows += _chosen_rows({**spec, "where": spec["where_metrics"]}, path, columns)
-    values: dict[tuple[str, int | None, str], float] = {}
-    for row in rows:
-        if row["metric"] == "time":
-            continue
-        figure = (row["kernel"], _unroll(row), row["metric"])
-        if figure in values:
-            raise UserError(
-                f"{path}: several values of {row['metric']} for {_step_text(row)};"
-                " narrow published.where to the rows of one run"
-            )
-        try:
-            values[figure] = finite(row["value"])
-        except ValueError:
-            raise UserError(
-                f"{path}: value `{row['value']}` of {row['kernel']}'s {row['metric']} is no number"
-            ) from None
-    return values
-
-
 def _ratios(path: Path) -> tuple[PublishedRatio, ...]:
     """The speedups that a file says to be about a value; orders without an amount are claims alone."""
-    columns = ("source", "kernel", "unroll", "reference_kernel", "reference_unroll", "quantity", "relation", "value")
-    rows = _chosen_rows({"where": {"quantity": "speedup", "relation": "about"}}, path, columns)
+    columns = ("source", "kernel", "unroll", "reference_kernel", "reference_unroll", "value")
+    rows = _chosen_rows(path, {"quantity": "speedup", "relation": "about"}, columns)
     try:
         return tuple(
             PublishedRatio(
@@ -168,53 +151,31 @@ def _ratios(path: Path) -> tuple[PublishedRatio, ...]:
         raise UserError(f"{path}: a ratio can't be read: {error}") from None
 
 
-def _outputs(spec: Mapping[str, Any], path: Path) -> dict[tuple[str, str], str]:
-    outputs: dict[tuple[str, str], str] = {}
-    for row in _chosen_rows(spec, path, ("exchange", "arguments", "output")):
-        exchange = (row["exchange"], row["arguments"])
-        if exchange in outputs:
-            raise UserError(f"{path}: several outputs of {' '.join(exchange)}; keep one, or narrow published.where")
-        outputs[exchange] = " ".join(row["output"].split())
-    if not outputs:
-        raise UserError(f"{path}: no row matches published.where = {dict(spec['where'] or {})}")
-    return outputs
+def _each_once(
+    rows: Sequence[Mapping[str, str]], names: Sequence[str], value: str, path: Path
+) -> dict[tuple[str, ...], str]:
+    """The rows' values by some columns. Raises UserError where two rows have the same there, or there is none."""
+    found: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        key = tuple(row[name] for name in names)
+        if key in found:
+            raise UserError(f"{path}: several values of {' '.join(key)}; narrow published.where to the rows of one run")
+        found[key] = row[value]
+    if not found:
+        raise UserError(f"{path}: no row matches published.where")
+    return found
 
 
-def _unroll(row: Mapping[str, str]) -> int | None:
-    try:
-        return int(row["unroll"]) if row.get("unroll") else None
-    except ValueError:
-        raise UserError(f"published.file: unroll `{row['unroll']}` of {row['kernel']} is no whole number") from None
-
-
-def _step_text(row: Mapping[str, str]) -> str:
-    return f"{row['kernel']}, unroll {row.get('unroll') or 'empty'}"
-
-
-def _chosen_rows(spec: Mapping[str, Any], path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """The file's rows that published.where keeps; the file must have the `columns`."""
+def _chosen_rows(path: Path, where: Mapping[str, Any] | None, columns: Sequence[str]) -> list[dict[str, str]]:
+    """The file's rows whose columns have the values in `where`; the file must have the `columns`."""
     if not path.is_file():
         raise UserError(f"published.file: {path} does not exist")
     rows = read_rows(path)
-    where = spec["where"] or {}
-    present = rows[0] if rows else dict.fromkeys((*columns, *where))
-    missing = [column for column in columns if column not in present]
+    where = where or {}
+    missing = [column for column in (*columns, *where) if rows and column not in rows[0]]
     if missing:
-        raise UserError(f"published.file: {path} has no column {', '.join(missing)}; it has {', '.join(present)}")
-    unknown = [column for column in where if column not in present]
-    if unknown:
-        raise UserError(f"published.where: {path} has no column {', '.join(unknown)}; it has {', '.join(present)}")
+        raise UserError(f"published.file: {path} has no column {', '.join(missing)}; it has {', '.join(rows[0])}")
     return [row for row in rows if all(row[column] == str(value) for column, value in where.items())]
-
-
-def _microseconds(row: Mapping[str, str], path: Path) -> float:
-    if row["unit"] not in MICROSECONDS:
-        raise UserError(f"{path}: unit `{row['unit']}` of {row['kernel']}'s time; known: {', '.join(MICROSECONDS)}")
-    try:
-        # Rounded to a femtosecond: 0.1644 ms is 164.4 us, not 164.39999999999998.
-        return round(finite(row["value"]) * MICROSECONDS[row["unit"]], 9)
-    except ValueError:
-        raise UserError(f"{path}: value `{row['value']}` of {row['kernel']}'s time is no number") from None
 
 
 def check_published(settings: Mapping[str, Any], root: Path, shown: str) -> None:

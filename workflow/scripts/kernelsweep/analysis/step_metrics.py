@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas
@@ -24,35 +24,16 @@ _COLUMNS = ("step", "kernel", "unroll", "metric", "unit", "value", "source", "me
 
 
 def step_metrics(data: StudyData) -> pandas.DataFrame:
-    """One row for each step of the ladder and metric, both in their order, at the study's reference point.
+    """One row for each step of the story and metric, both in their order.
+
+    A step is one of the study's `steps` at the reference point, or without them a kernel at its profiled point.
 
     Columns: step (its number from 0), kernel, unroll, metric, unit, value (NaN without one), source, message (why
     there is no value), published (NaN without one). A value of another build than the one that was timed is replaced
     by a message. Empty if the study was not profiled.
     """
-    rows, measured = at_reference(data.settings, data.metrics.rows), data.at_reference()
-    return _table(data, [(step.kernel, step.unroll, step.rows(rows), step.rows(measured)) for step in data.steps])
-
-
-def kernel_metrics(data: StudyData) -> pandas.DataFrame:
-    """The table of step_metrics() for a study with axes of its own: a step is a kernel at its profiled point."""
-    entries = []
-    for kernel in data.kernel_names:
-        rows = data.metrics.rows[data.metrics.rows["kernel"] == kernel]
-        points = set(rows["parameters"])
-        measured = data.kernel_rows[
-            (data.kernel_rows["kernel"] == kernel) & data.kernel_rows["parameters"].isin(points)
-        ]
-        entries.append((kernel, None, rows, measured))
-    return _table(data, entries)
-
-
-def _table(
-    data: StudyData, entries: Iterable[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]
-) -> pandas.DataFrame:
-    """The metrics of steps: of each its kernel, its unroll factor, its rows of metrics and its measurements there."""
     found = []
-    for number, (kernel, unroll, rows, measured) in enumerate(entries):
+    for number, (kernel, unroll, rows, measured) in enumerate(_entries(data)):
         of_step = rows.drop_duplicates("metric").set_index("metric")
         binaries = set(measured["binary_sha256"].dropna()) - {""}
         known = [name for name in data.metrics.definitions if name in of_step.index]
@@ -68,13 +49,30 @@ def _table(
                     "value": float("nan") if stale else row["value"],
                     "source": row["source"],
                     "message": ANOTHER_BUILD if stale else row["message"],
-                    "published": None
-                    if data.published is None or unroll is None
-                    else data.published.metric(kernel, unroll, str(name)),
+                    "published": data.published.metric(kernel, unroll, str(name)) if data.published else None,
                 }
             )
     table = pandas.DataFrame(found, columns=list(_COLUMNS))
     return table.astype({"value": "float64", "published": "float64"})
+
+
+def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]:
+    """The kernel of each step, its unroll factor, its rows of metrics, and its measurements there."""
+    if data.steps:
+        rows, measured = at_reference(data.settings, data.metrics.rows), data.at_reference()
+        for step in data.steps:
+            yield step.kernel, step.unroll, step.rows(rows), step.rows(measured)
+        return
+    for kernel in data.kernel_names:
+        rows = data.metrics.rows[data.metrics.rows["kernel"] == kernel]
+        measured = data.kernel_rows[data.kernel_rows["kernel"] == kernel]
+        yield kernel, None, rows, measured[measured["parameters"].isin(set(rows["parameters"]))]
+
+
+def shown_metrics(data: StudyData, found: pandas.DataFrame) -> list[str]:
+    """The metrics that the study names and that were collected."""
+    collected = set(found["metric"])
+    return [name for name in data.settings.get("metrics", ()) if name in collected]
 
 
 def by_step(found: pandas.DataFrame, metric: str, column: str, steps: int) -> pandas.Series[float]:

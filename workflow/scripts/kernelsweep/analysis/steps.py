@@ -27,6 +27,11 @@ class Step:
     grid_size: int | None = None
 
     @property
+    def values(self) -> dict[str, int]:
+        """The step's values on axes, besides its grid."""
+        return {"unroll": self.unroll}
+
+    @property
     def name(self) -> str:
         """The step for readers: `interleaved`, `unrolled ×8`."""
         return step_name(self.kernel, self.unroll)

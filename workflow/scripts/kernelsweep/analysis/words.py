@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.results import PROOF_FAILED
@@ -55,6 +55,8 @@ def superscript(number: int) -> str:
 
 def small_number(value: float) -> str:
     """A number with two digits and a power of ten: 3.1·10⁻⁸."""
+    if value == 0:
+        return "0"
     digits, power = f"{value:.1e}".split("e")
     return f"{digits}·10{superscript(int(power))}"
 
@@ -78,22 +80,20 @@ def point_text(values: Mapping[str, Any]) -> str:
     return " ".join(f"{axis}={axis_value(axis, value)}" for axis, value in values.items())
 
 
+def place_text(values: Mapping[str, Any]) -> str:
+    """Values on axes in a sentence: `array size 2²⁴, int32 sum, block size 512, cold cache`; `n=1024, cold cache`."""
+    named = ("array_size", "dtype", "operation", "block_size", "cache")
+    texts = [f"array size {size_text(values['array_size'])}"] if "array_size" in values else []
+    texts.append(" ".join(str(values[axis]) for axis in ("dtype", "operation") if axis in values))
+    texts += [f"block size {values['block_size']}"] if "block_size" in values else []
+    texts.append(point_text({axis: value for axis, value in values.items() if axis not in named}))
+    texts += [f"{values['cache']} cache"] if "cache" in values else []
+    return ", ".join(filter(None, texts))
+
+
 def reference_text(study: Mapping[str, Any], free: Sequence[str] = ()) -> str:
     """A study's reference point, without the axes in `free`."""
-    words: dict[str, Callable[[Any], str]] = {
-        "array_size": lambda size: f"array size {size_text(size)}",
-        "dtype": str,
-        "operation": str,
-        "block_size": lambda size: f"block size {size}",
-        "cache": lambda cache: f"{cache} cache",
-    }
-    reference = study["reference"]
-    named = [*(axis for axis in words if axis in reference), *(axis for axis in reference if axis not in words)]
-    return ", ".join(
-        words[axis](reference[axis]) if axis in words else point_text({axis: reference[axis]})
-        for axis in named
-        if axis not in free
-    )
+    return place_text({axis: value for axis, value in study["reference"].items() if axis not in free})
 
 
 def device_text(device: Mapping[str, Any]) -> str:
@@ -121,3 +121,13 @@ def list_texts(texts: Sequence[str], most: int = 3) -> str:
     """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
     shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown.
+
+    heads  whether each column is set right, by its header
+    """
+    cells = pandas.DataFrame([[cell.replace("|", r"\|") for cell in row] for row in rows], columns=[*heads])
+    sides = ["right" if right else "left" for right in heads.values()]
+    return str(cells.to_markdown(index=False, colalign=sides, disable_numparse=True)).splitlines()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from kernelsweep.analysis.words import list_texts, point_text, size_text
+from kernelsweep.analysis.words import list_texts, place_text, point_text
 from kernelsweep.judge.best.find import Best, Configuration, Fastest, peak_share
-
-BLOCK_AND_UNROLL = ("block_size", "unroll", "grid_size")
 
 NONE = "–"
 
@@ -18,51 +16,21 @@ MOST_TIES = 8
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
     """The closest ties of a kernel's best configuration by name, and the number of the others."""
-    if not best.ties:
-        return NONE
+    names = [configuration_text(tie, best.fastest) for tie in best.ties[:most]]
     more = len(best.ties) - most
-    return _names(best.ties[:most], best.fastest) + (f"; {more} more" if more > 0 else "")
+    return "; ".join([*names, *([f"{more} more"] if more > 0 else [])]) or NONE
 
 
-def _is_block_and_unroll(parameters: Mapping[str, Any]) -> bool:
-    return {"block_size", "unroll"} <= set(parameters) <= set(BLOCK_AND_UNROLL)
+def configuration_text(one: Configuration, beside: Configuration | None = None) -> str:
+    """A configuration in short: `256 × 8 in 1,056 blocks`, or on a study's own axes `tile=2 rows=8`.
 
-
-def _names(configurations: Sequence[Configuration], beside: Configuration | None = None) -> str:
-    """Configurations in short.
-
-    Block sizes and unroll factors are grouped by unroll factor and grid: `128, 256 × 8; 512 × 4`. Configurations on
-    other axes are named by the values that differ from the configuration `beside` them: `tile=2; tile=4 rows=8`.
+    Of own axes, those are named whose values differ from the configuration `beside` it.
     """
-    groups: dict[tuple[int | None, int], list[int]] = {}
-    for one in (configuration.parameters for configuration in configurations):
-        if not _is_block_and_unroll(one):
-            return "; ".join(_values_text(other, beside) for other in configurations)
-        groups.setdefault((one.get("grid_size"), one["unroll"]), []).append(one["block_size"])
-    names = []
-    for (grid, unroll), blocks in groups.items():
-        name = f"{', '.join(str(block) for block in sorted(blocks))} × {unroll}"
-        names.append(name if grid is None else f"{name} in {grid:,} blocks")
-    return "; ".join(names)
-
-
-def configuration_text(one: Configuration) -> str:
-    """A configuration by its block size and unroll factor, `256 × 8 in 1,056 blocks`, or by its parameters."""
-    return _names([one])
-
-
-def _values_text(one: Configuration, beside: Configuration | None) -> str:
-    """A configuration by its parameters that differ from the one `beside` it: `tile=2 rows=8`."""
-    known = {} if beside is None else beside.parameters
-    return point_text({axis: value for axis, value in one.parameters.items() if known.get(axis) != value}) or NONE
-
-
-def place_text(point: Mapping[str, Any]) -> str:
-    """The point at which configurations are compared: `array size 2²⁴, int32 sum, cold cache`; `n=1024, cold cache`."""
-    own = {axis: value for axis, value in point.items() if axis not in ("array_size", "dtype", "operation", "cache")}
-    texts = [f"array size {size_text(point['array_size'])}"] if "array_size" in point else []
-    texts += [" ".join(str(point[axis]) for axis in ("dtype", "operation") if axis in point), point_text(own)]
-    return ", ".join(filter(None, [*texts, f"{point['cache']} cache"]))
+    values, known = one.parameters, beside.parameters if beside else {}
+    if {"block_size", "unroll"} <= set(values) <= {"block_size", "unroll", "grid_size"}:
+        grid = values.get("grid_size")
+        return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {grid:,} blocks")
+    return point_text({axis: value for axis, value in values.items() if known.get(axis) != value}) or NONE
 
 
 def rate_text(one: Configuration, device: Mapping[str, Any]) -> str:
@@ -101,7 +69,7 @@ def also_text(fastest: Fastest, most: int = 3) -> str:
     """The kernels and configurations as fast as the fastest: the closest by name, and the number of the others."""
     chosen = fastest.configuration
     ties = [
-        _names([one], chosen) if kernel == fastest.kernel else f"{kernel} {configuration_text(one)}"
+        configuration_text(one, chosen) if kernel == fastest.kernel else f"{kernel} {configuration_text(one)}"
         for kernel, one in fastest.ties
     ]
     return list_texts(ties, most) if ties else NONE

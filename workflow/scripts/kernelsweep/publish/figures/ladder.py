@@ -39,9 +39,7 @@ from kernelsweep.drawing.layout import (
 )
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.publish.swept_axes import fastest_sentence, no_times, place_caption
-from kernelsweep.publish.tables.ladder_table import baseline_kernels
-from kernelsweep.publish.tables.of_study import rows_of_steps
-from kernelsweep.publish.tables.point_notes import PUBLISHED_ONLY
+from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -90,8 +88,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _rows(data: StudyData) -> pandas.DataFrame:
     """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
-    table = rows_of_steps(data)
-    table = table[~table["kernel"].isin([CPU, *baseline_kernels(data.settings)])]
+    table = study_table(data)
+    table = table[(table["kernel"] != CPU) & (table["kind"] != HOST_ROW)]
     table = table.assign(**{column: float("nan") for column in DRAWN_COLUMNS if column not in table})
     table = table.assign(label=_labels(data, table))
     if data.published is not None and data.published.only_ratios:
@@ -149,7 +147,7 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     if not data.has_times:
         return "Published figures only: this platform has no times of its own."
     left_out = undefined_kernels(table) | unproven_kernels(table)
-    of_study = table["kernel"].isin(data.kernel_names) & ~table["kernel"].isin(left_out)
+    of_study = (table["kind"] == KERNEL_ROW) & ~table["kernel"].isin(left_out)
     allowed = table[of_study & table["time_us"].notna()].sort_values(["time_us", "label"])
     if allowed.empty:
         return "No step has a time that may be compared."

@@ -13,25 +13,16 @@ Values = Mapping[str, float]
 class Rule:
     """One rule.
 
-    needs      the metrics without which it says nothing
-    share      the percentage that is judged
+    share      the percentage that is judged; KeyError where a counter is missing
     threshold  it holds from this percentage on, or up to it where `most` is true
     words      the advice, with the percentage as {share}
     """
 
     name: str
-    needs: tuple[str, ...]
     share: Callable[[Values], float]
     threshold: float
     most: bool
     words: str
-
-    def holds(self, values: Values) -> bool:
-        """Whether the rule holds for a step with all the metrics that it needs."""
-        if not set(self.needs) <= set(values):
-            return False
-        share = self.share(values)
-        return share <= self.threshold if self.most else share >= self.threshold
 
 
 def _conflicts(values: Values) -> float:
@@ -44,58 +35,36 @@ def _conflicts(values: Values) -> float:
 # In the order of what to mend first: nothing else helps a kernel that memory limits.
 RULES = (
     Rule(
-        name="memory",
-        needs=("peak_share",),
-        share=lambda values: values["peak_share"],
-        threshold=80.0,
-        most=False,
-        words="bound by memory: {share:.0f}% of its peak. Only fewer bytes would help",
+        "memory", lambda v: v["peak_share"], 80, False, "Bound by memory: {share}% of its peak. Only fewer bytes help."
     ),
     Rule(
-        name="coalescing",
-        needs=("global_load_efficiency",),
-        share=lambda values: values["global_load_efficiency"],
-        threshold=75.0,
-        most=True,
-        words="of the bytes that loads bring from global memory, {share:.0f}% are used: let neighbouring lanes read"
-        " neighbouring elements",
+        "coalescing",
+        lambda v: v["global_load_efficiency"],
+        75,
+        True,
+        "Of the bytes that loads bring, {share}% are used: let neighbouring lanes read neighbouring elements.",
     ),
     Rule(
-        name="lanes",
-        needs=("executing_threads",),
-        share=lambda values: 100 * values["executing_threads"] / 32,
-        threshold=75.0,
-        most=True,
-        words="{share:.0f}% of a warp's lanes work in an average instruction: let whole warps fall idle instead",
+        "lanes",
+        lambda v: 100 * v["executing_threads"] / 32,
+        75,
+        True,
+        "{share}% of a warp's lanes work in an average instruction: let whole warps fall idle instead.",
+    ),
+    Rule("banks", _conflicts, 25, False, "Bank conflicts: {share}% more passes through shared memory than requests."),
+    Rule(
+        "barriers",
+        lambda v: v["barrier_stall"],
+        25,
+        False,
+        "Warps wait at barriers for {share}% of their stalls: use fewer barriers, or smaller blocks.",
     ),
     Rule(
-        name="banks",
-        needs=(
-            "shared_load_requests",
-            "shared_load_wavefronts",
-            "shared_store_requests",
-            "shared_store_wavefronts",
-        ),
-        share=_conflicts,
-        threshold=25.0,
-        most=False,
-        words="bank conflicts: {share:.0f}% more passes through shared memory than requests",
-    ),
-    Rule(
-        name="barriers",
-        needs=("barrier_stall",),
-        share=lambda values: values["barrier_stall"],
-        threshold=25.0,
-        most=False,
-        words="warps wait at barriers for {share:.0f}% of their stalls: fewer barriers, or smaller blocks",
-    ),
-    Rule(
-        name="occupancy",
-        needs=("achieved_occupancy",),
-        share=lambda values: values["achieved_occupancy"],
-        threshold=50.0,
-        most=True,
-        words="{share:.0f}% of the warps that a multiprocessor can hold are there: more blocks, or fewer registers",
+        "occupancy",
+        lambda v: v["achieved_occupancy"],
+        50,
+        True,
+        "{share}% of the warps that fit a multiprocessor are there: use more blocks, or fewer registers.",
     ),
 )
 
@@ -103,7 +72,10 @@ RULES = (
 def advice(values: Values) -> str:
     """The first rule's advice as a sentence; "" where no rule holds."""
     for rule in RULES:
-        if rule.holds(values):
-            text = rule.words.format(share=rule.share(values))
-            return f"{text[:1].upper()}{text[1:]}."
+        try:
+            share = rule.share(values)
+        except KeyError:
+            continue
+        if share <= rule.threshold if rule.most else share >= rule.threshold:
+            return rule.words.format(share=f"{share:.0f}")
     return ""

@@ -1,0 +1,342 @@
+"""A study's table for programs: a row for each step of its story, then what stands beside the kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.limits import limit_kernel
+from kernelsweep.analysis.objective import work_of_row
+from kernelsweep.analysis.places import at_place, kernel_axes, place_axes, shown_place
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, edited_kernels, undefined_kernels, with_shown_output
+from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
+from kernelsweep.analysis.steps import step_labels
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.intervals import Interval, ratio, time_interval
+from kernelsweep.judge.best.best_words import ties_text
+from kernelsweep.judge.best.find import Best, best_at
+from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
+from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.results import BASELINE_PREFIX, EDITED
+
+# The status of a row whose point was not measured, and of a row that only the publication has.
+NOT_MEASURED = "not_measured"
+PUBLISHED_ONLY = "published_only"
+
+# The kinds of rows.
+KERNEL_ROW, RIVAL_ROW, LIMIT_ROW, HOST_ROW, PUBLISHED_ROW = "kernel", "rival", "limit", "host", "published"
+
+# Columns that a row copies from its point, and those of a right point on a platform with times.
+_OF_POINT = ("grid_size", "launches", "status", "relative_error", "output", "flags", "message")
+_OF_TIME = ("time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "gflops")
+TIME_COLUMNS = (
+    *_OF_TIME,
+    "peak_fraction",
+    "peak_of",
+    "speedup",
+    "speedup_low",
+    "speedup_high",
+    "step_gain",
+    "compared",
+    "as_fast",
+)
+OUTPUT_COLUMNS = ("output", "published_output", "same")
+PUBLISHED_COLUMNS = ("published_time_us", "published_speedup", "published_step_gain")
+_SWEEP_COLUMNS = (
+    "largest_relative_error",
+    "error_share_low",
+    "error_share_high",
+    "bit_identical_points",
+    "repeated_points",
+    "points_right",
+    "points_run",
+    "points_skipped",
+    "failures",
+)
+_INTEGERS = (
+    "launches",
+    "compared",
+    "bit_identical_points",
+    "repeated_points",
+    "points_right",
+    "points_run",
+    "points_skipped",
+)
+_TEXTS = (
+    "kernel",
+    "kind",
+    "device",
+    "status",
+    "peak_of",
+    "as_fast",
+    "output",
+    "published_output",
+    "same",
+    "failures",
+    "proven",
+    "flags",
+    "message",
+)
+
+
+@dataclass(frozen=True)
+class StoryRow:
+    """One step of a study's story: of its `steps`, or without them each kernel at its fastest configuration.
+
+    label   its name among the others
+    values  those that the study's file gives it on axes of kernels
+    point   its row of measurements; None where the sweep has none
+    best    a kernel's best configurations, where there are no `steps`
+    """
+
+    kernel: str
+    label: str
+    values: Mapping[str, Any]
+    point: Mapping[str, Any] | None
+    best: Best | None = None
+
+
+def story_of(data: StudyData) -> list[StoryRow]:
+    """The steps of a study's story, in their order."""
+    if data.steps:
+        reference = data.at_reference()
+        return [
+            StoryRow(
+                step.kernel, label, {"unroll": step.unroll, "grid_size": step.grid_size}, _first(step.rows(reference))
+            )
+            for step, label in zip(data.steps, step_labels(data.steps), strict=True)
+        ]
+    best, rows = best_at(data), at_place(data.kernel_rows, shown_place(data))
+    found = []
+    for kernel in (name for name in data.kernel_names if name not in data.settings["limits"]):
+        of_kernel = rows[rows["kernel"] == kernel]
+        chosen = best[kernel].fastest.parameters if kernel in best else {}
+        at = {axis: value for axis, value in chosen.items() if value is not None}
+        failed_first = of_kernel.sort_values("status", key=lambda status: status == "ok", kind="stable")
+        point = _first(at_place(of_kernel, at) if at else failed_first)
+        found.append(StoryRow(kernel, kernel, at, point, best.get(kernel)))
+    return found
+
+
+def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
+    return {str(name): value for name, value in rows.iloc[0].items()} if not rows.empty else None
+
+
+def study_table(data: StudyData) -> pandas.DataFrame:
+    """One row for each step of the study's story, then libraries, limits, host baselines, and what else is published.
+
+    In a study that compares outputs, a step is an exchange: first the published ones in their order.
+
+    Columns; those that the platform or the study has nothing for are left out:
+      kernel, kind               its name; kernel, rival, limit, host or published
+      the study's axes           the values of its point
+      launches, device, status   of that point; the status is one of `results.STATUSES`, `not_measured` or
+                                 `published_only`; the device of a baseline is the host's processor
+      time_us, time_low_us, time_high_us, noise, bandwidth_gbs, gflops
+                                 as in measurements.csv; NaN unless the status is `ok`
+      peak_fraction, peak_of     the share of the device's nearest peak, and which that is
+      copy_fraction, ...         the bandwidth over that of each of the study's limits
+      speedup, speedup_low, speedup_high
+                                 the first step's time over this one's, with its 95% interval
+      step_gain                  the time of the step before over this one's; a step with undefined behaviour is never
+                                 the one before, being no baseline
+      compared, as_fast          without `steps`: the number of the kernel's configurations with a time, and those that
+                                 can't be told apart from the fastest
+      published_time_us, published_speedup, published_step_gain
+                                 from the publication, against its own times
+      output, published_output, same
+                                 the elements that an exchange left, the published ones, and whether they are the same
+      relative_error             of the point, against the exactly rounded sum; NaN but for floats
+      largest_relative_error     over the kernel's whole sweep in float32
+      error_share_low, error_share_high
+                                 the least and the most of the kernel's whole sweep, as in measurements.csv
+      bit_identical_points, repeated_points
+                                 floating-point points of the whole sweep: those whose repeated runs left the same bits,
+                                 and all that were repeated
+      points_right, points_run, points_skipped, failures
+                                 over the whole sweep: right, attempted, skipped, and the statuses of the others
+      proven                     what the proof of the kernel says
+      flags, message             of the point
+      a column for each metric with its unit, and the same with `published_` in front where it is published
+    """
+    rows = _outputs(data) if data.compares_outputs else [_row(one.kernel, one, data) for one in story_of(data)]
+    if data.has_times and not data.compares_outputs:
+        rows += _beside(data)
+    rows += _published_only(data, rows)
+    axes = dict.fromkeys((*place_axes(data.settings), *kernel_axes(data.settings), "grid_size"))
+    columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS, *PUBLISHED_COLUMNS]
+    columns += [*OUTPUT_COLUMNS, "relative_error", *_SWEEP_COLUMNS, "proven", "flags", "message"]
+    table = pandas.DataFrame(rows, columns=columns, dtype=object)
+    texts, integers = [*_TEXTS], [*_INTEGERS]
+    table[texts] = table[texts].where(table[texts].notna(), "").astype(str)
+    floats = [column for column in columns if column not in (*texts, *integers, *axes)]
+    table = table.astype(dict.fromkeys(integers, "Int64") | dict.fromkeys(floats, "float64"))
+    table = table.assign(**{axis: table[axis].convert_dtypes() for axis in axes})
+    _add_ratios(table, data)
+    has_no = {
+        *(() if data.has_times and not data.compares_outputs else TIME_COLUMNS),
+        *(() if data.published and data.published.times_us else PUBLISHED_COLUMNS),
+        *(() if data.compares_outputs else OUTPUT_COLUMNS),
+        *(() if data.published else ("published_output", "same")),
+        *(() if data.proofs else ("proven",)),
+        *(("compared", "as_fast") if data.steps else ()),
+    }
+    return _with_metrics(table.drop(columns=list(has_no)), data)
+
+
+def _row(kernel: str, of: StoryRow, data: StudyData) -> dict[str, Any]:
+    """A step's row."""
+    row: dict[str, Any] = _base(kernel, KERNEL_ROW, data) | dict(of.values)
+    if of.point is not None:
+        row |= _measured(of.point, data)
+    if not of.values:
+        row |= dict.fromkeys(kernel_axes(data.settings))
+    if of.best is not None:
+        row |= {"compared": of.best.compared, "as_fast": ties_text(of.best, len(of.best.ties)) if of.best.ties else ""}
+    return row
+
+
+def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
+    """The columns of a kernel's whole sweep, and of a point that was not measured."""
+    rows = data.measurements[data.measurements["kernel"] == kernel]
+    counts = rows["status"].value_counts()
+    failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
+    proof = data.proofs.get(kernel)
+    # Properties of the kernel hold even if the sweep has no row at the point.
+    flags = {UNDEFINED_BEHAVIOUR: undefined_kernels(rows), EDITED: edited_kernels(rows)}
+    return {
+        "kernel": kernel,
+        "kind": kind,
+        "device": data.device["name"],
+        "status": NOT_MEASURED,
+        "flags": " ".join(flag for flag, kernels in flags.items() if kernel in kernels),
+        "largest_relative_error": rows.loc[rows["dtype"] == "float32", "relative_error"].max(),
+        "error_share_low": rows["error_share"].min(),
+        "error_share_high": rows["error_share"].max(),
+        "bit_identical_points": (rows["bit_identical"] == "yes").sum(),
+        "repeated_points": rows["bit_identical"].isin(["yes", "no"]).sum(),
+        "points_right": counts.get("ok", 0),
+        "points_run": counts.sum() - counts.get("skipped", 0),
+        "points_skipped": counts.get("skipped", 0),
+        "failures": ", ".join(f"{count} {status}" for status, count in failed.items()),
+        "proven": proof.in_words if proof else "",
+    }
+
+
+def _measured(point: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
+    """The columns that a row copies from its point; times only where the point is right."""
+    known = {axis: value for axis, value in point.items() if not pandas.isna(value)}
+    row = {axis: known[axis] for axis in problem_of(data.settings["problem"]).axes if axis in known}
+    row |= {column: known.get(column) for column in _OF_POINT}
+    if point["status"] == "ok" and data.has_times:
+        arithmetic = work_of_row(point, data.settings).get("arithmetic")
+        rates = (known.get("bandwidth_gbs"), known.get("gflops"))
+        share, of = share_of_nearest_peak(*rates, arithmetic, data.device)
+        row |= {column: known.get(column) for column in _OF_TIME} | {"peak_fraction": share, "peak_of": of}
+    return row
+
+
+def _beside(data: StudyData) -> list[dict[str, Any]]:
+    """The rows of libraries, of limits, and of baselines on the host, at the place where kernels are compared."""
+    place = shown_place(data)
+    rows = []
+    kinds = dict.fromkeys(data.settings["rivals"], RIVAL_ROW)
+    kinds |= {limit_kernel(limit): LIMIT_ROW for limit in data.settings["limits"]}
+    for name, kind in kinds.items():
+        there = at_place(data.measurements[data.measurements["kernel"] == name], place)
+        if kind == LIMIT_ROW:
+            there = there.sort_values("time_us").head(1)
+        # How a library launches is not known.
+        unknown = dict.fromkeys(kernel_axes(data.settings)) if name not in data.kernel_names else {}
+        for point in there.to_dict("records"):
+            measured = _measured({str(column): value for column, value in point.items()}, data)
+            own = {axis: value for axis, value in unknown.items() if axis in ("block_size", "unroll", "grid_size")}
+            rows.append(_base(name, kind, data) | measured | own | ({"launches": None} if unknown else {}))
+    host_place = {axis: value for axis, value in place.items() if axis != "cache"}
+    for baseline in data.settings["baselines"]:
+        name = f"{BASELINE_PREFIX}{baseline}"
+        found = _first(at_place(data.measurements[data.measurements["kernel"] == name], host_place))
+        if found is not None:
+            times = _OF_TIME if found["status"] == "ok" else ()
+            columns = ("kernel", "device", "status", *times, "flags", "message")
+            rows.append({"kind": HOST_ROW, **{column: found[column] for column in columns}})
+    return rows
+
+
+def _published_only(data: StudyData, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that only the publication has."""
+    shown = {(row["kernel"], unroll) for row in rows for unroll in (row.get("unroll"), None)}
+    times = data.published.times_us if data.published else {}
+    return [
+        {"kernel": kernel, "kind": PUBLISHED_ROW, "unroll": unroll, "status": PUBLISHED_ONLY}
+        for kernel, unroll in times
+        if (kernel, unroll) not in shown
+    ]
+
+
+def _outputs(data: StudyData) -> list[dict[str, Any]]:
+    """One row for each published exchange, in the publication's order, then for each of the study's other kernels."""
+    published = {} if data.published is None else data.published.outputs
+    kernels = {kernel["name"]: kernel["axes"].get("arguments", []) for kernel in data.settings["kernels"]}
+    measured = with_shown_output(data.settings, data.measurements)
+    rest = [name for name in kernels if name not in {kernel for kernel, _ in published}]
+    rows = []
+    for kernel, arguments in [*published, *((name, str([*kernels[name], ""][0])) for name in rest)]:
+        expected = published.get((kernel, arguments), "")
+        row = {"kernel": kernel, "kind": PUBLISHED_ROW, "status": PUBLISHED_ONLY}
+        if kernel in kernels:
+            row = _base(kernel, KERNEL_ROW, data)
+            elements = len(expected.split()) or data.settings["reference"]["array_size"]
+            at = {"kernel": kernel, "arguments": arguments, "array_size": elements}
+            point = _first(at_place(measured, at))
+            row |= _measured(point, data) if point is not None else {}
+        row |= {"arguments": arguments, "published_output": expected}
+        if expected and row.get("output"):
+            row["same"] = "yes" if row["output"] == expected else "no"
+        rows.append(row)
+    return rows
+
+
+def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
+    """Fill in the columns of ratios: over the first step, over the step before, to limits, and the published ones."""
+    undefined = undefined_kernels(data.measurements)
+    if data.published is not None:
+        unrolls = table["unroll"] if "unroll" in table else [None] * len(table)
+        factors = [None if pandas.isna(unroll) else int(unroll) for unroll in unrolls]
+        published = [data.published.time_us(*step) for step in zip(table["kernel"], factors, strict=True)]
+        table["published_time_us"] = pandas.Series(published, dtype="float64")
+    story = table["kind"] == KERNEL_ROW
+    for prefix, left_out in (("", undefined), ("published_", set[str]())):
+        times = table[f"{prefix}time_us"]
+        before = times.where(story & ~table["kernel"].isin(left_out)).ffill().shift()
+        table[f"{prefix}step_gain"] = before.where(story) / times
+        has_first = table["kernel"].iloc[0] not in left_out
+        table[f"{prefix}speedup"] = times.iloc[0] / times if has_first else math.nan
+    rows = table.to_dict("records")
+    gains = [_gain(row, rows[0]) if not pandas.isna(row["speedup"]) else None for row in rows]
+    for column, end in (("speedup_low", "low"), ("speedup_high", "high")):
+        table[column] = pandas.Series([getattr(gain, end) if gain else None for gain in gains], dtype="float64")
+    for limit in data.settings["limits"] if data.has_times else ():
+        of_limit = table.loc[(table["kernel"] == limit_kernel(limit)) & (table["kind"] == LIMIT_ROW), "bandwidth_gbs"]
+        fractions = (table["bandwidth_gbs"] / of_limit.max()).where(table["kind"] != HOST_ROW)
+        table.insert(list(table.columns).index("speedup"), f"{limit}_fraction", fractions.astype("float64"))
+
+
+def _gain(row: Mapping[Any, Any], first: Mapping[Any, Any]) -> Interval:
+    return Interval(1, 1, 1) if row is first else ratio(over=time_interval(first), under=time_interval(row))
+
+
+def _with_metrics(table: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
+    """The table with a column for each of the study's metrics, and for its published values."""
+    found, steps = step_metrics(data), len(data.steps)
+    columns = {}
+    for name in shown_metrics(data, found):
+        header = f"{name} ({unit_of(found, name)})"
+        columns[header] = by_step(found, name, "value", steps)
+        if found.loc[found["metric"] == name, "published"].notna().any():
+            columns[f"published_{header}"] = by_step(found, name, "published", steps)
+    return table.assign(**{header: values.reindex(range(len(table))) for header, values in columns.items()})

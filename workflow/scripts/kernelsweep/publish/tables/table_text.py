@@ -1,0 +1,367 @@
+"""A study's table for readers, its counters below it, and the short table for a paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.limits import limit_text
+from kernelsweep.analysis.objective import quantity_of_row
+from kernelsweep.analysis.places import kernel_axes, shown_place, varied
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
+from kernelsweep.analysis.roofs import arithmetic_kinds
+from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import UNDEFINED_MARK, axis_value, device_text, place_text, reference_text, small_number
+from kernelsweep.judge.best.best_words import fastest_text
+from kernelsweep.judge.best.find import best_at, fastest_of
+from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
+from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
+from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
+from kernelsweep.sweep.study_quantities import quantities_of
+
+NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
+
+_FLAGS = {
+    UNDEFINED_BEHAVIOUR: (
+        "Undefined behaviour in CUDA: result and time may change with the compiler or the GPU;"
+        " measured, never a baseline."
+    ),
+    "noisy": "Noisy: a visit reached its limit of samples or seconds before its median was as precise as asked.",
+    "imprecise": "Imprecise: the 95% interval, which spans the visits, is wider than asked.",
+    "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
+    "once_wrong": "Wrong in an earlier run of the same code, and right now: its result is not to be relied on.",
+    "runs_again": "Maybe the machine's fault: the next command runs it again.",
+    "set_clocks": "The GPU's clock was held by a setting of the user's.",
+    "other_processes": "Other processes were on the GPU.",
+    PROOF_FAILED: "Not proven: the proof found a mistake in this kernel (proofs.csv); never the best, in no claim.",
+    EDITED: "Recorded before your edit of this kernel.",
+    "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
+}
+
+# Ties beyond the closest are counted: a table's column has little room.
+_MOST_TIES = 2
+
+# A sentence on a column, by the beginning of its header.
+_MEANINGS = {
+    "time": "Time: median over the samples of all launches, with the confidence interval of that median.",
+    "speedup": "Speedup: the first row's time over this one's.",
+    "over the step": "Over the step before: that step's time over this one's.",
+    "as fast": "As fast: configurations whose time's ratio to it has a 95% interval with 1 in it, by the values that"
+    " differ.",
+    "of peak": "Of peak: of the device's memory, or of the arithmetic where that is nearer.",
+    "grid": "Grid: thread blocks of the first launch.",
+    "relative error": "Relative error: against the exactly rounded sum (`math.fsum`).",
+    "error of bound": "Error of bound: a point's largest error as a share of what the problem's error_bound allows,"
+    " from the sweep's least to its most.",
+    "same bits": "Same bits: floating-point points of the kernel's whole sweep whose repeated runs left the same bits.",
+    "output": "Output: where element i of the input is the number i.",
+    "proven": "Proven: the checks of its use of memory and of its results, and their points.",
+    "right": "Right: points of the kernel's whole sweep with the right result.",
+}
+
+
+def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
+    """The table that study_table() made, without columns that say nothing, and its counters below it."""
+    where = _where(data)
+    columns = [column for column in _columns(table, data) if not set(column.cells) <= {"", EMPTY}]
+    marks, notes = _numbered([_notes(row, where, data) for _, row in table.iterrows()])
+    source = ""
+    if data.published is not None:
+        of = data.published.device or data.published.file
+        source = f"; {data.published.label}: {of}" + (f" ({data.published.source})" if data.published.source else "")
+    return TableText(
+        title=data.title,
+        provenance=f"{device_text(data.device)}; {where}{source}.",
+        kernels=list(table["kernel"]),
+        marks=marks,
+        columns=columns,
+        notes=notes,
+        explanation=" ".join(_explanation(table, columns, data)),
+        main_rows=int((table["kind"] == KERNEL_ROW).sum()),
+        below=_counters(data),
+    )
+
+
+def _where(data: StudyData) -> str:
+    return reference_text(data.settings) if data.steps else place_text(shown_place(data))
+
+
+def _axes(data: StudyData) -> list[str]:
+    """The axes by which rows differ: of kernels, with several values in the sweep, that the study doesn't fix."""
+    if data.compares_outputs:
+        return ["arguments", "width", "unroll"]
+    fixed = [*data.settings["reference"]] if data.steps else []
+    if not any(step.grid_size for step in data.steps):
+        fixed.append("grid_size")
+    return [axis for axis in varied(data.kernel_rows, kernel_axes(data.settings)) if axis not in fixed]
+
+
+def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
+    if data.has_times or data.steps:
+        for axis in _axes(data):
+            cells = [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]]
+            yield Column({"grid_size": "grid"}.get(axis, axis), cells, right=axis != "arguments")
+    if "time_us" in table:
+        yield Column("time (µs)", _times(table))
+        yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
+        yield Column("speedup", _ratios(table["speedup"]))
+        if data.published is not None and data.published.only_ratios:
+            yield Column("over the step before", _ratios(table["step_gain"]))
+        yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
+        yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
+        for limit in data.settings["limits"]:
+            yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
+        yield Column("GFLOP/s", numbers(table["gflops"], 0))
+    if "published_time_us" in table and data.published is not None:
+        label, only_ratios = data.published.label, data.published.only_ratios
+        yield Column(f"{label} (µs)", [four_digits(time) for time in table["published_time_us"]])
+        column, header = ("step_gain", "over the step before") if only_ratios else ("speedup", "speedup")
+        yield Column(f"{label} ({header})", _ratios(table[f"published_{column}"]))
+    if "as_fast" in table:
+        more = [text.split("; ") for text in table["as_fast"]]
+        yield Column("as fast", ["; ".join(_shortened(ties)) or EMPTY for ties in more], right=False)
+    for column, header in (("output", "output"), ("published_output", "published"), ("same", "same")):
+        if column in table:
+            instead = table["status"].str.replace("_", " ") if column == "output" else ""
+            texts = table[column].where((table[column] != "") | (table["status"] == PUBLISHED_ONLY), instead)
+            yield Column(header, [text or EMPTY for text in texts], right=False)
+    if (table["launches"].dropna() > 1).any():
+        yield Column("launches", numbers(table["launches"], 0))
+    errors = [
+        EMPTY if pandas.isna(error) else small_number(error) if error else "0" for error in table["relative_error"]
+    ]
+    yield Column("relative error", errors)
+    ends = zip(table["error_share_low"], table["error_share_high"], strict=True)
+    shares = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
+    yield Column("error of bound", shares)
+    if (table["bit_identical_points"] < table["repeated_points"]).any():
+        same = zip(table["bit_identical_points"], table["repeated_points"], strict=True)
+        yield Column(
+            "same bits", [f"{one} of {every}" if pandas.notna(every) and every else EMPTY for one, every in same]
+        )
+    if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
+        yield Column("right", [_right(row) for _, row in table.iterrows()])
+    if "proven" in table:
+        yield Column("proven", [text or EMPTY for text in table["proven"]], right=False)
+
+
+def _shortened(ties: Sequence[str]) -> list[str]:
+    more = len(ties) - _MOST_TIES
+    return [*ties[:_MOST_TIES], *([f"{more} more"] if more > 0 else [])]
+
+
+def _times(table: pandas.DataFrame) -> list[str]:
+    """The times, or the status of a row of ours that has none."""
+    instead = table["status"].where(table["status"] != PUBLISHED_ONLY, EMPTY).str.replace("_", " ")
+    return [
+        word if pandas.isna(time) else four_digits(time) for time, word in zip(table["time_us"], instead, strict=True)
+    ]
+
+
+def _ratios(values: pandas.Series[float]) -> list[str]:
+    return [EMPTY if pandas.isna(value) else f"{value:.{2 if value >= 0.1 else 3}f}×" for value in values]
+
+
+def _right(row: pandas.Series[Any]) -> str:
+    """A kernel's points: `158 of 160; 2 wrong result; 20 skipped`."""
+    if pandas.isna(row["points_run"]):
+        return EMPTY
+    texts = [f"{row['points_right']} of {row['points_run']}", row["failures"].replace("_", " ")]
+    return "; ".join(filter(None, [*texts, f"{row['points_skipped']} skipped" if row["points_skipped"] else ""]))
+
+
+def _notes(row: pandas.Series[Any], where: str, data: StudyData) -> list[str]:
+    """What a reader has to know of a row: its flags, and why it has no right result."""
+    texts = [_FLAGS.get(flag, flag.replace("_", " ") + ".") for flag in row["flags"].split()]
+    if row["kind"] == HOST_ROW:
+        texts.append(f"On the host: {row['device']}, one thread; its caches as the sample before left them.")
+    if row["status"] == NOT_MEASURED and (data.has_times or data.compares_outputs):
+        texts.append(f"Not measured: the sweep has no row at {where}.")
+    if row["status"] not in ("ok", PUBLISHED_ONLY, NOT_MEASURED):
+        message = " ".join(row["message"].split()) or "no message"
+        message = message if len(message) <= MESSAGE_LENGTH else f"{message[: MESSAGE_LENGTH - 1]}…"
+        texts.append(f"At {where}: {row['status'].replace('_', ' ')}; {message}")
+    return [*texts, *(["The output is not the published one."] if row.get("same") == "no" else [])]
+
+
+def _numbered(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[str]]:
+    """Each row's footnote numbers (from 1), and the footnotes, each once."""
+    notes = list(dict.fromkeys(text for row in texts for text in row))
+    return [sorted(notes.index(text) + 1 for text in row) for row in texts], notes
+
+
+def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: StudyData) -> list[str]:
+    """Sentences on what the columns hold, and on the fastest configuration where each row is a kernel's."""
+    heads = [column.header for column in columns]
+    texts = [] if data.has_times or data.compares_outputs else [NO_TIMES_OF_OURS]
+    if "as_fast" in table and (fastest := fastest_of(best_at(data).values())):
+        texts += [fastest_text(fastest, data.device), "Each row: the kernel's fastest configuration at this point."]
+    texts += [meaning for start, meaning in _MEANINGS.items() if any(head.startswith(start) for head in heads)]
+    if any(head.startswith("of ") for head in heads):
+        texts += _peaks(data)
+    if limits := data.settings["limits"]:
+        texts += (
+            [f"Limits, measured in the same run: {', '.join(map(limit_text, limits))}."] if "time_us" in table else []
+        )
+    if data.published is not None and data.published.only_ratios:
+        texts.append(f"Only ratios between steps compare with {data.published.device}, another kind of device.")
+    of_kernels = table.drop_duplicates("kernel")
+    if "right" not in heads:
+        texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
+    if "same bits" not in heads and (repeated := of_kernels["repeated_points"].sum()):
+        texts.append(f"Repeated runs of all {repeated:,} floating-point points left the same bits.")
+    return texts
+
+
+def _peaks(data: StudyData) -> list[str]:
+    """What a share of a peak is, where the device has one."""
+    known = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data)}
+    texts = [f"{gflops:,.0f} GFLOP/s of {kind}" for kind, gflops in known.items() if gflops]
+    if peak := data.device["peak_bandwidth_gbs"]:
+        texts.insert(0, f"memory {peak:,.0f} GB/s")
+    missing = [why_unknown(data.device, kind) for kind, gflops in known.items() if not gflops]
+    return [*([f"Theoretical peaks: {', '.join(texts)}."] if texts else []), *missing]
+
+
+# Counters
+
+
+def _counters(data: StudyData) -> TableText | None:
+    """The hardware metrics of a study's steps; None if they have not been collected."""
+    found, steps = step_metrics(data), data.steps
+    if not (shown := shown_metrics(data, found)):
+        return None
+    told = found[found["metric"].isin(shown)]
+    who = sources(told, data.device)
+    columns = [_counter(found, name, len(steps), data) for name in shown]
+    if any(step.unroll != 1 for step in steps):
+        columns.insert(0, Column("unroll", [str(step.unroll) for step in steps]))
+    definitions, published = data.metrics.definitions, data.published
+    texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in shown]
+    texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
+    if published is not None and published.metrics:
+        told_as = "the value over the step before's, and the same" if published.only_ratios else "the value"
+        texts.append(f"In brackets: {told_as}, {published.label}: {published.device}.")
+    marks, notes = _numbered([_messages(told, number) for number in range(len(steps))])
+    return TableText(
+        title="What the kernels do to memory" if set(told["source"]) == {COUNTED} else "Hardware counters",
+        provenance=f"{who[:1].upper()}{who[1:]}; {reference_text(data.settings)}.",
+        kernels=[step.kernel for step in steps],
+        marks=marks,
+        columns=columns,
+        notes=notes,
+        explanation=" ".join(texts),
+        main_rows=len(steps),
+    )
+
+
+def _counter(found: pandas.DataFrame, name: str, steps: int, data: StudyData) -> Column:
+    """A metric's column; in brackets its published values, or where only ratios compare, both changes."""
+    ours, unit = by_step(found, name, "value", steps), unit_of(found, name)
+    theirs = by_step(found, name, "published", steps)
+    cells, *brackets = [
+        numbers(values, 2 if unit == "%" else _four_digits_of_largest(values)) for values in (ours, theirs)
+    ]
+    if data.published is not None and data.published.only_ratios:
+        changes = [(values / values.shift()).replace([math.inf], math.nan) for values in (ours, theirs)]
+        brackets = [_ratios(values) for values in changes]
+    if theirs.notna().any():
+        told = zip(cells, *brackets, strict=True)
+        cells = [cell if set(more) == {EMPTY} else f"{cell} ({'; '.join(more)})" for cell, *more in told]
+    return Column(heading(name, unit), cells)
+
+
+def _four_digits_of_largest(values: pandas.Series[float]) -> int:
+    """The decimals with which a column's largest value has four digits."""
+    return 0 if values.isna().all() else max(4 - len(f"{values.abs().max():.0f}"), 0)
+
+
+def _messages(found: pandas.DataFrame, step: int) -> list[str]:
+    """Why metrics of a step have no value: each reason once, with its metrics."""
+    rows = found[(found["step"] == step) & (found["message"] != "")]
+    return [
+        f"{', '.join(map(title, of_message['metric']))}: {message}"
+        for message, of_message in rows.groupby("message", sort=False)
+    ]
+
+
+# The short table
+
+_MARKS = {
+    UNDEFINED_BEHAVIOUR: (UNDEFINED_MARK, "undefined behaviour"),
+    PROOF_FAILED: (" ‡", "a proof found a mistake"),
+    EDITED: (" §", "recorded before an edit"),
+}
+
+
+def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
+    """The rows of a study's kernels and of libraries in six columns, for one column of a paper; or why there are none.
+
+    The number in brackets behind a time is the longer part of its 95% interval to either side, in units of the time's
+    last digit: 25.63(11) covers 25.52 to 25.74.
+    """
+    if "time_us" not in table:
+        return NO_TIMES_OF_OURS if not data.has_times else "This study compares outputs, not times."
+    rows = table[table["kind"].isin([KERNEL_ROW, RIVAL_ROW])]
+    axes = [axis for axis in kernel_axes(data.settings) if axis in varied(data.kernel_rows, kernel_axes(data.settings))]
+    axes = [axis for axis in axes if rows[axis].notna().any() and (axis != "grid_size" or axis in _axes(data))]
+    header, rates = _rates(rows, data)
+    columns = [
+        Column("configuration", [_configuration(row, axes) for _, row in rows.iterrows()], right=False),
+        Column("time (µs)", [_uncertain_time(row) for _, row in rows.iterrows()]),
+        Column(header, rates),
+        Column("of peak (%)", numbers(rows["peak_fraction"] * 100, 1)),
+        Column("speedup", numbers(rows["speedup"], 2)),
+    ]
+    marks = {flag: mark for flag, mark in _MARKS.items() if rows["flags"].str.contains(flag).any()}
+    names = [
+        kernel + "".join(sign for flag, (sign, _) in marks.items() if flag in flags)
+        for kernel, flags in zip(rows["kernel"], rows["flags"], strict=True)
+    ]
+    texts = [f"Configuration: {' / '.join(axes)}"] if axes else []
+    texts += [
+        "in brackets: 95% interval of the last digits",
+        *(f"{sign.strip()}: {word}" for sign, word in marks.values()),
+    ]
+    return TableText(
+        title=data.title,
+        provenance=f"{data.device['name']}, {place_text(shown_place(data))}.",
+        kernels=names,
+        marks=[[] for _ in names],
+        columns=[column for column in columns if set(column.cells) != {EMPTY}],
+        notes=[],
+        explanation="; ".join(texts) + ". " + " ".join(_peaks(data)),
+        main_rows=int((rows["kind"] == KERNEL_ROW).sum()),
+    )
+
+
+def _configuration(row: pandas.Series[Any], axes: Sequence[str]) -> str:
+    return "/".join(axis_value(axis, row[axis]) for axis in axes if not pandas.isna(row[axis])) or EMPTY
+
+
+def _uncertain_time(row: pandas.Series[Any]) -> str:
+    if pandas.isna(row["time_us"]):
+        return str(row["status"]).replace("_", " ")
+    time = four_digits(row["time_us"]).replace(",", "")
+    side = max(row["time_us"] - row["time_low_us"], row["time_high_us"] - row["time_us"])
+    # Rounded up, so that it covers the interval; not by the last bit of a binary fraction.
+    return f"{time}({math.ceil(round(side * 10 ** len(time.partition('.')[2]), 6))})"
+
+
+def _rates(rows: pandas.DataFrame, data: StudyData) -> tuple[str, list[str]]:
+    """The header and the values of the study's own quantity, or else of its arithmetic, or of its bytes."""
+    if own := next(iter(data.settings.get("quantities") or ()), None):
+        quantity = quantities_of(data.settings)[own]
+        found = [
+            None if pandas.isna(row["time_us"]) else quantity_of_row(quantity, row, data.settings)
+            for row in rows.to_dict("records")
+        ]
+        return quantity.unit, [EMPTY if one is None else four_digits(one.value) for one in found]
+    if rows["gflops"].notna().any():
+        return "GFLOP/s", numbers(rows["gflops"], 0)
+    return "GB/s", numbers(rows["bandwidth_gbs"], 0)
