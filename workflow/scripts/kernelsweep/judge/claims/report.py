@@ -7,19 +7,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.words import device_text, size_text
-from kernelsweep.judge.claims.claim import CLAIM_KINDS, DIRECTION, OUTPUT, SPEEDUP, Claim
+from kernelsweep.analysis.words import device_text, markdown_table, point_text
+from kernelsweep.judge.claims.claim import CLAIM_KINDS, OUTPUT, Claim
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
 from kernelsweep.results import Row
 
-# claims.csv, one row a claim: the contract's columns in its order, then ours.
+# claims.csv, one row a claim: first the columns that users' scripts read, in their order.
 #   published            the source's value: a number, or an output's elements
 #   measured, low, high  the measured quantity with its 95% interval; empty if there is none
+#   at, reference_at     the kernels' values on axes
 #   message              the reason for a missing quantity, or a remark on the quantity
 #   kind                 direction, amount or output
 #   code                 "ours" if a side is our synchronised form of published code
-#   elsewhere            the other array sizes and cache states of the sweep with another verdict
+#   elsewhere            the other sizes and cache states of the sweep with another verdict
 CLAIM_COLUMNS = (
     "study",
     "claim",
@@ -32,10 +33,9 @@ CLAIM_COLUMNS = (
     "verdict",
     "id",
     "kernel",
-    "unroll",
+    "at",
     "reference_kernel",
-    "reference_unroll",
-    "arguments",
+    "reference_at",
     "quantity",
     "relation",
     "tolerance",
@@ -48,11 +48,14 @@ CLAIM_COLUMNS = (
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", NOT_DECIDABLE: "?", UNMEASURED: "–"}
 
-# What a claimed direction says of the first kernel beside the second: of times, and of other quantities.
-_FASTER = {"above": "faster", "below": "slower", "at_least": "not slower", "at_most": "not faster"}
-_MORE = {"above": "more", "below": "less", "at_least": "not less", "at_most": "not more"}
-
-_WANTED = "holds if"
+_EXPLANATION = (
+    "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
+    " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
+    " sweep, at the study's reference point; `elsewhere` names the sizes and cache states with another verdict."
+    " A ratio of 1 satisfies no claim of a change. A range under `holds if` has the published number in its middle;"
+    " its width is ours, because no source prints an error. `ours`: a side is our synchronised form of published code."
+    " Sources and widths: docs/claims.md of kernelsweep."
+)
 
 _DIGITS = 4
 
@@ -70,10 +73,9 @@ def claim_row(judged: Judged) -> Row:
         "verdict": judged.verdict,
         "id": claim.id,
         "kernel": claim.kernel,
-        "unroll": claim.unroll,
+        "at": point_text({**claim.values, **claim.at}),
         "reference_kernel": claim.reference_kernel,
-        "reference_unroll": claim.reference_unroll if claim.reference_kernel else "",
-        "arguments": claim.arguments,
+        "reference_at": point_text({**claim.reference_values, **claim.at}) if claim.reference_kernel else "",
         "quantity": claim.quantity,
         "relation": claim.relation,
         "tolerance": "" if claim.tolerance is None else f"{claim.tolerance:g}",
@@ -102,80 +104,49 @@ def claims_text(
     lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
     if not judged:
         return "\n".join([*lines, "Nothing is claimed of what was measured.", ""])
-    by_name = {name: [one for one in judged if one.claim.study == name] for name in titles}
-    of_studies = {name: of_study for name, of_study in by_name.items() if of_study}
-    lines += [f"| study | {' | '.join(f'{_SIGNS[verdict]} {verdict}' for verdict in CLAIM_VERDICTS)} |"]
-    lines += [f"|---|{'---:|' * len(CLAIM_VERDICTS)}"]
-    for name, of_study in {**of_studies, "all": list(judged)}.items():
-        counts = Counter(one.verdict for one in of_study)
-        lines.append(f"| {name} | {' | '.join(str(counts[verdict]) for verdict in CLAIM_VERDICTS)} |")
-    lines += ["", _counted(judged)]
-    lines += [
-        "",
-        "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
-        " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
-        " sweep, at the study's reference point; `elsewhere` names the sizes and cache states with another verdict."
-        " A ratio of 1 satisfies no claim of a change. A range under `holds if` has the published number in its middle;"
-        " its width is ours, because no source prints an error. `ours`: a side is our synchronised form of published"
-        " code."
-        " Sources and widths: docs/claims.md of kernelsweep.",
-    ]
+    of_studies = {name: of for name in titles if (of := [one for one in judged if one.claim.study == name])}
+    heads = {"study": False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in CLAIM_VERDICTS}}
+    counts = {name: Counter(one.verdict for one in of) for name, of in {**of_studies, "all": judged}.items()}
+    lines += markdown_table(heads, [[name, *(str(of[one]) for one in CLAIM_VERDICTS)] for name, of in counts.items()])
+    lines += ["", _counted(judged), "", _EXPLANATION]
     for name, of_study in of_studies.items():
-        lines += [*([""] if lines[-1] else []), f"## {titles[name]}", ""]
-        lines += _tables(of_study)
+        lines += ["", f"## {titles[name]}", ""]
+        found = {verdict: [one for one in of_study if one.verdict == verdict] for verdict in CLAIM_VERDICTS}
+        lines += _table([*found[FAILS], *found[NOT_DECIDABLE]])
+        for verdict in (HOLDS, UNMEASURED):
+            if claims := found[verdict]:
+                summary = f"<summary>{_SIGNS[verdict]} {verdict}: {len(claims)}</summary>"
+                lines += ["", f"<details>{summary}", "", *_table(claims), "", "</details>"]
     named = [row for row in sources if row["source"] in {one.claim.source for one in judged}]
     if named:
-        lines += ["## Sources", "", "| source | document | language | hardware |", "|---|---|---|---|"]
-        lines += [f"| {row['source']} | {row['title']} | {row['language']} | {row['hardware']} |" for row in named]
+        columns = ("source", "title", "language", "hardware")
+        lines += ["", "## Sources", ""]
+        lines += markdown_table(dict.fromkeys(columns, False), [[row[column] for column in columns] for row in named])
     return "\n".join(lines) + "\n"
 
 
-def _tables(judged: Sequence[Judged]) -> list[str]:
-    """A study's claims: those that do not hold or are undecided, and the others below, folded."""
-    found = {verdict: [one for one in judged if one.verdict == verdict] for verdict in CLAIM_VERDICTS}
-    lines = _table([*found[FAILS], *found[NOT_DECIDABLE]])
-    for verdict in (HOLDS, UNMEASURED):
-        if claims := found[verdict]:
-            summary = f"<summary>{_SIGNS[verdict]} {verdict}: {len(claims)}</summary>"
-            lines += [f"<details>{summary}", "", *_table(claims), "</details>", ""]
-    return lines
-
-
 def _table(judged: Sequence[Judged]) -> list[str]:
-    """A table with a blank line below it; nothing without claims. A source of all rows stands above them."""
-    if not judged:
-        return []
-    sources = [_source(one.claim) for one in judged]
-    has_one_source = len(set(sources)) == 1 < len(sources)
     rows = [
-        [f"{_SIGNS[one.verdict]} {one.verdict}", one.claim.text, _wanted(one.claim), _measured(one), _elsewhere(one)]
+        [
+            f"{_SIGNS[one.verdict]} {one.verdict}",
+            one.claim.text,
+            "these elements"
+            if one.claim.quantity == OUTPUT
+            else relation_text(one.claim.relation, one.claim.value, one.claim.tolerance),
+            _measured(one),
+            _elsewhere(one),
+            _source(one.claim),
+        ]
         for one in judged
     ]
-    heads = ["verdict", "claim", _WANTED, "measured", "elsewhere"]
-    if not has_one_source:
-        heads.append("source")
-        rows = [[*row, source] for row, source in zip(rows, sources, strict=True)]
-    lines = [f"Source: {sources[0]}.", ""] if has_one_source else []
+    heads = dict.fromkeys(("verdict", "claim", "holds if", "measured", "elsewhere", "source"), False)
     # What is set right is never broken into lines.
-    lines += [f"| {' | '.join(heads)} |", f"|{''.join('---:|' if head == _WANTED else '---|' for head in heads)}"]
-    for row in rows:
-        cells = [cell.replace("|", r"\|") for cell in row]
-        lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, ""]
+    return markdown_table(heads | {"holds if": True}, rows) if rows else []
 
 
 def _source(claim: Claim) -> str:
     source = f"{claim.source}: {claim.device}" if claim.device else claim.source
     return f"{source} ({claim.code})" if claim.code else source
-
-
-def _wanted(claim: Claim) -> str:
-    """What a claim wants of the measured quantity: `1.53 to 1.87`, `faster`."""
-    if claim.quantity == OUTPUT:
-        return "these elements"
-    if claim.kind == DIRECTION:
-        return (_FASTER if claim.quantity == SPEEDUP else _MORE)[claim.relation]
-    return relation_text(claim.relation, claim.value, claim.tolerance)
 
 
 def _counted(judged: Sequence[Judged]) -> str:
@@ -193,7 +164,7 @@ def _elsewhere(judged: Judged) -> str:
     groups: dict[tuple[str, str], list[str]] = {}
     for cache, size, verdict in judged.elsewhere:
         if verdict != judged.verdict:
-            groups.setdefault((cache, _SIGNS[verdict]), []).append(size_text(size))
+            groups.setdefault((cache, _SIGNS[verdict]), []).append(size)
     return "; ".join(f"{cache}: {sign} at {', '.join(sizes)}" for (cache, sign), sizes in groups.items())
 
 
