@@ -40,7 +40,6 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
     assert "No point was run." in verdict and RACE not in verdict
     assert "Findings that undefined behaviour explains" in folded and RACE in folded
     assert "unrolling/volatile, races (emulator)" in page and "in lockstep" in page
-    assert "unrolling/volatile: nothing was found by races (racecheck)." in page
 
 
 def test_a_result_that_the_failed_points_name_is_told_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from checkout import copy_project
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.publish.index.beside_recording import Side, beside_recording, times_of
+from kernelsweep.publish.index.beside_recording import beside_recording, times_of
 from kernelsweep.publish.page.glossary import explained
 from kernelsweep.publish.page.markdown import to_html
 
@@ -139,14 +139,12 @@ def test_a_gpu_is_held_against_a_recording_at_the_points_of_the_same_source() ->
     own = [{**row, "time_us": "10.9" if number < 5 else "10.1"} for number, row in enumerate(rows)]
     own[98]["source_sha256"] = "b"
     own[99] |= {"status": "wrong_result", "time_us": ""}
-    recorded = Side("the recording h200", "NVIDIA H200", times_of(rows))
-    assert beside_recording(Side("own", "NVIDIA H200", times_of(own)), recorded) == (
-        "Your NVIDIA H200 is within 1.0% of the recording h200 at 90% of 98 points of the same source; "
-        "half of its times are at least 1.0% longer."
+    recorded = times_of(rows)
+    assert beside_recording("NVIDIA H100", times_of(own), "h200", recorded) == (
+        "Your NVIDIA H100 takes 1.010 times as long as the recording h200: the median of 98 points of the same source,"
+        " 90% of which lie between 1.010 and 1.022."
     )
-    other = beside_recording(Side("own", "NVIDIA H100", times_of(own)), recorded)
-    assert other.startswith("Your NVIDIA H100 takes 1.01 times as long as the recording h200: the median of 98 points")
-    nothing = beside_recording(Side("own", "NVIDIA H200", times_of(own[98:])), recorded)
+    nothing = beside_recording("NVIDIA H200", times_of(own[98:]), "h200", recorded)
     assert nothing == "Your NVIDIA H200 has no point of the same source as the recording h200."
 
 

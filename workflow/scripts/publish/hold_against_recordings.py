@@ -2,17 +2,15 @@
 
 from pathlib import Path
 
-from kernelsweep.json_files import read_device, read_json
+from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
-from kernelsweep.publish.index.beside_recording import Side, beside_recording, times_of
+from kernelsweep.publish.index.beside_recording import beside_recording, times_of
 from kernelsweep.results import each_row
 
 with logged(snakemake.log[0]):
-    name, measurements = read_device(snakemake.input.device)["name"], snakemake.input.measurements
-    own = Side(snakemake.wildcards.platform, name, times_of(each_row(measurements)))
-    sentences = []
-    for recording, folder in snakemake.params.recordings.items():
-        device = read_json(Path(folder) / "environment.json")["device"]
-        times = times_of(each_row(Path(folder) / "measurements.csv.gz"))
-        sentences.append(beside_recording(own, Side(f"the recording {recording}", device["name"], times)))
+    device, own = read_device(snakemake.input.device)["name"], times_of(each_row(snakemake.input.measurements))
+    sentences = [
+        beside_recording(device, own, recording, times_of(each_row(Path(folder) / "measurements.csv.gz")))
+        for recording, folder in snakemake.params.recordings.items()
+    ]
     Path(snakemake.output[0]).write_text("\n".join(sentences) + "\n", encoding="utf-8")

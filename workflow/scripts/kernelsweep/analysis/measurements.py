@@ -104,27 +104,35 @@ def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows
 
 
-def _load(path: Path, study: str | None) -> pandas.DataFrame:
+def read_table(
+    path: Path, needed: Sequence[str], further: Sequence[str], numbers: Sequence[str], study: str | None = None
+) -> pandas.DataFrame:
+    """The rows of a CSV file, of one study or of all, as texts but for the columns of `numbers`.
+
+    Raises UserError, naming the file, where it can't be read, lacks a column of `needed`, or a number is none.
+    """
     try:
-        return _checked(path, study)
+        # Read in chunks, so that a file of all studies never needs more memory than the rows that are kept.
+        with pandas.read_csv(path, dtype=str, keep_default_na=False, chunksize=_ROWS_AT_ONCE) as chunks:
+            rows = pandas.concat([chunk if study is None else chunk[chunk["study"] == study] for chunk in chunks])
+    except KeyError as error:
+        raise UserError(f"{path}: no column {error}") from error
     except UNREADABLE as error:
         raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
-
-
-def _checked(path: Path, study: str | None) -> pandas.DataFrame:
-    columns = pandas.read_csv(path, nrows=0).columns
-    missing = [column for column in CONTRACT_COLUMNS if column not in columns]
-    if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(CONTRACT_COLUMNS)}")
-    # Read in chunks, so that a file of all studies never needs more memory than the rows that are kept.
-    with pandas.read_csv(path, dtype=str, keep_default_na=False, chunksize=_ROWS_AT_ONCE) as chunks:
-        rows = pandas.concat([chunk if study is None else chunk[chunk["study"] == study] for chunk in chunks])
-    rows = rows.assign(**{column: "" for column in FURTHER_MEASUREMENT_COLUMNS if column not in rows.columns})
-    for column in (*POINT_INTEGERS, *OTHER_INTEGERS, *FLOATS):
+    if missing := [column for column in needed if column not in rows.columns]:
+        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(needed)}")
+    rows = rows.assign(**{column: "" for column in further if column not in rows.columns})
+    for column in numbers:
         try:
             rows[column] = pandas.to_numeric(rows[column].replace("", None))
         except ValueError as error:
             raise UserError(f"{path}: column {column}: {error}") from error
+    return rows
+
+
+def _load(path: Path, study: str | None) -> pandas.DataFrame:
+    numbers = (*POINT_INTEGERS, *OTHER_INTEGERS, *FLOATS)
+    rows = read_table(path, CONTRACT_COLUMNS, FURTHER_MEASUREMENT_COLUMNS, numbers, study)
     if ((rows["parameters"] == "") & rows[list(POINT_INTEGERS)].isna().all(axis="columns")).any():
         raise UserError(f"{path}: {', '.join(POINT_INTEGERS)} and parameters are empty in some row; it names no point")
     _check_values(rows, path)

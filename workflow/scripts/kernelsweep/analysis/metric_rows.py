@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pandas
 
-from kernelsweep.analysis.measurements import UNREADABLE, refuse
-from kernelsweep.errors import UserError
-from kernelsweep.json_files import AGAIN
+from kernelsweep.analysis.measurements import read_table, refuse
 from kernelsweep.results import (
     ALL_POINT_COLUMNS,
     FURTHER_POINT_COLUMNS,
@@ -40,21 +38,10 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
 
 
 def _load(path: Path) -> pandas.DataFrame:
-    try:
-        rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
-    except UNREADABLE as error:
-        raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
-    missing = [column for column in METRIC_COLUMNS if column not in (*rows.columns, *_OPTIONAL)]
-    if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(METRIC_COLUMNS)}")
-    for column in _OPTIONAL:
-        if column not in rows:
-            rows[column] = ""
-    for column in (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value"):
-        try:
-            rows[column] = pandas.to_numeric(rows[column].replace("", None))
-        except ValueError as error:
-            raise UserError(f"{path}: column {column}: {error}") from error
+    needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
+    numbers = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value")
+    rows = read_table(path, needed, _OPTIONAL, numbers)
+    for column in numbers:
         refuse(rows, (rows[column] < 0) | rows[column].isin([math.inf]), column, "numbers from 0 up", path)
     return rows[list(METRIC_COLUMNS)]
 

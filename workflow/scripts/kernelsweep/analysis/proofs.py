@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,72 +124,48 @@ def proof_errors(proofs: Proofs) -> list[str]:
 _LISTED = 4
 
 
+def section(title: str, entries: Sequence[str]) -> list[str]:
+    """A list under a heading, as Markdown; nothing without entries."""
+    return [f"## {title}", "", *(f"- {entry}" for entry in entries), ""] if entries else []
+
+
 def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
     """What was not proven and why, notes, and what undefined behaviour explains, as Markdown; empty without any."""
-    return [*unproven(proofs, named), *notes(proofs), *explained_findings(proofs)]
+    return [*unproven(proofs, named), *explained_findings(proofs)]
 
 
 def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven, and why, as Markdown; empty where all is proven.
+    """What was not proven and why, and notes that nobody has acknowledged, as Markdown; empty without any.
 
     named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
     """
-    found = [
-        line
-        for proof in proofs.values()
-        for line in _listed(
-            [
-                row
-                for row in proof.found
-                if row["check"] != "result" or (row["study"], row["kernel"], row["finding"]) not in named
-            ]
-        )
+    found, missing, noted = [], [], []
+    for proof in proofs.values():
+        told = [(row["check"] == "result", (row["study"], row["kernel"], row["finding"])) for row in proof.found]
+        shown = zip(proof.found, told, strict=True)
+        found += _listed([row for row, (is_result, point) in shown if not (is_result and point in named)])
+        unchecked = ["", *proof.unchecked] if proof.unchecked else []
+        missing += _listed([row for row in proof.missing if row["check"] in unchecked])
+        noted += _listed(proof.noted)
+    return [
+        *section("Not proven: mistakes in kernels", found),
+        *section("Not proven: not checked", missing),
+        *section("Notes: findings that decide nothing", noted),
     ]
-    missing = [
-        line
-        for proof in proofs.values()
-        if proof.unchecked
-        for line in _listed([row for row in proof.missing if not row["check"] or row["check"] in proof.unchecked])
-    ]
-    sections = {"Not proven: mistakes in kernels": found, "Not proven: not checked": missing}
-    return [line for title, lines in sections.items() if lines for line in (f"## {title}", "", *lines, "")]
-
-
-def notes(proofs: Proofs) -> list[str]:
-    """The notes that nobody has acknowledged, as Markdown; empty if there are none."""
-    lines = [line for proof in proofs.values() for line in _listed(proof.noted)]
-    return ["## Notes: findings that decide nothing", "", *lines, ""] if lines else []
 
 
 def explained_findings(proofs: Proofs) -> list[str]:
     """The findings that undefined behaviour explains, as Markdown; empty if there are none."""
     expected = [
-        f"- {in_words(row)}. Expected: {row['expected']}."
+        f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
         for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
     ]
-    lines = [*expected, *_other_answers(proofs)]
-    return ["## Findings that undefined behaviour explains", "", *lines, ""] if lines else []
+    return section("Findings that undefined behaviour explains", expected)
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:
-    lines = [f"- {in_words(row)}" for row in rows[:_LISTED]]
+    lines = [in_words(row) for row in rows[:_LISTED]]
     if len(rows) > _LISTED:
-        lines.append(f"- {rows[0]['study']}/{rows[0]['kernel']}: {len(rows) - _LISTED} more")
-    return lines
-
-
-def _other_answers(proofs: Proofs) -> list[str]:
-    """The tools that have found nothing in a kernel in which another tool has, as Markdown."""
-    lines = []
-    for (study, kernel), proof in proofs.items():
-        if proof.expected:
-            found = {(row["check"], row["tool"]) for row in proof.expected}
-            checks = {check for check, _ in found}
-            clean = sorted(
-                f"{check} ({tool})"
-                for check, tool in proof.points
-                if check in checks - {"result"} and (check, tool) not in found
-            )
-            lines += [f"- {study}/{kernel}: nothing was found by {', '.join(clean)}."] if clean else []
+        lines.append(f"{rows[0]['study']}/{rows[0]['kernel']}: {len(rows) - _LISTED} more")
     return lines

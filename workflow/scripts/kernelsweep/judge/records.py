@@ -112,45 +112,36 @@ def _checked_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The values of a journal's lines, each with its outcome as a record; the reader of a line can rely on its form."""
     for number, value in read_lines(path):
         try:
-            _check(isinstance(value, dict), "it has no value")
-            _check(isinstance(value.get("measured"), str), "it lacks the time at which it was measured")
-            if "sweep" in value:
-                sweep = value["sweep"]
-                _check(isinstance(sweep, dict) and isinstance(sweep.get("points"), list), "its sweep has no points")
-                _check(isinstance(sweep.get("source_sha256"), str), "its sweep has no source")
-                for point in sweep["points"]:
-                    _check(isinstance(point, dict) and point.get("status") in STATUSES, "a point has no status")
-                yield value
-                continue
-            of = value.get("of")
-            _check(isinstance(of, dict), "it lacks its identity")
-            for name in ("point", "version", "settings"):
-                _check(isinstance(of.get(name), dict), f"its identity lacks {name}")
-            _check(isinstance(of["version"].get("binary"), str), "its identity lacks the machine code")
-            _check(type(of.get("visit")) is int, "its identity lacks the visit's number")
-            _check(isinstance(value.get("source_sha256"), str), "it lacks the source")
-            yield {**value, "outcome": _outcome(value.get("outcome"))}
-        except ValueError as error:
-            raise refused_line(path, number, error) from error
+            is_whole = _is_sweep(value["sweep"]) if "sweep" in value else _is_visit(value)
+            if not (is_whole and isinstance(value["measured"], str)):
+                raise ValueError("it lacks the form of a visit or a sweep")
+            yield value if "sweep" in value else {**value, "outcome": _outcome(value["outcome"])}
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise refused_line(path, number, ValueError(f"it has another form ({error})")) from error
+
+
+def _is_sweep(sweep: Mapping[str, Any]) -> bool:
+    return isinstance(sweep["source_sha256"], str) and all(point["status"] in STATUSES for point in sweep["points"])
+
+
+def _is_visit(value: Mapping[str, Any]) -> bool:
+    of = value["of"]
+    return (
+        all(isinstance(of[name], dict) for name in ("point", "version", "settings"))
+        and isinstance(of["version"]["binary"], str)
+        and type(of["visit"]) is int
+        and isinstance(value["source_sha256"], str)
+    )
 
 
 def _outcome(values: Any) -> Outcome:
-    """The outcome in a line. Raises ValueError for one with another form, and for times that no clock has."""
-    try:
-        outcome = read_outcome(values)
-    except (TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"its outcome has another form ({error})") from error
-    _check(outcome.status in STATUSES, f"its status is {outcome.status!r}")
-    _check(isinstance(outcome.visits, list), "its outcome has no visits")
+    """The outcome in a line. Raises ValueError, or as its reader does, for another form and for times of no clock."""
+    outcome = read_outcome(values)
+    if outcome.status not in STATUSES:
+        raise ValueError(f"its status is {outcome.status!r}")
     for visit in outcome.visits:
-        _check(isinstance(visit.samples, list) and visit.samples != [], "a visit has no samples")
-        for time_us in [*visit.samples, *visit.before]:
-            is_time = type(time_us) in (int, float) and math.isfinite(time_us) and time_us > 0
-            _check(is_time, f"a sample took {time_us!r} microseconds")
-        _check(not visit.before or len(visit.before) == len(visit.samples), "a pair of samples is incomplete")
+        times = [*visit.samples, *visit.before]
+        is_time = [type(time) in (int, float) and math.isfinite(time) and time > 0 for time in times]
+        if not visit.samples or not all(is_time) or len(visit.before) not in (0, len(visit.samples)):
+            raise ValueError("a visit's samples are no times, or a pair of samples is incomplete")
     return outcome
-
-
-def _check(holds: bool, why: str) -> None:
-    if not holds:
-        raise ValueError(why)

@@ -8,10 +8,10 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.places import place_words
 from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
-from kernelsweep.analysis.words import axis_title, axis_value, list_texts
+from kernelsweep.analysis.words import list_texts
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
@@ -122,14 +122,6 @@ def _answer(
     )
 
 
-def size_words(fastest: Fastest, study: Mapping[str, Any]) -> str:
-    """A point's size: `2²⁴`, or `n=4096 k=512`."""
-    axes = size_axes(study)
-    if tuple(axes) == ("array_size",):
-        return axis_value("array_size", fastest.point["array_size"])
-    return " ".join(f"{axis_title(axis)}={axis_value(axis, fastest.point[axis])}" for axis in axes)
-
-
 def rate_of(fastest: Fastest) -> str:
     """A point's throughput with its unit: GFLOP/s where the work names flops, else GB/s; "" where it names neither."""
     one = fastest.configuration
@@ -160,7 +152,7 @@ def answer_text(
     timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
     names = [
         (
-            shorten(f"{one.study}, {size_words(largest, studies[one.study])}", _LONGEST_CELL, placeholder=" …"),
+            shorten(f"{one.study}, {place_words(largest.point, studies[one.study])}", _LONGEST_CELL, placeholder=" …"),
             largest.kernel + ("*" if largest.ties else ""),
             shorten(configuration_text(largest.configuration), _LONGEST_CELL, placeholder=" …"),
         )

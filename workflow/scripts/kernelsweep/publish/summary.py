@@ -15,8 +15,9 @@ from kernelsweep.analysis.completeness import (
     row_count_errors,
     studies_not_run,
 )
-from kernelsweep.analysis.proofs import KernelProof, Proofs, proof_summary
+from kernelsweep.analysis.proofs import Proofs, proof_summary, section
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
+from kernelsweep.analysis.words import markdown_table
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.point import in_words
 
@@ -48,77 +49,60 @@ def summary_text(
     planned  the run's plan: kernels that were not run, and missing rows are named
     proofs   of the kernels; None for a recording, which has none
     """
-    lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs)]
-    if excluding := [kernel for kernel in planned if kernel.excluded]:
-        counts = [f"{kernel.excluded:,} combinations of {kernel.study}/{kernel.kernel}" for kernel in excluding]
-        lines += ["", f"Excluded by restrictions: {', '.join(counts)}."]
-    lines += _chosen(counted, planned)
-    lines += [
-        "",
-        *counted.differing(),
-        *_times(counted),
-        *_reasons(counted),
-        *missing_metrics(metrics),
-        *_not_run(counted, planned),
+    lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs), ""]
+    for line in [*_chosen(counted, planned), *counted.differing()]:
+        lines += [line, ""]
+    lines += _times(counted)
+    skipped = [f"{study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in counted.skipped.items()]
+    not_run = [
+        f"{one.study}/{one.kernel}: "
+        + (one.cannot_run or ("every point was skipped" if one.rows else "it has no rows"))
+        for one in kernels_not_run(counted, planned)
     ]
+    lines += [*section("Skipped", skipped), *missing_metrics(metrics), *section("Not run", not_run)]
     lines += proof_summary(proofs or {}, counted.points)
-    lines += [*once_wrong_points(counted), *excused_points(counted), *failed_points(counted)]
-    lines += _incomplete(counted, planned)
-    return "\n".join(lines) + "\n"
+    once_wrong = [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong]
+    lines += [*section("Wrong in an earlier run", once_wrong), *excused_points(counted), *failed_points(counted)]
+    incomplete = section("Incomplete", incomplete_run(counted, planned))
+    return "\n".join([*lines, *(["", *incomplete[:-1]] if incomplete else [])]) + "\n"
 
 
 def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
     """A row for each study, and below it one for each of its kernels that is not all right."""
     statuses = list(counted.by_status())
-    heads = ["study", "kernel", *statuses, *([] if proofs is None else ["proven"])]
-    lines = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * len(statuses)}{'' if proofs is None else '---|'}"]
-    studies: dict[str, list[str]] = {}
-    for study, kernel in dict.fromkeys((study, kernel) for study, kernel, _ in counted.points):
-        studies.setdefault(study, []).append(kernel)
-
-    def row(study: str, name: str, counts: Mapping[str, int], proven: str) -> str:
-        cells = [study, name, *(str(counts.get(status) or "") for status in statuses)]
-        return f"| {' | '.join([*cells, *([] if proofs is None else [proven])])} |"
-
-    for study, kernels in studies.items():
-        found = {kernel: (proofs or {}).get((study, kernel)) for kernel in kernels}
-        known = [proof for proof in found.values() if proof is not None]
-        proven = f"{sum(proof.is_proven for proof in known)} of {len(known)} kernels" if known else ""
-        lines.append(row(study, "all", counted.by_status(study), proven))
-        for kernel, proof in found.items():
-            if counted.failed[study, kernel] or (proof is not None and not proof.is_proven):
-                counts = {status: counted.points[study, kernel, status] for status in statuses}
-                lines.append(row(study, kernel, counts, _proven(proof)))
-    return lines
-
-
-def _proven(proof: KernelProof | None) -> str:
-    """What was proven of a row's kernel as Markdown; nothing for a library."""
-    if proof is None:
-        return ""
-    return f"**{proof.in_words}**" if proof.found else proof.in_words
+    rows = []
+    for study in dict.fromkeys(study for study, *_ in counted.points):
+        kernels = dict.fromkeys(kernel for of, kernel, _ in counted.points if of == study)
+        found = {kernel: proof for kernel in kernels if (proof := (proofs or {}).get((study, kernel)))}
+        proven = f"{sum(proof.is_proven for proof in found.values())} of {len(found)} kernels" if found else ""
+        rows.append([study, "all", *(counted.by_status(study)[status] for status in statuses), proven])
+        for kernel in kernels:
+            of_kernel = found.get(kernel)
+            if counted.failed[study, kernel] or (of_kernel is not None and not of_kernel.is_proven):
+                counts = [counted.points[study, kernel, status] for status in statuses]
+                words = of_kernel.in_words if of_kernel else ""
+                rows.append([study, kernel, *counts, f"**{words}**" if of_kernel and of_kernel.found else words])
+    heads = {"study": False, "kernel": False, **dict.fromkeys(statuses, True)}
+    if proofs is None:
+        rows = [row[:-1] for row in rows]
+    else:
+        heads["proven"] = False
+    return markdown_table(heads, [[str(cell or "") for cell in row] for row in rows])
 
 
 def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
-    """The kernels with fewer rows than valid points, as Markdown: a search has chosen the points, or nothing could."""
-    fewer = [kernel for kernel in planned if kernel.rows is not None and kernel.rows < kernel.valid]
-    ended = [kernel for kernel in fewer if ended_early(counted, kernel)]
-    chosen = [kernel for kernel in fewer if kernel not in ended]
-    why = {
-        True: "Chosen by the search",
-        False: "Checked as a selection that has every value of every axis, because there are no times to search by",
-    }
-    lines = []
-    for searched, text in why.items():
-        counts = [
-            f"{kernel.rows:,} of {kernel.valid:,} points of {kernel.study}/{kernel.kernel}"
-            for kernel in chosen
-            if kernel.searched == searched
-        ]
-        lines += ["", f"{text}: {', '.join(counts)}."] if counts else []
-    for kernel in ended:
-        count = counted.points[kernel.study, kernel.kernel, "build_failed"]
-        lines += ["", f"The search of {kernel.study}/{kernel.kernel} ended after {count} points: none compiles."]
+    """Which points the plan left out: by restrictions, and because a search or a selection chose others."""
+    excluded = [f"{one.excluded:,} combinations of {one.study}/{one.kernel}" for one in planned if one.excluded]
+    lines = [f"Excluded by restrictions: {', '.join(excluded)}."] if excluded else []
+    fewer = [one for one in planned if one.rows is not None and one.rows < one.valid]
+    for one in fewer:
+        name = f"{one.study}/{one.kernel}"
+        if ended_early(counted, one):
+            count = counted.points[one.study, one.kernel, "build_failed"]
+            lines.append(f"The search of {name} ended after {count} points: none compiles.")
+        else:
+            why = "by the search" if one.searched else "as a selection with every value, as there are no times"
+            lines.append(f"Chosen {why}: {one.rows:,} of {one.valid:,} points of {name}.")
     return lines
 
 
@@ -126,49 +110,21 @@ def _times(counted: RowCounts) -> list[str]:
     """How far a point's visits differ, remarks on times, and how long measuring took, as Markdown."""
     if not counted.spreads:
         return []
-    lines = ["## Times", "", "How far the medians of a point's visits lie apart:", ""]
-    lines += ["| time | points | half of them within | 95% of them within |", "|---|---:|---:|---:|"]
+    rows = []
     times, every_spread = np.asarray(counted.times_us), np.asarray(counted.spreads)
     for low, high in pairwise((0.0, *_TIME_RANGES_US, inf)):
         spreads = every_spread[(low < times) & (times <= high)]
         if len(spreads):
-            half, most = np.quantile(spreads, [0.5, 0.95])
             name = f"up to {high:g} µs" if high < inf else f"above {low:g} µs"
-            lines.append(f"| {name} | {len(spreads)} | {half:.2%} | {most:.2%} |")
+            rows.append([name, str(len(spreads)), *(f"{share:.2%}" for share in np.quantile(spreads, [0.5, 0.95]))])
+    heads = {"time": False, "points": True, "half of them within": True, "95% of them within": True}
+    lines = ["## Times", "", "How far the medians of a point's visits lie apart:", "", *markdown_table(heads, rows), ""]
     flagged = ", ".join(f"{flag} ({counted.flags[flag]})" for flag in _REMARKS if counted.flags[flag])
-    seconds, busy = counted.seconds["seconds"], counted.seconds["busy_seconds"]
-    lines += ["", f"Points flagged: {flagged or 'none'}."]
-    if seconds:
-        lines.append(
-            f"Checking and timing them took {seconds:.0f} s; {busy / seconds:.0%} of that the GPU was at work."
-        )
+    lines.append(f"Points flagged: {flagged or 'none'}.")
+    if seconds := counted.seconds["seconds"]:
+        busy = counted.seconds["busy_seconds"] / seconds
+        lines.append(f"Checking and timing them took {seconds:.0f} s; {busy:.0%} of that the GPU was at work.")
     return [*lines, ""]
-
-
-def _reasons(counted: RowCounts) -> list[str]:
-    if not counted.skipped:
-        return []
-    lines = ["## Skipped", ""]
-    lines += [f"- {study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in counted.skipped.items()]
-    return [*lines, ""]
-
-
-def _not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
-    """The kernels that were not run at all, as Markdown."""
-    kernels = kernels_not_run(counted, planned)
-    if not kernels:
-        return []
-    lines = ["## Not run", ""]
-    for kernel in kernels:
-        why = kernel.cannot_run or ("every point was skipped" if kernel.rows else "it has no rows")
-        lines.append(f"- {kernel.study}/{kernel.kernel}: {why}")
-    return [*lines, ""]
-
-
-def _incomplete(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
-    """Why the run proves less than it was asked to, as Markdown."""
-    errors = incomplete_run(counted, planned)
-    return ["", "## Incomplete", "", *(f"- {error}" for error in errors)] if errors else []
 
 
 def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
@@ -185,13 +141,7 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
 def excused_points(counted: RowCounts) -> list[str]:
     """The failed points of kernels of which undefined behaviour explains each, as Markdown; empty if there are none."""
     excused = [kernel for kernel in counted.failed if _is_excused(counted, kernel)]
-    return ["## Expected of undefined behaviour", "", *_listed(counted, excused), ""] if excused else []
-
-
-def once_wrong_points(counted: RowCounts) -> list[str]:
-    """The points that are right, and were wrong in an earlier run of the same code, as Markdown; empty without any."""
-    lines = [f"- {_point_name(row)}: {row['message']}" for row in counted.once_wrong]
-    return ["## Wrong in an earlier run", "", *lines, ""] if lines else []
+    return section("Expected of undefined behaviour", _listed(counted, excused))
 
 
 def failed_points(counted: RowCounts) -> list[str]:
@@ -202,7 +152,7 @@ def failed_points(counted: RowCounts) -> list[str]:
         key=lambda name: not counted.points[(*name, "wrong_result")],
     )
     if failed:
-        return ["## Failed", "", *_listed(counted, failed)]
+        return section("Failed", _listed(counted, failed))[:-1]
     run = counted.points.total() - counted.skipped.total()
     return [f"{all_right(bool(counted.failed))}." if run else "**No point was run.**"]
 
@@ -228,9 +178,9 @@ def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:
             expected = " (expected of undefined behaviour)" if is_excused(row) else ""
-            lines.append(f"- {_point_name(row)}: **{row['status']}**{expected}: {row['message']}")
+            lines.append(f"{_point_name(row)}: **{row['status']}**{expected}: {row['message']}")
         if more := counted.failed[study, kernel] - len(listed):
-            lines.append(f"- {study}/{kernel}: {more} more")
+            lines.append(f"{study}/{kernel}: {more} more")
     return lines
 
 
@@ -245,11 +195,9 @@ def missing_metrics(rows: Iterable[Mapping[str, str]]) -> list[str]:
     for row in rows:
         if row["value"] == "":
             reasons.setdefault(row["message"], []).append(f"{row['study']}/{row['kernel']}")
-    if not reasons:
-        return []
-    lines = ["## Counters that are missing", ""]
+    lines = []
     for message, of in reasons.items():
         kernels = list(dict.fromkeys(of))
         named = ", ".join(kernels) if len(kernels) <= _NAMED_KERNELS else f"{len(kernels)} kernels"
-        lines.append(f"- {named}, {len(of)} values: {message}")
-    return [*lines, ""]
+        lines.append(f"{named}, {len(of)} values: {message}")
+    return section("Counters that are missing", lines)

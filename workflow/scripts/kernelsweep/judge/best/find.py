@@ -97,32 +97,20 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     parameters = [axis for axis in axes if of_problem[axis].of_kernel]
     others = [axis for axis in axes if axis not in parameters]
     rows = with_costs(timed(data.kernel_rows, data.device), data.settings)
-    quantity = objective_of(data.settings)
-    undefined = undefined_kernels(data.measurements)
-    kernels = data.kernel_names
+    quantity, undefined = objective_of(data.settings), undefined_kernels(data.measurements)
     # The other columns make the order of equal costs reproducible.
-    needed = rows[["kernel", *axes, *INTERVAL, *_THROUGHPUTS, *COST]]
-    ordered = needed.sort_values(["cost", *parameters]).to_dict("records")
+    ordered = rows[["kernel", *axes, *INTERVAL, *_THROUGHPUTS, *COST]].sort_values(["cost", *parameters])
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
-    for row in ordered:
-        places.setdefault(tuple(row[column] for column in ("kernel", *others)), []).append(row)
+    for row in ordered.to_dict("records"):
+        places.setdefault((data.kernel_names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
     found = []
-    for place in sorted(places, key=lambda place: (kernels.index(place[0]), *place[1:])):
-        kernel, *point = place
+    for place in sorted(places):
         first, *slower = places[place]
+        kernel = first["kernel"]
         ties = [row for row in slower if _ties(cost_interval(row), cost_interval(first))]
         fastest, *tied = (_configuration(row, parameters, kernel in gridded, quantity) for row in (first, *ties))
-        found.append(
-            Best(
-                study=name,
-                kernel=kernel,
-                undefined=kernel in undefined,
-                point=dict(zip(others, point, strict=True)),
-                compared=len(places[place]),
-                fastest=fastest,
-                ties=tuple(tied),
-            )
-        )
+        point, count = dict(zip(others, place[1:], strict=True)), len(places[place])
+        found.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.places import size_axes
-from kernelsweep.analysis.words import axis_title, axis_value, device_text, point_text, reference_text
+from kernelsweep.analysis.words import axis_title, axis_value, device_text, markdown_table, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, nearest_peak_share
@@ -43,7 +44,7 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
             lines.append(f"No kernel of this study was timed with {where}.")
             continue
         lines += [
-            f"{where[:1].upper()}{where[1:]}." + _objective(shown[0].fastest) + _searched(study),
+            f"{where[:1].upper()}{where[1:]}." + _remarks(shown[0].fastest, study),
             "",
             *_by_size(shown, study, device),
             "",
@@ -52,18 +53,14 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
     return "\n".join(lines) + "\n"
 
 
-def _objective(one: Configuration) -> str:
-    """A sentence on what is compared, where that is not the time."""
-    if not one.objective:
-        return ""
-    return f" Here, the best has the {'most' if one.objective.better == 'more' else 'least'} {one.objective.name}."
-
-
-def _searched(study: Mapping[str, Any]) -> str:
-    """A sentence on which configurations were measured, where a search chose them."""
-    if not study["search"]:
-        return ""
-    return f" A search measured up to {study['search']['budget']:,} configurations of each kernel at each size."
+def _remarks(one: Configuration, study: Mapping[str, Any]) -> str:
+    """What is compared, where that is not the time; and which configurations, where a search chose them."""
+    text = ""
+    if one.objective:
+        text += f" Here, the best has the {'most' if one.objective.better == 'more' else 'least'} {one.objective.name}."
+    if study["search"]:
+        text += f" A search measured up to {study['search']['budget']:,} configurations of each kernel at each size."
+    return text
 
 
 def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
@@ -71,18 +68,16 @@ def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[st
     sizes, every = size_axes(study), fastest_by_size(shown, study)
     if not every:
         return ["Only kernels with undefined behaviour have a time."]
-    step = -(-len(every) // MOST_SIZES)
     rows = [
         [
             *(axis_value(axis, fastest.point[axis]) for axis in sizes),
             f"`{fastest.kernel}`",
-            *_facts(fastest.configuration, nearest_peak_share(fastest.configuration, fastest.point, study, device)),
+            *_facts(fastest.configuration, fastest.point, study, device),
             also_text(fastest),
         ]
-        for fastest in every[::-1][::step][::-1]
+        for fastest in every[::-1][:: math.ceil(len(every) / MOST_SIZES)][::-1]
     ]
-    heads = [*(axis_title(axis) for axis in sizes), "fastest kernel", *_FACTS, "as fast"]
-    return _table(heads, [*("right" for _ in sizes), "left", *_ALIGNED, "left"], rows)
+    return _table({**dict.fromkeys(map(axis_title, sizes), True), "fastest kernel": False}, "as fast", rows)
 
 
 def _by_kernel(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
@@ -92,23 +87,24 @@ def _by_kernel(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[
     rows = [
         [
             f"`{best.kernel}`" + (" (undefined behaviour)" if best.undefined else ""),
-            *_facts(best.fastest, nearest_peak_share(best.fastest, best.point, study, device)),
+            *_facts(best.fastest, best.point, study, device),
             ties_text(best),
         ]
         for best in shown
         if tuple(best.point[axis] for axis in sizes) == largest
     ]
-    where = point_text(dict(zip(map(axis_title, sizes), largest, strict=True))) if sizes else ""
-    heads = [f"kernel{f' at {where}' if where else ''}", *_FACTS, "as fast, of this kernel"]
-    return _table(heads, ["left", *_ALIGNED, "left"], rows)
+    where = point_text(dict(zip(map(axis_title, sizes), largest, strict=True)))
+    return _table({f"kernel{f' at {where}' if where else ''}": False}, "as fast, of this kernel", rows)
 
 
 _FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
-_ALIGNED = ("left", *("right",) * 6)
 
 
-def _facts(one: Configuration, share: float | None) -> list[str]:
-    """The columns _FACTS; `share` is that of the nearest peak."""
+def _facts(
+    one: Configuration, point: Mapping[str, Any], study: Mapping[str, Any], device: Mapping[str, Any]
+) -> list[str]:
+    """The columns _FACTS of a configuration at a point."""
+    share = nearest_peak_share(one, point, study, device)
     return [
         configuration_text(one),
         objective_text(one) or NONE,
@@ -120,9 +116,9 @@ def _facts(one: Configuration, share: float | None) -> list[str]:
     ]
 
 
-def _table(heads: Sequence[str], aligned: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table without the columns that have no value at all."""
-    kept = [number for number in range(len(heads)) if any(row[number] != NONE for row in rows) or number < 2]
-    lines = [f"| {' | '.join(heads[number] for number in kept)} |"]
-    lines.append(f"|{'|'.join('---:' if aligned[number] == 'right' else '---' for number in kept)}|")
-    return [*lines, *(f"| {' | '.join(row[number] for number in kept)} |" for row in rows)]
+def _table(first: Mapping[str, bool], last: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table with some columns, _FACTS, and a last column; without those that have no value at all."""
+    heads = {**first, **dict.fromkeys(_FACTS, True), "configuration": False, last: False}
+    kept = [number for number in range(len(heads)) if number < 2 or {row[number] for row in rows} != {NONE}]
+    shown = dict(list(heads.items())[number] for number in kept)
+    return markdown_table(shown, [[row[number] for number in kept] for row in rows])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.words import list_texts, point_text
+from kernelsweep.analysis.words import list_texts, markdown_table, point_text
 from kernelsweep.judge.comparison.verdicts import SLOWER
 from kernelsweep.judge.history.versions import BROKEN, Version
 from kernelsweep.results import Row, point_columns
@@ -13,6 +13,12 @@ from kernelsweep.results import Row, point_columns
 # history.csv, one row a version of a kernel, with the point columns of its best configuration between the two parts.
 HISTORY_COLUMNS = ("study", "kernel", "revision", "source_sha256", "measured")
 TIME_COLUMNS = ("time_us", "time_low_us", "time_high_us", "ratio", "ratio_low", "ratio_high", "verdict", "remark")
+
+
+_HEADS = {
+    **dict.fromkeys(("kernel", "version", "swept"), False),
+    **{"best time (µs)": True, "configuration": False, "time over that before": True, "verdict": False},
+}
 
 
 def by_kernel(versions: Sequence[Version]) -> dict[str, list[Version]]:
@@ -53,20 +59,18 @@ def history_text(versions: Sequence[Version], provenance: str, places: Mapping[s
             studies.setdefault(kernel.partition("/")[0], []).extend(of_kernel)
     for study, of_study in studies.items():
         lines += ["", f"## {study}, {point_text(places[study])}", ""]
-        lines += ["| kernel | version | swept | best time (µs) | configuration | time over that before | verdict |"]
-        lines += ["|---|---|---|---:|---|---:|---|"]
-        lines += [_row(version, places[study]) for version in of_study]
+        lines += markdown_table(_HEADS, [_row(version, places[study]) for version in of_study])
     return "\n".join(lines) + "\n"
 
 
-def _row(version: Version, place: Mapping[str, Any]) -> str:
+def _row(version: Version, place: Mapping[str, Any]) -> tuple[str, ...]:
     time, low, high = (float(version.row.get(name, 0)) for name in ("time_us", "time_low_us", "time_high_us"))
     free = {axis: value for axis, value in version.point.items() if axis not in place and value not in (None, "")}
     change = version.ratio
     ratio = f"{change.value:.3f} ({change.low:.3f} to {change.high:.3f})" if change else ""
     verdict = f"**{version.verdict}**" if version.is_worse else version.verdict
     verdict = ": ".join(filter(None, (verdict, version.remark)))
-    cells = (
+    return (
         version.kernel.partition("/")[2],
         version.label,
         version.measured[:10],
@@ -75,7 +79,6 @@ def _row(version: Version, place: Mapping[str, Any]) -> str:
         ratio,
         verdict,
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def history_rows(versions: Sequence[Version]) -> list[Row]:

@@ -39,7 +39,7 @@ from kernelsweep.drawing.layout import (
 )
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.publish.swept_axes import fastest_sentence, no_times, place_caption
-from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, study_table
+from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, PUBLISHED_ONLY, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from kernelsweep.publish.index.index_page import Comparison, Entry, IndexPage, render_index
+from jinja2 import Environment, StrictUndefined
+
+from kernelsweep.publish.html_files import INDEX_TEMPLATE, STYLE, policy
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import Link, link
 
@@ -17,6 +19,41 @@ _COMPARISONS = ("comparison/comparison.md", "history/history.md")
 
 # What a platform's page says of a GPU beside the recordings, a sentence a line.
 BESIDE_RECORDINGS = "beside_recordings.txt"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the table: a platform, or below it a study that is not as the platform's page has it.
+
+    page      its page, if there is one
+    is_right  whether all is right; None where that is not known
+    points    how its points came out, in words
+    counted   when that was counted, in words
+    remark    where its numbers come from, or why a study has its own line
+    files     its other results for readers
+    """
+
+    name: str
+    page: Link | None
+    is_right: bool | None
+    points: str
+    counted: str
+    remark: str
+    files: Sequence[Link] = ()
+    is_study: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison or a history that was made, by its headline.
+
+    is_older  whether points were measured since
+    """
+
+    headline: str
+    file: Link
+    made: str
+    is_older: bool
 
 
 def renew_pages(results: Path, edited: Mapping[str, Sequence[str]]) -> None:
@@ -33,7 +70,7 @@ def renew_pages(results: Path, edited: Mapping[str, Sequence[str]]) -> None:
     for platform in platforms:
         for status in filter(None, (platform.whole, *platform.alone.values())):
             _mark(status, platform)
-    write(results / "index.html", render_index(index_of(platforms, results)))
+    write(results / "index.html", _index(platforms, results))
 
 
 def write(path: Path, text: str) -> None:
@@ -43,11 +80,8 @@ def write(path: Path, text: str) -> None:
     unfinished.replace(path)
 
 
-# The page of all pages
-
-
-def index_of(platforms: Iterable[PlatformStatus], results: Path) -> IndexPage:
-    """All that the page of all pages shows."""
+def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
+    """The page of all pages as HTML."""
     entries, comparisons, devices = [], [], []
     for platform in platforms:
         entries += _entries(platform, results)
@@ -59,12 +93,13 @@ def index_of(platforms: Iterable[PlatformStatus], results: Path) -> IndexPage:
                 comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
         if (beside := platform.folder / BESIDE_RECORDINGS).is_file():
             devices += beside.read_text(encoding="utf-8").splitlines()
-    table = results / "devices/devices.md"
-    return IndexPage(
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(INDEX_TEMPLATE.read_text(encoding="utf-8")).render(
         entries=entries,
         devices=devices or ["No GPU of this machine was held against a recording."],
-        further=[link(table, results, table.name)] if table.is_file() else [],
         comparisons=comparisons,
+        style=STYLE.read_text(encoding="utf-8"),
+        policy=policy([]),
     )
 
 

@@ -6,7 +6,7 @@ import base64
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from kernelsweep.drawing.palette import shapes_on_page, texts_on_page
@@ -58,9 +58,10 @@ class Figure:
         return f"{self.title}. {self.message}".strip()
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure's files.
+def embed(
+    path: Path, title: str, script: Path, data: Sequence[Path], base: Path, texts: Mapping[str, str] | None = None
+) -> Figure:
+    """A figure as a part of the page in the folder `base`.
 
     path    the SVG file, with its siblings of other formats
     title   its heading
@@ -68,33 +69,23 @@ class Picture:
     data    the files or folders that it was drawn from
     texts   its message and caption, where they are known
     """
-
-    path: Path
-    title: str
-    script: Path
-    data: Sequence[Path]
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-
-def embed(picture: Picture, base: Path) -> Figure:
-    """A figure as a part of the page in the folder `base`."""
-    path = picture.path
+    texts = texts or {}
     width, height = _size(path)
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
     pixels = path.with_suffix(".png")
     is_drawn = path.stat().st_size <= _LARGEST_SVG_BYTES or pixels not in siblings
     return Figure(
         name=path.stem,
-        title=picture.title,
-        message=picture.texts.get("message", ""),
-        caption=picture.texts.get("caption", ""),
+        title=title,
+        message=texts.get("message", ""),
+        caption=texts.get("caption", ""),
         drawing=drawing(path, link(path, base).target) if is_drawn else "",
         source="" if is_drawn else data_uri(pixels),
         width=width,
         height=height,
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
-        data=[link(file, base) for file in picture.data],
-        script=link(picture.script, base, picture.script.name),
+        data=[link(file, base) for file in data],
+        script=link(script, base, script.name),
     )
 
 

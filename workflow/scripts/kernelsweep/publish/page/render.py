@@ -11,9 +11,9 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.places import place_words, size_axes
 from kernelsweep.judge.best.best_words import also_text, configuration_text
-from kernelsweep.publish.answer import StudyAnswer, rate_of, size_words
+from kernelsweep.publish.answer import StudyAnswer, rate_of
 from kernelsweep.publish.html_files import PAGE_FILES, policy
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
@@ -81,7 +81,7 @@ def render(page: Page) -> str:
         "configuration": configuration_text,
         "rate": rate_of,
         "also": also_text,
-        "size": size_words,
+        "size": lambda one, study: place_words(one.point, study),
         "breakable": breakable,
     }
     return environment.from_string(template).render(
@@ -108,7 +108,7 @@ def _matrices(page: Page) -> list[tuple[list[str], list[tuple[StudyAnswer, Mappi
     """
     found: list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]] = []
     for answer in page.answers:
-        sizes = {size_words(one, page.settings[answer.study]): number for number, one in enumerate(answer.sizes)}
+        sizes = {place_words(one.point, page.settings[answer.study]): number for number, one in enumerate(answer.sizes)}
         table = next((table for table in found if set(sizes) & set(table[0])), None)
         if table is None and sizes:
             found.append((list(sizes), [(answer, sizes)]))
@@ -124,5 +124,5 @@ def _place(size: str, page: Page) -> tuple[Any, ...]:
         tuple(one.point[axis] for axis in size_axes(page.settings[answer.study]))
         for answer in page.answers
         for one in answer.sizes
-        if size_words(one, page.settings[answer.study]) == size
+        if place_words(one.point, page.settings[answer.study]) == size
     )

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import kernelsweep
-from kernelsweep.analysis.proofs import Proofs, explained_findings, notes, unproven
+from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
-from kernelsweep.publish.page.embed import Figure, Picture, embed, link
+from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import excused_points, failed_points
@@ -55,7 +55,7 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
 
     What was expected of undefined behaviour unfolds.
     """
-    found = [*unproven(proofs, counted.points), *notes(proofs), *failed_points(counted)]
+    found = [*unproven(proofs, counted.points), *failed_points(counted)]
     if expected := [*explained_findings(proofs), *excused_points(counted)]:
         found += ["", "<details><summary>Expected of kernels with undefined behaviour</summary>", "", *expected]
         found += ["", "</details>"]
@@ -82,14 +82,9 @@ def study_figures(
             undrawn.append(f"{declared['title']}: {reason}")
             continue
         metrics = results.metrics if "metrics" in declared["needs"] else []
-        picture = Picture(
-            path=folder / f"figures/{figure}.svg",
-            title=declared["title"],
-            script=Path(declared["file"]),
-            data=[folder / "table.csv", *results.measurements, *metrics],
-            texts=texts[figure],
-        )
-        embedded.append(embed(picture, results.base))
+        data = [folder / "table.csv", *results.measurements, *metrics]
+        path, script = folder / f"figures/{figure}.svg", Path(declared["file"])
+        embedded.append(embed(path, declared["title"], script, data, results.base, texts[figure]))
     return embedded, undrawn
 
 
@@ -137,8 +132,8 @@ def chapter_section(name: str, base: Path) -> Section:
     """A chapter that follows the studies. Where its text opens with a finding, that is its description."""
     chapter = CHAPTERS[name]
     data = base / chapter.data
-    pictures = [
-        Picture(base / f"{path}.svg", read_declaration(_LIBRARY / module).title, _IN_REPOSITORY / module, [data])
+    figures = [
+        embed(base / f"{path}.svg", read_declaration(_LIBRARY / module).title, _IN_REPOSITORY / module, [data], base)
         for path, module in chapter.figures.items()
     ]
     return Section(
@@ -146,7 +141,7 @@ def chapter_section(name: str, base: Path) -> Section:
         title=chapter.title,
         description=_first_heading(base / chapter.markdown) if chapter.opens_with_finding else "",
         html=html(base / chapter.markdown, f"chapter-{name}", chapter.title, base),
-        figures=[embed(picture, base) for picture in pictures],
+        figures=figures,
         files={"For programs": [link(data, base)]},
     )
 
