@@ -67,9 +67,7 @@ def assert_refused(read: Callable[[], object], *parts: str) -> None:
         ("time_us", -1),
         ("time_us", "fast"),
         ("time_low_us", 2.5),
-        ("time_us", "inf"),
         ("status", "fine"),
-        ("array_size", "many"),
     ],
 )
 def test_an_impossible_measurement(tmp_path: Path, read: Callable[[Path], object], column: str, value: object) -> None:
@@ -93,10 +91,7 @@ def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> Non
     ("name", "content"),
     [
         ("cut.csv.gz", gzip.compress(b"study,kernel\n" * 1000, mtime=0)[:60]),
-        ("plain.csv.gz", b"study,kernel\na,b\n"),
         ("binary.csv", bytes(range(256))),
-        ("latin.csv", "study,kernel\nä,b\n".encode("latin-1")),
-        ("short.csv", b"study,kernel\na\n"),
         ("long.csv", b"study,kernel\na,b,c\n"),
         ("quote.csv", b'study,kernel\n"a,b\n'),
     ],
@@ -111,9 +106,7 @@ def test_what_is_no_table(tmp_path: Path, read: Callable[[Path], object], name: 
     [
         *((read, text) for read in (read_device, read_report) for text in ("", "{", "[1]")),
         *((read_device, json.dumps({key: value for key, value in DEVICE.items() if key != left})) for left in DEVICE),
-        *((read_device, json.dumps({**DEVICE, "multiprocessors": value})) for value in (0, "x", True)),
         *((read_report, json.dumps({key: value for key, value in REPORT.items() if key != left})) for left in REPORT),
-        *((read_report, json.dumps({**REPORT, "status": value})) for value in ("fine", None)),
         (read_report, json.dumps({**REPORT, "variants": []})),
     ],
 )
@@ -174,14 +167,12 @@ def write(path: Path, text: str) -> None:
     ("file", "change", "part"),
     [
         ("environment.json", lambda text: text[: len(text) // 2], "not valid JSON"),
-        ("environment.json", lambda text: "[]", "expected keys with values"),
         ("environment.json", lambda text: text.replace('"kind": "gpu"', '"kind": "abacus"'), "device.kind is 'abacus'"),
         ("environment.json", lambda text: text.replace('"multiprocessors": 132', '"multiprocessors": -1'), "is -1"),
         ("builds.csv", lambda text: text.replace("registers", "spills", 1), "no column registers"),
         ("measurements.csv", lambda text: text + text.splitlines()[-1] + "\n", "stands twice"),
         ("measurements.csv", lambda text: text[: len(text) // 2], "line "),
         ("measurements.csv", lambda text: text.replace(",ok,", ",fine,", 1), "status is 'fine'"),
-        ("measurements.csv", lambda text: text.replace("nvidia-h200", "nvidia-l4", 1), "platform is 'nvidia-l4'"),
     ],
 )
 def test_an_impossible_recording(tmp_path: Path, file: str, change: Callable[[str], str], part: str) -> None:

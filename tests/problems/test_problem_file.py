@@ -19,7 +19,7 @@ from kernelsweep.problems import comparison, result_limits
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
-from kernelsweep.problems.problem_file import Problem, name_problem, problem_of
+from kernelsweep.problems.problem_file import Problem, problem_of
 
 MATMUL = """
 import numpy as np
@@ -128,7 +128,7 @@ def read(tmp_path: Path) -> Callable[..., Problem]:
 
 
 def in_file(root: Path, file: str, axes: Any = ()) -> Problem:
-    return problem_of(name_problem(file, dict.fromkeys(axes, False), []), root)
+    return problem_of({"file": file, "axes": dict.fromkeys(axes, False), "data": []}, root)
 
 
 def instance_of(problem: Problem, point: Any, seed: int = 1, kept: Path | None = None) -> FileInstance:
@@ -262,27 +262,18 @@ def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., P
     assert computed("# a comment\n" + text, block_size=64) == 0
     assert [computed(text, seed=2), computed(text, n=47)] == [1, 1]
     assert not list(kept.rglob("*.part"))
-    # Whatever was cut, edited or put there by somebody else is not trusted.
+    # What was cut is not trusted.
     for file in files(".npy"):
         os.truncate(file, file.stat().st_size - 8)
     assert [computed(text), computed(text)] == [1, 0]
-    for file in files(".npy"):
-        np.save(file, np.zeros(48 * 48))
-    assert [computed(text), computed(text)] == [1, 0]
     for file in files(".json"):
-        file.write_text('{"key": [], "arrays": [3]}')
-    assert [computed(text), computed(text)] == [1, 0]
-    lists = files(".json")
-    for file, other in zip(lists, [*lists[1:], *lists[:1]], strict=True):
-        other.with_suffix(".moved").write_bytes(file.read_bytes())
-    for file in lists:
-        file.with_suffix(".moved").replace(file)
+        file.write_text('{"key": [], "shapes": [3]}')
     assert [computed(text), computed(text)] == [1, 0]
     # Inputs from somewhere else than `random` are other inputs.
     unseeded = text.replace("random.standard_normal", "np.random.default_rng().standard_normal")
     assert [computed(unseeded), computed(unseeded)] == [1, 1]
     assert computed(text.replace("astype(np.float64)", "astype(float)")) == 1
-    assert len({file.parent for file in files(".npy")}) == 1, "references of older code are deleted"
+    assert len({file.parents[1] for file in files(".npy")}) == 1, "references of older code are deleted"
 
 
 def test_the_limits_of_right_results_are_kept_until_the_types_or_data_change(
@@ -474,9 +465,6 @@ def reference(a, b):
             "def outputs(hight)",
             "outputs takes 'hight', but nothing has this name; did you mean 'height'?",
         ),
-        ("def outputs(n)", "def outputs(*axes)", "outputs takes *axes"),
-        ("inputs(random, n)", "inputs(n, expected)", "inputs takes 'expected'"),
-        ("def reference", "outputs = {}\ndef reference", "outputs is {}. It has to be a function."),
         ("import numpy", "import nunpy", "line 2: the file raises ModuleNotFoundError: No module named 'nunpy'"),
         ("def outputs(n)", "def outputs(n", "line 7: the file raises SyntaxError: '(' was never closed"),
         ("a + b", "a @ b[1:]", "line 11: reference raises ValueError: matmul: "),
@@ -489,7 +477,6 @@ def reference(a, b):
         ),
         ('{"c": a', '{"d": a', "reference returns d. outputs returns c."),
         ("a + b", "(a + b)[1:]", "reference gives c the shape (47,). outputs gives it (48,)."),
-        ("a + b", "(a + b).astype(object)", "reference: c is an array of type object."),
         ("a + b", "a * np.nan", "reference: c contains NaN, which no result can equal."),
         (": (n, np.float32)", ": (n, 'flaot32')", "outputs: c has the type 'flaot32'; did you mean 'float32'?"),
         (": (n, np.float32)", ": (n, float)", "outputs: c has the type float, which is wider in NumPy than in CUDA."),
@@ -498,8 +485,6 @@ def reference(a, b):
             ": (n / 2, np.float32)",
             "outputs: c has the shape 24.0. Allowed: integers above 0. Use // ",
         ),
-        (": (n, np.float32)", ": (n, np.int32, 0.5)", "outputs: c: the initial value 0.5 is no int32."),
-        ('{"c": (n', '{"n": (n', "outputs returns 'n'. Functions get something else by this name."),
         ('{"c": (n', '{"a": (n + 1', "outputs gives a the shape (49,) and the type float32. inputs gives it (48,)"),
         (
             "random.random(n, np.float32)}",
@@ -522,13 +507,10 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
     ("added", "told"),
     [
         ("def error_bound(): return {'c': -1}", "error_bound: c contains a value that is negative, infinite or NaN."),
-        ("def error_bound(): return {'c': np.ones(3)}", "error_bound gives c the shape (3,). Allowed: (48,), or one "),
         (
             "def work(n): return {'arithmetic': 'tf31'}",
             "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",
         ),
-        ("def work(n): return {'flops': -n}", "work: flops is -48. Allowed: numbers from 0."),
-        ("def launches(n): return {}", "launches returns {}. It has to return a list of launches"),
         ("def scratch(n): return {'c': (n, np.int8)}", "scratch returns 'c', which is an output already."),
         ("def result(c): return {'total': c.sum()}", "reference returns c. result returns total."),
     ],

@@ -13,8 +13,8 @@ import signal
 import sys
 
 import elftools.elf.elffile
-import jsonschema
 import numpy
+import pydantic
 import snakemake.cli
 import snakemake.executors.local
 import snakemake.report.html_reporter

@@ -155,7 +155,9 @@ def measured_while_built(
     lengths = " + ".join(
         f"{number} * (array_size == {one['array_size']})" for number, one in enumerate(points, start=2)
     )
-    kernel = replace(kernel, launches=replace(kernel.launches, macros={"LENGTH": lengths}))
+    kernel = replace(
+        kernel, launches=replace(kernel.launches, entry=kernel.launches.entry.changed(macros=[{"LENGTH": lengths}]))
+    )
     planned = [PlannedPoint(each, instantiation(kernel, each)) for each in points]
     protocol = Protocol(QUICK, repeated_runs=2, seed=1)
     ran: list[Point] = []

@@ -11,17 +11,17 @@ import numpy as np
 from checkout import ROOT
 from shipped_kernels import shipped_study
 
-from kernelsweep.problems.problem_file import name_problem, problem_of
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.schema import check
-from kernelsweep.sweep.study import KERNEL_SCHEMA, read_kernel
+from kernelsweep.sweep.settings import KernelSettings
+from kernelsweep.sweep.study import read_kernel
 
 _WORDS = ("dtype", "operation", "cache")
 _AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll", "grid_size")
 FILE = str(ROOT / "kernels/reduction_problem.py")
-REDUCTION = problem_of(name_problem(FILE, {name: name in _WORDS for name in _AXES}, []), ROOT)
+REDUCTION = problem_of({"file": FILE, "axes": {name: name in _WORDS for name in _AXES}, "data": []}, ROOT)
 EXCHANGE = shipped_study("exchanges").problem
-CXX = shipped_study("operations").settings["cxx"]
+CXX = shipped_study("operations").settings.cxx
 OPERATIONS = ("sum", "product", "minimum", "maximum")
 DTYPES = ("int32", "int64", "float32", "float64")
 
@@ -42,7 +42,7 @@ _OF_PARAMETER = {"Element": "dtype", "Operation": "operation"}
 def kernel_in(path: Path, plan: str = "block_partials", **settings: Any) -> KernelSource:
     """The kernel of a reduction in a file, launched as PLANS says, with these settings of a study's entry."""
     study, shipped = PLANS[plan]
-    entry = next(entry for entry in shipped_study(study).settings["kernels"] if entry["name"] == shipped)
+    entry = shipped_study(study).entry(shipped).values(*_COPIED)
     text = path.read_text(encoding="utf-8")
     template = re.search(_TEMPLATE, text)
     parameters = [one.split()[-1] for one in template[1].split(",")] if template else []
@@ -51,11 +51,11 @@ def kernel_in(path: Path, plan: str = "block_partials", **settings: Any) -> Kern
     given = {
         "name": path.stem,
         "function": f"{path.stem}<{axes}>" if axes else path.stem,
-        **{key: entry[key] for key in _COPIED},
+        **entry,
         "updates": ["data"] if changes else [],
         **settings,
     }
-    return read_kernel(check(given, KERNEL_SCHEMA, path.name, {}), path, REDUCTION, CXX, path.name)
+    return read_kernel(KernelSettings.read(given, path.name), path, REDUCTION, CXX, path.name)
 
 
 def input_of(one: Mapping[str, Any], seed: int = 1) -> np.ndarray[Any, Any]:

@@ -30,7 +30,7 @@ def shipped_kernels(problem: str) -> list[Any]:
     kernels = {
         kernel.path: kernel
         for study in shipped_studies()
-        if study.settings["problem"]["file"] == problem
+        if study.settings.problem["file"] == problem
         for kernel in study.kernels.values()
     }
     params = []

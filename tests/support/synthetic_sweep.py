@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas
 from checkout import ROOT
+from made_settings import MadeSettings, made
 from reductions import REDUCTION
 from shipped_kernels import shipped_study
 
@@ -20,11 +21,11 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.project.project import load_config
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
+from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import valid_points
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
-from kernelsweep.sweep.schema import read_yaml
 from kernelsweep.sweep.study import Study
 
 H200: dict[str, Any] = {
@@ -45,81 +46,82 @@ EMULATOR: dict[str, Any] = {
 }
 
 UNROLLS = [2, 4, 8, 16]
-UNROLLING: dict[str, Any] = {
-    "search": None,
-    "problem": REDUCTION.named,
-    "compares": "times",
-    "title": "Unrolling: an integer sum in global memory, nine steps",
-    "description": "From a divergent tree to a completely unrolled one.",
-    "kernels": [
-        {"name": "neighbored", "axes": {"unroll": [1]}},
-        {"name": "neighbored_less", "axes": {"unroll": [1]}},
-        {"name": "interleaved", "axes": {"unroll": [1]}},
-        {"name": "unrolled", "axes": {"unroll": UNROLLS}},
-        {"name": "unrolled_warps", "axes": {"unroll": UNROLLS}},
-        {"name": "unrolled_warps_volatile", "axes": {"unroll": UNROLLS}},
-        {"name": "completely_unrolled", "axes": {"unroll": UNROLLS}},
-        {"name": "completely_unrolled_volatile", "axes": {"unroll": [8]}},
-        {"name": "completely_unrolled_template", "axes": {"unroll": UNROLLS}},
-        {"name": "completely_unrolled_template_volatile", "axes": {"unroll": [8]}},
-    ],
-    "reference": {"array_size": 2**24, "block_size": 512, "dtype": "int32", "operation": "sum", "cache": "cold"},
-    "steps": [
-        {"kernel": "neighbored", "unroll": 1, "grid_size": None},
-        {"kernel": "neighbored_less", "unroll": 1, "grid_size": None},
-        {"kernel": "interleaved", "unroll": 1, "grid_size": None},
-        {"kernel": "unrolled", "unroll": 2, "grid_size": None},
-        {"kernel": "unrolled", "unroll": 4, "grid_size": None},
-        {"kernel": "unrolled", "unroll": 8, "grid_size": None},
-        {"kernel": "unrolled", "unroll": 16, "grid_size": None},
-        {"kernel": "unrolled_warps", "unroll": 8, "grid_size": None},
-        {"kernel": "unrolled_warps_volatile", "unroll": 8, "grid_size": None},
-        {"kernel": "completely_unrolled", "unroll": 8, "grid_size": None},
-        {"kernel": "completely_unrolled_volatile", "unroll": 8, "grid_size": None},
-        {"kernel": "completely_unrolled_template", "unroll": 8, "grid_size": None},
-        {"kernel": "completely_unrolled_template_volatile", "unroll": 8, "grid_size": None},
-        {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
-    ],
-    "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
-    "rivals": [],
-    "limits": [],
-    "tied": [],
-    "figure_axes": {},
-    "published": {
-        "file": "unrolling_loops.csv",
-        "device": "NVIDIA GeForce RTX 3080",
-        "label": "published",
-        "compare": "times",
-        "where": {"run": "table"},
-    },
-}
+UNROLLING = made(
+    {
+        "search": None,
+        "problem": REDUCTION.named,
+        "compares": "times",
+        "title": "Unrolling: an integer sum in global memory, nine steps",
+        "description": "From a divergent tree to a completely unrolled one.",
+        "kernels": [
+            {"name": "neighbored", "axes": {"unroll": [1]}},
+            {"name": "neighbored_less", "axes": {"unroll": [1]}},
+            {"name": "interleaved", "axes": {"unroll": [1]}},
+            {"name": "unrolled", "axes": {"unroll": UNROLLS}},
+            {"name": "unrolled_warps", "axes": {"unroll": UNROLLS}},
+            {"name": "unrolled_warps_volatile", "axes": {"unroll": UNROLLS}},
+            {"name": "completely_unrolled", "axes": {"unroll": UNROLLS}},
+            {"name": "completely_unrolled_volatile", "axes": {"unroll": [8]}},
+            {"name": "completely_unrolled_template", "axes": {"unroll": UNROLLS}},
+            {"name": "completely_unrolled_template_volatile", "axes": {"unroll": [8]}},
+        ],
+        "reference": {"array_size": 2**24, "block_size": 512, "dtype": "int32", "operation": "sum", "cache": "cold"},
+        "steps": [
+            {"kernel": "neighbored", "unroll": 1, "grid_size": None},
+            {"kernel": "neighbored_less", "unroll": 1, "grid_size": None},
+            {"kernel": "interleaved", "unroll": 1, "grid_size": None},
+            {"kernel": "unrolled", "unroll": 2, "grid_size": None},
+            {"kernel": "unrolled", "unroll": 4, "grid_size": None},
+            {"kernel": "unrolled", "unroll": 8, "grid_size": None},
+            {"kernel": "unrolled", "unroll": 16, "grid_size": None},
+            {"kernel": "unrolled_warps", "unroll": 8, "grid_size": None},
+            {"kernel": "unrolled_warps_volatile", "unroll": 8, "grid_size": None},
+            {"kernel": "completely_unrolled", "unroll": 8, "grid_size": None},
+            {"kernel": "completely_unrolled_volatile", "unroll": 8, "grid_size": None},
+            {"kernel": "completely_unrolled_template", "unroll": 8, "grid_size": None},
+            {"kernel": "completely_unrolled_template_volatile", "unroll": 8, "grid_size": None},
+            {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
+        ],
+        "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
+        "rivals": [],
+        "limits": [],
+        "published": {
+            "file": "unrolling_loops.csv",
+            "device": "NVIDIA GeForce RTX 3080",
+            "label": "published",
+            "compare": "times",
+            "where": {"run": "table"},
+        },
+    }
+)
 
-WARP_SHUFFLE: dict[str, Any] = {
-    "problem": REDUCTION.named,
-    "compares": "times",
-    "title": "Warp shuffle: where partial sums live",
-    "description": "The same tree in global memory, in shared memory and in registers.",
-    "kernels": [{"name": name, "axes": {"unroll": [1, 4]}} for name in ("global_memory", "shared_memory", "shuffle")],
-    "reference": {"array_size": 2**24, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
-    "steps": [
-        {"kernel": name, "unroll": unroll, "grid_size": None}
-        for unroll in (1, 4)
-        for name in ("global_memory", "shared_memory", "shuffle")
-    ],
-    "baselines": [],
-    "rivals": [],
-    "limits": [],
-    "search": None,
-    "tied": [],
-    "figure_axes": {},
-    "published": {
-        "file": "warp_shuffle.csv",
-        "device": "NVIDIA GeForce RTX 3080",
-        "label": "published",
-        "compare": "times",
-        "where": None,
-    },
-}
+WARP_SHUFFLE = made(
+    {
+        "problem": REDUCTION.named,
+        "compares": "times",
+        "title": "Warp shuffle: where partial sums live",
+        "description": "The same tree in global memory, in shared memory and in registers.",
+        "kernels": [
+            {"name": name, "axes": {"unroll": [1, 4]}} for name in ("global_memory", "shared_memory", "shuffle")
+        ],
+        "reference": {"array_size": 2**24, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
+        "steps": [
+            {"kernel": name, "unroll": unroll, "grid_size": None}
+            for unroll in (1, 4)
+            for name in ("global_memory", "shared_memory", "shuffle")
+        ],
+        "baselines": [],
+        "rivals": [],
+        "limits": [],
+        "published": {
+            "file": "warp_shuffle.csv",
+            "device": "NVIDIA GeForce RTX 3080",
+            "label": "published",
+            "compare": "times",
+            "where": {},
+        },
+    }
+)
 
 # Microseconds at 2**24 elements, block size 512, cold, as seen on an H200; the last entry holds for higher factors too.
 TIMES_US = {
@@ -147,7 +149,7 @@ BLOCK_SIZES = (64, 128, 256, 512, 1024)
 
 
 def sweep(
-    study: Mapping[str, Any],
+    study: MadeSettings,
     device: Mapping[str, Any],
     sizes: tuple[int, ...] = SIZES,
     block_sizes: tuple[int, ...] = BLOCK_SIZES,
@@ -199,7 +201,7 @@ def _row(kernel: str, size: int, block_size: int, unroll: int, cache: str, devic
     }
 
 
-def baseline(name: str, time_us: float, study: Mapping[str, Any], processor: str) -> dict[str, Any]:
+def baseline(name: str, time_us: float, study: MadeSettings, processor: str) -> dict[str, Any]:
     """The row of a sum on the host's processor, at the study's reference point."""
     reference = study["reference"]
     return {
@@ -240,7 +242,7 @@ def fail(
 
 
 @functools.cache
-def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFrame]:
+def shipped(name: str, device_name: str) -> tuple[MadeSettings, pandas.DataFrame]:
     """A study of config/studies/ as it is, and made-up rows for all points of its full sweep on that device.
 
     Times as in `sweep`; the errors of floating-point sums grow with the array size, and some steps have the same ones;
@@ -279,13 +281,13 @@ def shipped(name: str, device_name: str) -> tuple[dict[str, Any], pandas.DataFra
     if device["kind"] == "gpu":
         rows += _beside_the_kernels(name, study, config, device)
     frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
-    return dict(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
+    return made(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
 
 
 def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A study's rivals, of which the last is not installed, and the driver's copy and fill."""
-    rivals = study.settings["rivals"]
-    limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings["limits"] if limit in DRIVER_LIMITS]
+    rivals = study.settings.rival_names
+    limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings.limits if limit in DRIVER_LIMITS]
     rows = []
     for place, kernel in enumerate([*limits, *rivals]):
         for point in valid_points(library_axes(config, study, device["platform"]), [], []):
@@ -323,31 +325,32 @@ def _shipped_results(point: Point, place: int, launches: int, grid_size: int, de
     }
 
 
-def metrics(study: Mapping[str, Any], name: str, measurements: pandas.DataFrame, device: Mapping[str, Any]) -> Metrics:
+def metrics(study: MadeSettings, name: str, measurements: pandas.DataFrame, device: Mapping[str, Any]) -> Metrics:
     """Made-up metrics of each step of a study's ladder at its reference point.
 
     Efficiencies and the like rise from step to step towards 100, counts fall by halves.
     """
-    table = load_config(read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml"), ROOT)["metrics"]
+    table = load_config(read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml"), ROOT).metrics
     names = [*study["metrics"], "duration", "dram_bytes", "global_load_efficiency"]
     definitions = {metric: table[metric] for metric in dict.fromkeys(names)}
     rows = []
     for number, step in enumerate(ladder_steps(study, device)):
         for _, point in step.rows(at_reference(study, measurements)).iterrows():
             for metric, entry in definitions.items():
-                value = 100 - 75 / 4**number if entry["unit"] == "%" else 400 / 2**number + 67
+                value = 100 - 75 / 4**number if entry.unit == "%" else 400 / 2**number + 67
                 row = {column: point[column] for column in METRIC_COLUMNS if column in point}
-                made_up = {"metric": metric, "unit": entry["unit"], "value": value, "source": "ncu", "message": ""}
+                made_up = {"metric": metric, "unit": entry.unit, "value": value, "source": "ncu", "message": ""}
                 rows.append(row | {"study": name, "binary_sha256": ""} | made_up)
     frame = pandas.DataFrame(rows, columns=list(METRIC_COLUMNS))
-    return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), definitions)
+    plain = {metric: entry.values() for metric, entry in definitions.items()}
+    return Metrics(frame.astype({"grid_size": "Int64", "value": "float64"}), plain)
 
 
 def study_data(
-    study: Mapping[str, Any], rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
+    study: MadeSettings, rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
 ) -> StudyData:
     """A study with made-up rows and its published results."""
-    published = load_published(study["published"], ROOT / "resources/published", study["compares"] == "outputs")
+    published = load_published(study.published, ROOT / "resources/published", study.compares == "outputs")
     return StudyData(study, rows, device, published, of or Metrics())
 
 

@@ -1,4 +1,4 @@
-"""A point is a mapping of axes to values that can't be changed."""
+"""Points, which are mappings of axes to values, and the story that a kernel's first comment tells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import pytest
 from planted import point
 
+from kernelsweep.sweep.kernels.leading_comments import story
 from kernelsweep.sweep.point import Point, in_words
 
 
@@ -27,3 +28,17 @@ def test_a_point_in_words_has_names_for_its_numbers() -> None:
     assert in_words({"block_size": "64", "arguments": "", "dtype": "int32", "tile_size_x": 4}) == (
         "block size 64, tile size x 4, int32"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("// An idea.\n//\n// Its *reason*.\n", "An idea.\n\nIts *reason*."),
+        ("#include <cuda.h>\n\n/* An idea,\n * in two lines. */\n#define N 1\n// N.\n", "An idea,\nin two lines."),
+        ("// An idea.\n\n// The code below.\nint n;", "An idea."),
+        ("// SPDX-License-Identifier: MIT\n// All rights reserved.\n", ""),
+        ("int n;  // No idea.\n", ""),
+    ],
+)
+def test_a_files_first_comment_tells_its_story(text: str, told: str) -> None:
+    assert story(text) == told

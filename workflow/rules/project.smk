@@ -33,7 +33,7 @@ def jobs_bring_pycuda():
 CORES = workflow.resource_settings.cores
 
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
-config.update(PROJECT.config)
+config.update(PROJECT.config.values())
 if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
     logger.info(unused, extra=OURS)
 

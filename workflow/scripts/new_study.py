@@ -6,6 +6,7 @@ writes a small study that runs: its YAML file, a kernel, and a problem.py. Repla
 explains each file.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -26,5 +27,6 @@ for path in files:
 for path, template in files.items():
     path.parent.mkdir(parents=True, exist_ok=True)
     text = (HOME / "examples/new-study" / template).read_text(encoding="utf-8")
-    path.write_text(text.replace("NAME", name), encoding="utf-8")
+    schemas = os.path.relpath(HOME / "workflow/schemas", path.parent)
+    path.write_text(text.replace("NAME", name).replace("SCHEMAS", schemas), encoding="utf-8")
 print(f"Written: {', '.join(map(str, files))}. Run it: snakemake -s {HOME / 'Snakefile'} --cores 1 {name}")

@@ -58,54 +58,23 @@ def gxx() -> list[str]:
         ) from error
 
 
-def preprocessed_files(source: Path, include: Sequence[Path], options: Sequence[str]) -> list[Path] | None:
-    """The files that g++'s preprocessor reads for a source, without the source itself, as absolute paths.
-
-    include  folders of headers
-    options  nvcc's options, of which g++ gets those that change what is included
-
-    They are those with the GPU's macros, and then those without. None where g++ can't say: it is missing, or a macro
-    that names a file is defined by the sweep.
-    """
-    # g++ guesses what stands at a missing file's place, which compilers then report: -MG.
-    command = [*gxx(), "-x", "c++", "-M", "-MG", *(f"-I{folder}" for folder in include), *_of_preprocessor(options)]
-    found: dict[Path, None] = {}
-    for macros in (["-D__CUDACC__", "-D__NVCC__", "-D__CUDA_ARCH__=900"], []):
-        try:
-            run = run_compiler([*command, *macros, str(source)])
-        except OSError:
-            return None
-        if run.returncode:
-            return None
-        names = shlex.split(run.stdout.replace("\\\n", " "))[2:]
-        found |= dict.fromkeys(Path(os.path.abspath(name)) for name in names if os.path.isfile(name))
-    return list(found)
+def named_headers(options: Sequence[str]) -> tuple[list[Path], list[Path]]:
+    """The folders of headers, and the headers, that nvcc's options and variables name besides its command."""
+    words = [*shlex.split(os.environ.get("NVCC_PREPEND_FLAGS", "")), *options]
+    words += shlex.split(os.environ.get("NVCC_APPEND_FLAGS", ""))
+    folders = [part for name in _FOLDERS for part in os.environ.get(name, "").split(os.pathsep) if part]
+    files: list[str] = []
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        name, _, value = word.partition("=")
+        if name in _OF_FOLDER:
+            folders.append(value or following)
+        elif name in _OF_FILE:
+            files.append(value or following)
+        elif word.startswith("-I"):
+            folders.append(word.removeprefix("-I"))
+    return [Path(folder) for folder in folders], [Path(file) for file in files]
 
 
-def _of_preprocessor(options: Sequence[str]) -> list[str]:
-    """The options, with those that nvcc's variables add, that change what a preprocessor includes."""
-    every = [
-        *shlex.split(os.environ.get("NVCC_PREPEND_FLAGS", "")),
-        *options,
-        *shlex.split(os.environ.get("NVCC_APPEND_FLAGS", "")),
-    ]
-    kept: list[str] = []
-    for number, option in enumerate(every):
-        for long, short in _SPELLINGS.items():
-            if option in (long, short):
-                kept += [short, *every[number + 1 : number + 2]]
-            elif option.startswith(f"{long}="):
-                kept += [short, option.removeprefix(f"{long}=")]
-            elif option.startswith(short) and len(short) == 2:
-                kept.append(option)
-    return kept
-
-
-# nvcc's long names of such options, and the short ones, which are g++'s.
-_SPELLINGS = {
-    "--include-path": "-I",
-    "--define-macro": "-D",
-    "--undefine-macro": "-U",
-    "--system-include": "-isystem",
-    "--pre-include": "-include",
-}
+_FOLDERS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
+_OF_FOLDER = ("-I", "--include-path", "-isystem", "--system-include")
+_OF_FILE = ("-include", "--pre-include")

@@ -31,10 +31,14 @@ from pathlib import Path
 from select import select
 from typing import Any, NoReturn
 
-from kernelsweep.threads import thread_count
-
+_TASKS = Path("/proc/self/task")
 _PR_SET_NAME = 15  # linux/prctl.h
 _LONGEST_REQUEST = 1 << 20
+
+
+def thread_count() -> int:
+    """The number of threads, those of libraries included; elsewhere than on Linux, of Python's threads only."""
+    return len(os.listdir(_TASKS)) if _TASKS.is_dir() else threading.active_count()
 
 
 class ForkServer:

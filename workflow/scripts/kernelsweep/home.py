@@ -1,4 +1,4 @@
-"""Where kernelsweep itself lies: its schemas, the emulator's headers, and the headers that kernels may share.
+"""Where kernelsweep itself lies: the emulator's headers, and the headers that kernels may share.
 
 A user's own repository has none of these files. Its config/, kernels/ and results/ lie in the folder in which Snakemake
 runs.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[3]
-SCHEMAS = HOME / "workflow/schemas"
 EMULATOR_HEADERS = "workflow/emulator"
 HEADERS = "kernels/include"
 

@@ -19,12 +19,12 @@ reference). So it is known which axes the data depends on. GIVEN in functions.py
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -38,9 +38,17 @@ from kernelsweep.problems.problem import ARITHMETIC, Axis, Point
 from kernelsweep.problems.reference_store import ReferenceStore
 from kernelsweep.problems.user_module import UserModule, load
 
-# A problem as settings and tasks name it: `file`, `axes` (each with whether its values are words), and `data`, the
-# files that it reads.
-Named = Mapping[str, Any]
+
+class Named(TypedDict):
+    """A problem as settings and tasks name it: its file, the study's axes, and the files that it reads.
+
+    axes  each with whether its values are words
+    """
+
+    file: str
+    axes: dict[str, bool]
+    data: list[str]
+
 
 # Where references are kept that the functions of problem files have computed, below the folder of results.
 _REFERENCES = Path("results/references")
@@ -169,15 +177,6 @@ class Problem:
 def _plain(value: Any) -> Any:
     """An axis' value as one of Python's own, so that equal values give equal data."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def name_problem(file: str, axes: Mapping[str, bool], data: Sequence[str]) -> dict[str, Any]:
-    """A problem file as settings and tasks name it.
-
-    axes  the study's, each with whether its values are words
-    data  the files that it reads
-    """
-    return {"file": file, "axes": dict(axes), "data": [*data]}
 
 
 def problem_of(named: Named, root: Path = Path()) -> Problem:

@@ -6,11 +6,12 @@ import ast
 import importlib
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,6 @@ from typing import Any
 
 from kernelsweep.code_hash import imported_user_files, is_of_library
 from kernelsweep.errors import UserError
-from kernelsweep.problems.opened_files import opened_files
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
 
@@ -169,3 +169,45 @@ def _message(error: BaseException, path: Path, shown: str, function: str, at: st
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     told = " ".join(text.split())[:_LONGEST_SHOWN]
     return f"{where}: {function} raises {type(error).__name__}{at}{': ' if told else '.'}{told}"
+
+
+# What code opens to read it, as Python's audit events tell.
+
+# Other threads of the process open files of their own.
+_watched = threading.local()
+
+
+@contextmanager
+def opened_files() -> Iterator[list[Path]]:
+    """The list of the files that this thread opens for reading inside the context, without those that it wrote before.
+
+    A file that a library opens without Python, as HDF5 does, is not seen.
+    """
+    _install()
+    outer = getattr(_watched, "read", None)
+    read: list[Path] = []
+    _watched.read, _watched.written = read, set()
+    try:
+        yield read
+    finally:
+        _watched.read = outer
+
+
+# Python has no way to take an audit hook away again.
+@cache
+def _install() -> None:
+    sys.addaudithook(_note)
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or getattr(_watched, "read", None) is None:
+        return
+    file, mode, flags = arguments
+    if not isinstance(file, str | bytes | os.PathLike):
+        return
+    path = Path(os.path.abspath(os.fsdecode(file)))
+    writes = flags & (os.O_WRONLY | os.O_RDWR) if mode is None else not {*"wxa+"}.isdisjoint(mode)
+    if writes:
+        _watched.written.add(path)
+    elif path not in _watched.written:
+        _watched.read.append(path)

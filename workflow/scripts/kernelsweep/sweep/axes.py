@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.errors import UserError
 from kernelsweep.problems.problem import Axis
 
 # The values of every axis, in the order in which points are listed.
 Axes = dict[str, list[Any]]
 
 _OF_MULTIPROCESSORS = re.compile(r"(\d+)( threads)? \* multiprocessors")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD = re.compile(r"[^\s=,]+")
 _OF_THREADS = re.compile(r"(\d+) threads")
 
 LARGEST_SIZE = 2**32
@@ -28,38 +29,56 @@ def parse_size(value: int | str) -> int:
     """
     size = value if isinstance(value, int) else _power(value)
     if not 1 <= size <= LARGEST_SIZE:
-        raise ValueError(f"{value!r} is not a size from 1 to 2^32")
+        raise ValueError("sizes from 1 to 2^32")
     return size
 
 
 def _power(value: str) -> int:
     match = re.fullmatch(r"\s*2\^(\d+)\s*(?:([+-])\s*(\d+))?\s*", value)
     if not match:
-        raise ValueError(f"{value!r} is not a size: write 1000, 2^24 or 2^24 + 1")
+        raise ValueError("sizes such as 1000, 2^24 or 2^24 + 1")
     exponent, sign, offset = match.groups()
     power: int = 2 ** min(int(exponent), 64)  # 2^64 is too large already; larger powers may be too large to compute
     return power + (int(f"{sign}{offset}") if sign else 0)
 
 
-def read_values(axes: dict[str, list[Any]], where: str) -> None:
-    """Replace sizes such as 2^24 by numbers, in place. Raises UserError for a value that an axis can't have."""
-    for name, values in axes.items():
+def read_values(axes: Mapping[str, Sequence[Any]], is_point: bool = False) -> dict[str, list[Any]]:
+    """The values of axes with sizes such as 2^24 as numbers.
+
+    is_point  whether each axis has one value, so that a message names the axis only
+
+    Raises ValueError, whose text continues the axes' key, for a name that no expression can have, and for a value that
+    an axis can't have.
+    """
+    read: dict[str, list[Any]] = {}
+    for axis, values in axes.items():
+        if not _NAME.fullmatch(axis):
+            raise ValueError(f" has {axis!r}. Allowed: names of letters, digits and _.")
+        read[axis] = []
         for number, value in enumerate(values):
-            if name == "grid_size" and isinstance(value, str) and not is_size(value):
-                if not _OF_MULTIPROCESSORS.fullmatch(value):
-                    raise UserError(
-                        f"{where}.{name} is {value!r}. Allowed: a number, 2 * multiprocessors, or "
-                        "2048 threads * multiprocessors."
-                    )
-            elif isinstance(value, str) and is_size(value):
-                try:
-                    values[number] = parse_size(value)
-                except ValueError as error:
-                    raise UserError(f"{where}.{name} is {value!r}. Allowed: sizes from 1 to 2^32.") from error
-            elif isinstance(value, int | float) and abs(value) > LARGEST_SIZE:
-                raise UserError(f"{where}.{name} is {value}. Allowed: numbers up to 2^32.")
-        if name == "cache" and not set(values) <= set(CACHE_STATES):
-            raise UserError(f"{where}.cache is {values}. Allowed: a list of {', '.join(CACHE_STATES)}.")
+            try:
+                read[axis].append(_read_value(axis, value))
+            except ValueError as error:
+                where = f".{axis}" if is_point else f".{axis}.{number}"
+                raise ValueError(f"{where} is {value!r}. Allowed: {error}.") from error
+    return read
+
+
+def _read_value(axis: str, value: Any) -> Any:
+    """A value of an axis, where a size is a number. Raises ValueError that says what is allowed."""
+    if isinstance(value, str) and is_size(value):
+        return parse_size(value)
+    if axis == "cache" and value not in CACHE_STATES:
+        raise ValueError(", ".join(CACHE_STATES))
+    if not isinstance(value, str):
+        if abs(value) > LARGEST_SIZE or (axis == "grid_size" and value < 1):
+            raise ValueError("numbers up to 2^32, and grids from 1 block up")
+    elif axis == "grid_size":
+        if not _OF_MULTIPROCESSORS.fullmatch(value):
+            raise ValueError("a number, 2 * multiprocessors, or 2048 threads * multiprocessors")
+    elif axis != "arguments" and not _WORD.fullmatch(value):
+        raise ValueError("numbers, words without blanks, or sizes such as 2^24 + 1")
+    return value
 
 
 def is_size(text: str) -> bool:

@@ -1,20 +1,74 @@
-"""Read config.yaml: checked, with defaults. And what a schema can't check, in config.yaml or in a study's file."""
+"""Read YAML files: config.yaml with its defaults, and any other as plain values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import SCHEMAS
-from kernelsweep.sweep.axes import read_values
-from kernelsweep.sweep.expressions import CONDITION, check_kind, expression
-from kernelsweep.sweep.schema import check
-from kernelsweep.sweep.yaml_files import YamlMistake, parse_yaml
+from kernelsweep.sweep.settings import Config
 
 # How messages call the file.
 CONFIG_FILE = "config/config.yaml (or --config)"
+
+# LibYAML's where PyYAML was built with it: ten times as fast.
+_SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]
+    """Plain YAML, where a key is a text that stands once, and a date is a text."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        there: set[str] = set()
+        for key, _ in node.value:
+            if key.tag == _MERGE:
+                continue
+            shown = repr(key.value) if isinstance(key.value, str) else "a list or a mapping"
+            if key.tag != "tag:yaml.org,2002:str":
+                wrong = f"the key {shown} is no text. Write it in quotes if it is meant"
+                raise yaml.constructor.ConstructorError(None, None, wrong, key.start_mark)
+            if key.value in there:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {shown} stands twice", key.start_mark)
+            there.add(key.value)
+        values: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        return values
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in _SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def parse_yaml(text: str, shown: str) -> Any:
+    """The contents of a YAML text as plain values. Raises UserError with the line of a mistake."""
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise UserError(f"{shown}{line}: not valid YAML: {getattr(error, 'problem', None) or error}.") from error
+    except (ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
+        raise UserError(f"{shown}: not valid YAML: {str(error).partition(';')[0]}.") from error
+
+
+def read_yaml(path: Path, shown: str) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises UserError with the line if it is none."""
+    try:
+        if path.exists() and not path.is_file():
+            raise UserError(f"{shown} is no file. Move it away.")
+        data = parse_yaml(path.read_text(encoding="utf-8-sig"), shown)
+    except OSError as error:
+        raise UserError(f"{shown}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{shown}: not a text in UTF-8: {error.reason} at byte {error.start}.") from error
+    if not isinstance(data, dict):
+        raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
+    return data
 
 
 def study_names(root: Path) -> list[str]:
@@ -22,40 +76,24 @@ def study_names(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / "config/studies").glob("*.yaml") if not path.name.startswith("."))
 
 
-def read_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    """Check config.yaml's content, including values from --config, and fill in the defaults.
+def read_config(config: Mapping[str, Any], root: Path) -> Config:
+    """config.yaml's content with values from --config, checked, and with all studies where it names none.
 
     Raises UserError with file, key, value and what is allowed.
     """
     # Snakemake's --config passes texts: profile=true, axes='{n: [1024]}', measuring='{visits: 2, racing: true}'.
     passed = {key: config[key] for key in ("axes", "compare", "measuring", "profile", "sweeps") if key in config}
     written = {key: _as_value(value, key in ("measuring", "profile")) for key, value in passed.items()}
-    schema = SCHEMAS / "config.schema.yaml"
-    checked = check({**config, **written}, schema, CONFIG_FILE, {})
+    checked = Config.read({**config, **written}, CONFIG_FILE)
     known = study_names(root)
-    checked["studies"] = checked["studies"] or known
-    for name in checked["studies"]:
+    for name in checked.studies or ():
         if name not in known:
             guess = nearest(name, known) or ";"
             raise UserError(f"{CONFIG_FILE}: studies names {name!r}{guess} Known: {', '.join(known)}.")
-    measuring = checked["measuring"]
-    if measuring["max_samples"] < measuring["min_samples"]:
-        raise UserError(
-            f"{CONFIG_FILE}: measuring.max_samples is {measuring['max_samples']}. "
-            f"Allowed: at least min_samples, {measuring['min_samples']}."
-        )
-    if checked["sweep"] == "quick":
-        measuring["visits"] = measuring["quick_visits"]
-    read_values(checked["axes"], f"{CONFIG_FILE}: axes")
-    for key in ("sweeps", "platforms"):
-        for name, place in checked[key].items():
-            read_values(place if key == "sweeps" else place["axes"], f"{CONFIG_FILE}: {key}.{name}")
-    for number, text in enumerate(checked["restrictions"]):
-        try:
-            expression(text)
-        except UserError as error:
-            raise UserError(f"{CONFIG_FILE}: restrictions.{number}: {error}") from error
-    return checked
+    measuring = checked.measuring
+    if checked.sweep == "quick":
+        measuring = measuring.changed(visits=measuring.quick_visits)
+    return checked.changed(studies=checked.studies or known, measuring=measuring)
 
 
 def _as_value(passed: Any, has_flags: bool) -> Any:
@@ -65,16 +103,7 @@ def _as_value(passed: Any, has_flags: bool) -> Any:
     if isinstance(passed, list):
         return [_as_value(value, has_flags) for value in passed]
     try:
-        value = parse_yaml(passed) if isinstance(passed, str) else passed
-    except YamlMistake:
+        value = parse_yaml(passed, "") if isinstance(passed, str) else passed
+    except UserError:
         return passed
     return value if isinstance(value, int | float) and (has_flags or not isinstance(value, bool)) else passed
-
-
-def check_restrictions(settings: Mapping[str, Any], axes: Collection[str], shown: str, texts: Collection[str]) -> None:
-    """Raise UserError if a restriction isn't a condition over these axes; `texts` are those whose values are texts."""
-    for number, restriction in enumerate(settings["restrictions"]):
-        try:
-            check_kind(restriction, axes, CONDITION, texts)
-        except UserError as error:
-            raise UserError(f"{shown}: restrictions.{number}: {error}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import ValidPoints, launched_points
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
+from kernelsweep.sweep.settings import Config
 from kernelsweep.sweep.study import Study
 
 # One kernel's sweep with more points would take weeks, and its table more memory than most machines have.
@@ -27,15 +28,15 @@ _MOST_TRIED = 100_000
 _MOST_LAUNCHED = 30
 
 
-def check_sweeps(config: Mapping[str, Any], study: Study, platforms: Iterable[str]) -> None:
+def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None:
     """Raise UserError for a kernel with too many points, or for a restriction that can't be computed at a point."""
     shown = study.file
     restrictions = [
         (CONFIG_FILE, number, text)
-        for number, text in enumerate(config["restrictions"])
+        for number, text in enumerate(config.restrictions)
         if expression(text).names <= set(study.problem.axes)
     ]
-    restrictions += [(shown, number, text) for number, text in enumerate(study.settings["restrictions"])]
+    restrictions += [(shown, number, text) for number, text in enumerate(study.settings.restrictions)]
     for name, source in study.kernels.items():
         restrictions += [(f"{shown}: {name}", number, text) for number, text in enumerate(source.restrictions)]
     sweeps = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.sweep.axes import Axes, axes_on_device, resolve_axes
@@ -10,12 +10,12 @@ from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.kernels.source import GRID_SIZE
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.points import ValidPoints, names_grid, units, valid_points
-from kernelsweep.sweep.quick import quick_axes
+from kernelsweep.sweep.settings import AxesLayer, Config
 from kernelsweep.sweep.spaces import combination_count
 from kernelsweep.sweep.study import Study
 
 
-def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> list[Axes]:
+def kernel_axes(config: Config, study: Study, kernel: str, platform: str) -> list[Axes]:
     """A kernel's axes on a platform: the sweep's, replaced by the platform's, the study's, the kernel's and the run's.
 
     Returns the sweep's axes; in a full sweep, the axes of the study's further points follow.
@@ -23,87 +23,108 @@ def kernel_axes(config: Mapping[str, Any], study: Study, kernel: str, platform: 
     return swept_axes(config, study, study.entry(kernel), study.kernels[kernel].chooses_grid, platform)
 
 
-def swept_axes(
-    config: Mapping[str, Any], study: Study, entry: Mapping[str, Any], chooses_grid: bool, platform: str
-) -> list[Axes]:
+def swept_axes(config: Config, study: Study, entry: AxesLayer, chooses_grid: bool, platform: str) -> list[Axes]:
     """The axes of the points of a study's kernel, or of what is measured beside the kernels.
 
     entry         the kernel's in the study; its axes replace the study's
     chooses_grid  whether the axis grid_size says how many blocks are launched; else the axis has no value
 
-    Returns the sweep's axes, in a quick sweep with fewer values (quick.py); in a full sweep, the axes of the study's
+    Returns the sweep's axes, in a quick sweep with fewer values; in a full sweep, the axes of the study's
     further points follow.
     """
-    further = study.settings["further"] if config["sweep"] == "full" else []
+    settings, is_quick = study.settings, config.sweep == "quick"
+    searched = settings.search.at if settings.search else {}
     sweeps = []
-    for last in ({}, *further):
-        searched = study.settings["search"]["at"] if study.settings["search"] else {}
-        layers = [config["sweeps"][config["sweep"]], _axes_of_platform(config, platform)]
-        layers += [study.settings["axes"], {axis: [value] for axis, value in searched.items()}]
-        layers.append(_axes_of_platform(study.settings, platform))
-        for settings in (entry, last):
-            layers += [settings.get("axes", {}), _axes_of_platform(settings, platform)]
-        axes = resolve_axes(study.problem.axes, *layers, config["axes"])
-        if config["sweep"] == "quick":
+    for last in (AxesLayer(), *([] if is_quick else settings.further)):
+        layers = [config.axes_of_sweep, config.axes_on(platform)]
+        layers += [settings.axes, {axis: [value] for axis, value in searched.items()}, settings.axes_on(platform)]
+        for layer in (entry, last):
+            layers += [layer.axes, layer.axes_on(platform)]
+        axes = resolve_axes(study.problem.axes, *layers, config.axes)
+        if is_quick:
             # A platform's values are chosen for what it can run, and the run's are what the user wants to see.
-            kept = {*config["axes"]}.union(
-                *(_axes_of_platform(place, platform) for place in (config, study.settings, entry))
-            )
-            quick = config["sweeps"]["quick"]
+            kept = {*config.axes}.union(*(place.axes_on(platform) for place in (config, settings, entry)))
             # A kernel is judged by its best configuration, so these stay.
             named = {
                 axis: value
-                for axis, value in study.settings["reference"].items()
-                if axis in quick or not study.problem.axes[axis].of_kernel
+                for axis, value in settings.reference.items()
+                if axis in config.sweeps.quick or not study.problem.axes[axis].of_kernel
             }
-            axes = quick_axes(axes, quick, named, study.settings["tied"], kept)
+            axes = _quick_axes(axes, config.sweeps.quick, named, settings.tied, kept)
         if GRID_SIZE in axes and not chooses_grid:
             axes[GRID_SIZE] = [None]
         sweeps.append(axes)
     return sweeps
 
 
-def _axes_of_platform(settings: Mapping[str, Any], platform: str) -> Mapping[str, Any]:
-    axes: Mapping[str, Any] = settings.get("platforms", {}).get(platform, {}).get("axes", {})
-    return axes
+def _quick_axes(
+    axes: Mapping[str, Sequence[Any]],
+    quick: Mapping[str, Sequence[Any]],
+    reference: Mapping[str, Any],
+    tied: Sequence[Sequence[str]],
+    kept: Collection[str],
+) -> Axes:
+    """A kernel's axes with the values only that the quick sweep or the study's reference point names.
+
+    axes       as the study and the kernel have them
+    quick      config.yaml's sweeps.quick
+    reference  the study's reference point, whose values are added to axes that are the quick sweep's own
+    tied       groups of axes that vary together: of these, the rows in which each value is named
+    kept       axes that keep their values, such as those of one platform
+
+    An axis, or a group, of which no value is named keeps all of them.
+    """
+    named = {axis: {*quick.get(axis, ()), reference.get(axis)} for axis in axes}
+    chosen = {axis: list(values) for axis, values in axes.items()}
+    for axis, values in chosen.items():
+        if axis not in kept and values == quick.get(axis) and reference.get(axis, values[0]) not in values:
+            chosen[axis] = sorted([*values, reference[axis]])
+    group_of = {axis: tuple(group) for group in tied for axis in group if axis in axes}
+    for group in dict.fromkeys(group_of.get(axis, (axis,)) for axis in axes):
+        if any(axis in kept for axis in group):
+            continue
+        told = [axis for axis in group if axis in quick or axis in reference]
+        rows = list(zip(*(chosen[axis] for axis in group), strict=True))
+        found = [row for row in rows if told and all(row[group.index(axis)] in named[axis] for axis in told)]
+        for number, axis in enumerate(group):
+            chosen[axis] = [row[number] for row in found or rows]
+    return chosen
 
 
-def restrictions_of(config: Mapping[str, Any], study: Study, kernel: str | None = None) -> list[str]:
+def restrictions_of(config: Config, study: Study, kernel: str | None = None) -> list[str]:
     """The conditions that every point of a study's kernel must meet; without a kernel, of what is measured beside."""
     of_kernel = study.kernels[kernel].restrictions if kernel else ()
-    return [*config["restrictions"], *study.settings["restrictions"], *of_kernel]
+    return [*config.restrictions, *study.settings.restrictions, *of_kernel]
 
 
-def listed_points(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints:
+def listed_points(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
     """A kernel's points on a platform.
 
     Of a study with a search, these are the points that the search may measure, or a selection to check (candidates.py).
     Grids that are counted in multiprocessors are those of a device with one.
     """
     found = _valid(config, study, kernel, platform)
-    return considered(found, study.problem, platform) if study.settings["search"] else found
+    return considered(found, study.problem, platform) if study.settings.search else found
 
 
-def valid_count(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> int:
+def valid_count(config: Config, study: Study, kernel: str, platform: str) -> int:
     """The number of points of a kernel that meet every restriction, whether they are run or not."""
     return len(_valid(config, study, kernel, platform))
 
 
-def _valid(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> ValidPoints:
+def _valid(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
     sweeps = [axes_on_device(axes, 1) for axes in kernel_axes(config, study, kernel, platform)]
     restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
-    return valid_points(sweeps, restrictions, study.settings["tied"])
+    return valid_points(sweeps, restrictions, study.settings.tied)
 
 
-def combinations_of(config: Mapping[str, Any], study: Study, kernel: str, platform: str) -> int:
+def combinations_of(config: Config, study: Study, kernel: str, platform: str) -> int:
     """The number of combinations of a kernel's axis values, before restrictions."""
     sweeps = kernel_axes(config, study, kernel, platform)
-    return sum(combination_count(axes, study.settings["tied"]) for axes in sweeps)
+    return sum(combination_count(axes, study.settings.tied) for axes in sweeps)
 
 
-def kernel_units(
-    config: Mapping[str, Any], study: Study, kernel: str, platform: str, target: str | None = None
-) -> list[Unit]:
+def kernel_units(config: Config, study: Study, kernel: str, platform: str, target: str | None = None) -> list[Unit]:
     """The translation units with a kernel's variants that must be compiled for its sweep on a platform.
 
     target  what is compiled for: an architecture such as sm_90, or the emulator; None for a GPU of any architecture

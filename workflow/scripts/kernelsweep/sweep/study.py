@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-# schema.check() would import it in each job that reads a kernel, not once in the process that forks them.
-import jsonschema  # noqa: F401
+from typing import Any, TypeVar
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import HEADERS, HOME, SCHEMAS
-from kernelsweep.problems.problem_file import Named, Problem, name_problem, problem_of
+from kernelsweep.home import HEADERS, HOME
+from kernelsweep.problems.problem_file import Named, Problem, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
-from kernelsweep.sweep.axes import CACHE_STATES, read_values
-from kernelsweep.sweep.config_file import check_restrictions
-from kernelsweep.sweep.expressions import FUNCTIONS, NUMBER, check_kind
+from kernelsweep.sweep.axes import CACHE_STATES
+from kernelsweep.sweep.config_file import read_yaml
+from kernelsweep.sweep.expressions import CONDITION, FUNCTIONS, NUMBER, check_kind
 from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.leading_comments import line_number
@@ -29,12 +26,10 @@ from kernelsweep.sweep.kernels.source import (
     kernel_file,
     read_source,
 )
-from kernelsweep.sweep.schema import check
+from kernelsweep.sweep.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings
 from kernelsweep.sweep.study_quantities import check_quantities
-from kernelsweep.sweep.yaml_files import read_yaml
 
-# The schema of a study's kernel, whose defaults are the settings of a kernel that a study doesn't name.
-KERNEL_SCHEMA = SCHEMAS / "kernel.schema.yaml"
+_Step = TypeVar("_Step", bound=StepSettings)
 
 # The axes whose values a step says.
 OF_STEPS = ("unroll", GRID_SIZE)
@@ -52,7 +47,7 @@ class Study:
     """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story."""
 
     name: str
-    settings: Mapping[str, Any]
+    settings: StudySettings
     problem: Problem
     kernels: Mapping[str, KernelSource]
 
@@ -61,127 +56,112 @@ class Study:
         """The study's file, as messages name it."""
         return f"config/studies/{self.name}.yaml"
 
-    def entry(self, kernel: str) -> Mapping[str, Any]:
-        """A kernel's checked settings."""
-        entry: Mapping[str, Any] = next(one for one in self.settings["kernels"] if one["name"] == kernel)
-        return entry
+    def entry(self, kernel: str) -> KernelSettings:
+        """A kernel's settings."""
+        return next(one for one in self.settings.kernels if one.name == kernel)
 
     @property
     def compares_times(self) -> bool:
         """Whether its kernels all do the same work, so that the fastest is the best."""
-        return bool(self.settings["compares"] == "times")
+        return self.settings.compares == "times"
 
 
-def read_study(name: str, root: Path, known: Mapping[str, Iterable[str]]) -> Study:
+def read_study(name: str, root: Path) -> Study:
     """Read a study's file and its problem, and check what concerns the sweep.
-
-    known  the names that later stages know, by kind, as schema.check() takes them
 
     Raises UserError with file, key, value and what is allowed.
     """
     shown = f"config/studies/{name}.yaml"
-    settings = check(read_yaml(root / shown, shown), SCHEMAS / "study.schema.yaml", shown, known)
-    with_axes = list(_with_axes(settings))
-    for where, values in with_axes:
-        read_values(values, f"{shown}: {where}")
-    axes = _axes(settings, with_axes, shown)
-    texts = {axis for axis, has_texts in axes.items() if has_texts}
-    for place, where in ((settings, ""), *((entry, f"kernels.{n}.") for n, entry in enumerate(settings["kernels"]))):
-        check_restrictions(place, axes, f"{shown}: {where}" if where else shown, texts)
-    _check_tied(settings, shown)
-    file = settings["problem"]
-    if not (root / file).is_file():
-        raise UserError(f"{shown}: problem is {file!r}, and there is no such file.")
-    for data in settings["data"]:
-        if not (root / data).is_file():
-            raise UserError(f"{shown}: data has {data!r}, and there is no such file.")
-    settings["problem"] = name_problem(file, axes, settings["data"])
-    problem = problem_of(settings["problem"], root)
-    settings["reference"] = _reference(settings, problem, shown)
+    written = StudyFile.read(read_yaml(root / shown, shown), shown)
+    axes = _axes(written, shown)
+    _check_tied(written, shown)
+    for key, file in (("problem", written.problem), *(("data", data) for data in written.data)):
+        if not (root / file).is_file():
+            raise UserError(f"{shown}: {key} is {file!r}, and there is no such file.")
+    named = Named(file=written.problem, axes=axes, data=[*written.data])
+    settings = StudySettings.model_construct(**{**dict(written), "problem": named})
+    problem = problem_of(named, root)
+    texts = [axis for axis, has_texts in axes.items() if has_texts]
+    for where, restrictions in (
+        ("", settings.restrictions),
+        *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),
+    ):
+        for number, restriction in enumerate(restrictions):
+            try:
+                check_kind(restriction, axes, CONDITION, texts)
+            except UserError as error:
+                raise UserError(f"{shown}: {where}restrictions.{number}: {error}") from error
+    for where, point in _points(settings):
+        for axis in point:
+            if axis not in axes:
+                guess = nearest(axis, axes) or ";"
+                raise UserError(f"{shown}: {where} has {axis!r}{guess} Axes: {', '.join(axes)}.")
+    settings = settings.changed(reference=_reference(settings, problem))
     check_quantities(settings, problem, texts, shown)
-    if settings["search"]:
-        settings["search"]["at"] = _search_place(settings, axes, shown)
-    settings["figures"], settings["figure_axes"] = _figures(settings["figures"], shown)
-    settings["rival_calls"] = _rival_calls(settings["rivals"], shown)
-    settings["rivals"] = [*settings["rival_calls"]]
-    _check_names(settings["cxx"], axes, f"{shown}: cxx")
+    _check_searched(settings, shown)
+    for axis in settings.cxx:
+        if axis not in texts:
+            raise UserError(
+                f"{shown}: cxx has {axis!r}{nearest(axis, texts) or ';'} Axes with words: {', '.join(texts)}."
+            )
     kernels = {}
-    for entry in settings["kernels"]:
-        if entry["name"] in kernels:
-            raise UserError(f"{shown}: kernels lists {entry['name']!r} twice.")
+    for entry in settings.kernels:
         path = kernel_file(entry, name, root, shown)
         read_source(path)  # Raises UserError where it is no text.
-        kernels[entry["name"]] = read_kernel(entry, path, problem, settings["cxx"], shown)
-    _check_steps(settings, kernels, shown)
-    for key in ("profiled", "claims"):
-        for number, point in enumerate(settings[key]):
-            point["at"] = _values_of(point["at"], axes, f"{shown}: {key}.{number}.at")
-    return Study(name, settings, problem, kernels)
+        kernels[entry.name] = read_kernel(entry, path, problem, settings.cxx, shown)
+    steps = _with_grids(settings.steps, "steps", kernels, shown)
+    profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
+    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels)
 
 
 def read_kernel(
-    entry: Mapping[str, Any], path: Path, problem: Problem, cxx: Mapping[str, Mapping[str, str]], shown: str
+    entry: KernelSettings, path: Path, problem: Problem, cxx: Mapping[str, Mapping[str, str]], shown: str
 ) -> KernelSource:
     """A kernel of a study.
 
-    entry  its checked settings in the study
+    entry  its settings in the study
     cxx    the study's C++ names of axes' values
     shown  the study's file, for messages
     """
-    where = f"{shown}: the kernel {entry['name']!r}"
-    check_constants(entry["constants"], path, where)
+    where = f"{shown}: the kernel {entry.name!r}"
+    check_constants(entry.constants, path, where)
     launches = read_launches(entry, problem, cxx, where)
     _check_macros(launches.macros, path, where)
+    texts = [name for name, axis in problem.axes.items() if axis.has_texts]
     try:
-        check_kind(str(entry["roundings"]), [*problem.axes, LAUNCHES], NUMBER, _texts(problem))
+        check_kind(str(entry.roundings), [*problem.axes, LAUNCHES], NUMBER, texts)
     except UserError as error:
         raise UserError(f"{where}: roundings: {error}") from error
     return KernelSource(
-        name=entry["name"],
+        name=entry.name,
         path=path,
         problem=problem,
         launches=launches,
-        roundings=str(entry["roundings"]),
-        restrictions=tuple(entry["restrictions"]),
-        undefined_behaviour=entry["undefined_behaviour"],
-        smallest_architecture=entry["smallest_architecture"],
-        gpu_only=entry["gpu_only"],
-        options=tuple(entry["options"]),
-        acknowledged=entry["acknowledged"],
+        roundings=str(entry.roundings),
+        restrictions=tuple(entry.restrictions),
+        undefined_behaviour=entry.undefined_behaviour,
+        smallest_architecture=entry.smallest_architecture,
+        gpu_only=entry.gpu_only,
+        options=tuple(entry.options),
+        acknowledged=entry.acknowledged,
     )
 
 
-def _texts(problem: Problem) -> list[str]:
-    return [name for name, axis in problem.axes.items() if axis.has_texts]
+def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSource], shown: str) -> list[_Step]:
+    """The steps, without a grid size where the kernel's launches need none.
 
-
-def _check_steps(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
-    """Raise UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
-
-    A step whose launches need none loses it.
+    Raises UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
     """
-    for key in ("steps", "profiled"):
-        for number, step in enumerate(settings[key]):
-            if step["kernel"] not in kernels:
-                guess = nearest(step["kernel"], kernels) or ";"
-                raise UserError(
-                    f"{shown}: {key}.{number} names {step['kernel']!r}{guess} Its kernels: {', '.join(kernels)}."
-                )
-            if not kernels[step["kernel"]].chooses_grid:
-                step["grid_size"] = None
-            elif step["grid_size"] is None:
-                raise UserError(
-                    f"{shown}: {key}.{number} has {step['kernel']} without a grid_size, which its launches need."
-                )
-
-
-def _check_names(names: Mapping[str, Mapping[str, str]], axes: Mapping[str, bool], where: str) -> None:
-    """Raise UserError for C++ names of an axis that the study hasn't, or that has numbers."""
-    for axis in names:
-        if not axes.get(axis):
-            known = [name for name, has_texts in axes.items() if has_texts]
-            guess = nearest(axis, known) or ";"
-            raise UserError(f"{where} has {axis!r}{guess} Axes with words: {', '.join(known)}.")
+    found = []
+    for number, step in enumerate(steps):
+        if step.kernel not in kernels:
+            guess = nearest(step.kernel, kernels) or ";"
+            raise UserError(f"{shown}: {key}.{number} names {step.kernel!r}{guess} Its kernels: {', '.join(kernels)}.")
+        chooses_grid = kernels[step.kernel].chooses_grid
+        if chooses_grid and step.grid_size is None:
+            raise UserError(f"{shown}: {key}.{number} has {step.kernel} without a grid_size, which its launches need.")
+        found.append(step if chooses_grid else step.changed(grid_size=None))
+    return found
 
 
 def _check_macros(names: Iterable[str], path: Path, where: str) -> None:
@@ -212,52 +192,51 @@ def kernel_of_job(
     """The kernel in a file, for a job.
 
     named     its problem
-    settings  its checked settings in the study
+    settings  its settings in the study, as plain values
     cxx       the study's C++ names of axes' values
     study     the study's name, for messages
     """
-    return read_kernel(settings, path, problem_of(named, root), cxx, f"config/studies/{study}.yaml")
+    entry = KernelSettings.of_job(settings)
+    return read_kernel(entry, path, problem_of(named, root), cxx, f"config/studies/{study}.yaml")
 
 
-def _rival_calls(entries: Iterable[Mapping[str, Any]], shown: str) -> dict[str, Mapping[str, Any]]:
-    """The entries of rivals by the name of the library's function, which they call as name<words>."""
-    calls: dict[str, Mapping[str, Any]] = {}
-    for entry in entries:
-        name = entry["call"].partition("<")[0].strip()
-        if name in calls:
-            raise UserError(f"{shown}: rivals lists {name!r} twice.")
-        calls[name] = entry
-    return calls
+def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The points that a study names, each with its key."""
+    yield "reference", settings.reference
+    if settings.search:
+        yield "search.at", settings.search.at
+    for number, profiled in enumerate(settings.profiled):
+        yield f"profiled.{number}.at", profiled.at
+    for number, claim in enumerate(settings.claims):
+        yield f"claims.{number}.at", claim.at
 
 
-def _with_axes(settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, list[Any]]]]:
+def _with_axes(settings: StudyFile) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every place of a study that gives axes values, with its key."""
-    layers = [("", settings)]
+    layers: list[tuple[str, AxesLayer]] = [("", settings)]
     for key in ("kernels", "further", "rivals"):
-        layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(settings[key])]
+        layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(getattr(settings, key))]
     for where, entry in layers:
-        yield f"{where}axes", entry["axes"]
-        for platform, of_platform in entry["platforms"].items():
-            yield f"{where}platforms.{platform}.axes", of_platform["axes"]
+        yield f"{where}axes", entry.axes
+        for platform, of_platform in entry.platforms.items():
+            yield f"{where}platforms.{platform}.axes", of_platform.axes
 
 
-def _axes(
-    settings: Mapping[str, Any], layers: Iterable[tuple[str, Mapping[str, Sequence[Any]]]], shown: str
-) -> dict[str, bool]:
+def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
     """The axes of a study, each with whether its values are words: the cache state first, then its own in their order.
 
     Raises UserError for an axis whose name means something else, that only some layer has, or with words and numbers.
     """
     found = {"cache": True}
-    for where, axes in layers:
+    for where, axes in _with_axes(settings):
         for name, values in axes.items():
             if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in _AXIS_COLUMNS):
                 raise UserError(f"{shown}: {where} has {name!r}, which has another meaning. Choose another name.")
-            if name not in (*settings["axes"], "cache"):
-                guess = nearest(name, settings["axes"]) or ";"
+            if name not in (*settings.axes, "cache"):
+                guess = nearest(name, settings.axes) or ";"
                 raise UserError(
                     f"{shown}: {where} has {name!r}, but the study's axes have no such axis{guess} "
-                    f"Its axes: {', '.join(settings['axes'])}."
+                    f"Its axes: {', '.join(settings.axes)}."
                 )
             kinds = {isinstance(value, str) and name != GRID_SIZE for value in values}
             if len(kinds) > 1 or (name in found and found[name] not in kinds):
@@ -266,14 +245,14 @@ def _axes(
     return found
 
 
-def _check_tied(settings: Mapping[str, Any], shown: str) -> None:
+def _check_tied(settings: StudyFile, shown: str) -> None:
     """Raise UserError for tied axes that the study hasn't, that stand in two groups, or of unequal lengths."""
     seen: set[str] = set()
-    for number, group in enumerate(settings["tied"]):
+    for number, group in enumerate(settings.tied):
         for name in group:
-            if name not in settings["axes"]:
-                guess = nearest(name, settings["axes"]) or ";"
-                raise UserError(f"{shown}: tied.{number} has {name!r}{guess} Axes: {', '.join(settings['axes'])}.")
+            if name not in settings.axes:
+                guess = nearest(name, settings.axes) or ";"
+                raise UserError(f"{shown}: tied.{number} has {name!r}{guess} Axes: {', '.join(settings.axes)}.")
             if name in seen:
                 raise UserError(f"{shown}: tied.{number} has {name!r}, which another group has, too.")
             seen.add(name)
@@ -286,50 +265,25 @@ def _check_tied(settings: Mapping[str, Any], shown: str) -> None:
                 )
 
 
-def _figures(entries: Iterable[str | Mapping[str, Mapping[str, str]]], shown: str) -> tuple[list[str], dict[str, Any]]:
-    """The names of figures, and the axes that entries such as `lines: {x: n}` name, by figure."""
-    names: list[str] = []
-    axes: dict[str, Any] = {}
-    for number, entry in enumerate(entries):
-        chosen = {entry: {}} if isinstance(entry, str) else entry
-        if len(chosen) != 1 or (names and set(chosen) & set(names)):
-            raise UserError(f"{shown}: figures.{number} is {entry}. Allowed: one figure, which no other entry has.")
-        names += chosen
-        axes |= {name: dict(of_figure) for name, of_figure in chosen.items() if of_figure}
-    return names, axes
-
-
-def _search_place(settings: Mapping[str, Any], axes: Mapping[str, bool], shown: str) -> dict[str, Any]:
-    """The values of axes at which a search takes place. Raises UserError where axes tied to one of them are missing."""
-    at = _values_of(settings["search"]["at"], axes, f"{shown}: search.at")
-    for group in settings["tied"]:
+def _check_searched(settings: StudySettings, shown: str) -> None:
+    """Raise UserError where a search has a place on an axis, but none on the axes that are tied to it."""
+    at = settings.search.at if settings.search else {}
+    for group in settings.tied:
         there = [name for name in group if name in at]
         if there and len(there) < len(group):
             missing = next(name for name in group if name not in at)
             raise UserError(f"{shown}: search.at has no {missing!r}, which is tied to {', '.join(there)}.")
-    return at
 
 
-def _reference(settings: Mapping[str, Any], problem: Problem, shown: str) -> dict[str, Any]:
+def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:
     """The reference point's value on every axis.
 
     In a study with steps it may leave out the axes that steps have, and where outputs are compared, any axis.
     """
-    given = _values_of(settings["reference"], problem.named["axes"], f"{shown}: reference")
-    first = {name: values[0] for name, values in settings["axes"].items()}
+    given = settings.reference
+    first = {name: values[0] for name, values in settings.axes.items()}
     return {
         name: given.get(name, first.get(name, CACHE_STATES[0]))
         for name in problem.axes
-        if name in given or not (settings["compares"] == "outputs" or (settings["steps"] and name in OF_STEPS))
+        if name in given or not (settings.compares == "outputs" or (settings.steps and name in OF_STEPS))
     }
-
-
-def _values_of(point: Mapping[str, Any], axes: Mapping[str, bool], where: str) -> dict[str, Any]:
-    """A point's values, with sizes as numbers. Raises UserError for an axis that the study hasn't."""
-    for name in point:
-        if name not in axes:
-            guess = nearest(name, axes) or ";"
-            raise UserError(f"{where} has {name!r}{guess} Axes: {', '.join(axes)}.")
-    values = {name: [value] for name, value in point.items()}
-    read_values(values, where)
-    return {name: value for name, [value] in values.items()}

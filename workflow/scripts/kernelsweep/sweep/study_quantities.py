@@ -15,6 +15,7 @@ from kernelsweep.intervals import Interval
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import MEASUREMENT_COLUMNS
 from kernelsweep.sweep.expressions import FUNCTIONS, NUMBER, check_kind, expression
+from kernelsweep.sweep.settings import StudySettings
 
 # The measured names of an expression: microseconds and millijoules of one run.
 TIME, ENERGY = "time_us", "energy_mj"
@@ -85,41 +86,39 @@ BUILT_IN = {
 }
 
 
-def quantities_of(settings: Mapping[str, Any]) -> dict[str, Quantity]:
+def quantities_of(settings: StudySettings) -> dict[str, Quantity]:
     """The quantities of a study by name: its own, after those that every study has."""
-    own = settings.get("quantities") or {}
     return BUILT_IN | {
-        name: Quantity(name, entry["value"], entry["unit"], entry["better"] == "more") for name, entry in own.items()
+        name: Quantity(name, entry.value, entry.unit, entry.better == "more")
+        for name, entry in settings.quantities.items()
     }
 
 
-def objective_of(settings: Mapping[str, Any]) -> Quantity:
+def objective_of(settings: StudySettings) -> Quantity:
     """What a study's best configuration has most or least of: the least time, unless the study says otherwise."""
-    return quantities_of(settings)[settings.get("objective") or TIME]
+    return quantities_of(settings)[settings.objective or TIME]
 
 
-def check_quantities(settings: Mapping[str, Any], problem: Problem, texts: Collection[str], shown: str) -> None:
+def check_quantities(settings: StudySettings, problem: Problem, texts: Collection[str], shown: str) -> None:
     """Raise UserError for a quantity of a study that can't be computed, and for an objective that is none.
 
     texts  the axes whose values are texts
     """
-    objective = settings["objective"]
-    if not settings["quantities"] and objective is None:
+    objective = settings.objective
+    if not settings.quantities and objective is None:
         return
-    work = {unit: count for unit, count in problem.work(settings["reference"]).items() if unit != "arithmetic"}
+    work = {unit: count for unit, count in problem.work(settings.reference).items() if unit != "arithmetic"}
     known = [*MEASURED, *work, *(axis for axis in problem.axes if axis not in work)]
-    for name, entry in settings["quantities"].items():
+    for name, entry in settings.quantities.items():
         where = f"{shown}: quantities.{name}"
         if name in (*known, *BUILT_IN, *FUNCTIONS, *MEASUREMENT_COLUMNS) or not name.isidentifier():
             raise UserError(f"{where}: this name has another meaning, or is no name. Choose another one.")
         try:
-            check_kind(entry["value"], known, NUMBER, texts)
-            if expression(entry["value"]).names.isdisjoint(MEASURED):
-                raise UserError(
-                    f"{entry['value']!r} has neither {' nor '.join(MEASURED)}, so nothing measured is in it"
-                )
+            check_kind(entry.value, known, NUMBER, texts)
+            if expression(entry.value).names.isdisjoint(MEASURED):
+                raise UserError(f"{entry.value!r} has neither {' nor '.join(MEASURED)}, so nothing measured is in it")
             once = dict.fromkeys(MEASURED, Interval(1, 1, 1))
-            quantities_of(settings)[name].interval({**settings["reference"], **work}, once)
+            quantities_of(settings)[name].interval({**settings.reference, **work}, once)
         except UserError as error:
             raise UserError(f"{where}: {error}") from error
     every = quantities_of(settings)

@@ -15,9 +15,9 @@ import traceback
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
+from kernelsweep.fork_server import thread_count
 from kernelsweep.measure.worker.serve import serve_platform
 from kernelsweep.platforms.kinds import load
-from kernelsweep.threads import thread_count
 
 if TYPE_CHECKING:
     from kernelsweep.measure.point.instances import Instances

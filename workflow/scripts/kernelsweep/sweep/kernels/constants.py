@@ -33,7 +33,7 @@ def check_constants(names: Sequence[str], path: Path, where: str) -> None:
 def hint_of_constants(kernel: KernelSource) -> str:
     """A sentence about variables in constant memory that a kernel's file declares and nothing sets; "" without any."""
     without_values = [name for name, end in _declared(_text(kernel.path)).items() if end == ";"]
-    unset = ", ".join(name for name in without_values if name not in kernel.launches.constants)
+    unset = ", ".join(name for name in without_values if name not in kernel.launches.entry.constants)
     return f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
 
 

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.code_hash import cxx_code
-from kernelsweep.compilers import code_variables, preprocessed_files
+from kernelsweep.compilers import named_headers
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.kernels.plan import Plan
+from kernelsweep.sweep.settings import KernelSettings
 
 # The name for the number of launches in a kernel's `roundings`, which is an expression over the axes.
 LAUNCHES = "launches"
@@ -77,18 +78,18 @@ class KernelSource:
         return None
 
 
-def kernel_file(entry: Mapping[str, Any], study: str, root: Path, shown: str) -> Path:
+def kernel_file(entry: KernelSettings, study: str, root: Path, shown: str) -> Path:
     """The file of a study's kernel, which the study's entry names. Raises UserError where there is none.
 
     shown  the study's file, for the message
     """
-    folder = root / "kernels" / (entry.get("from") or study)
-    path = folder / f"{entry['name']}.cu"
+    folder = root / "kernels" / (entry.folder or study)
+    path = folder / f"{entry.name}.cu"
     if path.parent != folder or not path.is_file():
         files = sorted(found.stem for found in folder.glob("*.cu"))
         raise UserError(
-            f"{shown}: kernels names {entry['name']!r}, but there is no file kernels/{folder.name}/{entry['name']}.cu"
-            f"{nearest(entry['name'], files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."
+            f"{shown}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{entry.name}.cu"
+            f"{nearest(entry.name, files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."
         )
     return path
 
@@ -98,13 +99,15 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
 
     options  the kernel's further options for nvcc
 
-    They lie beside the including file, in a folder of `include`, or at an absolute path. Where a macro names a file, or
-    an option or an environment variable names a folder, the preprocessor is asked, too. Files below /usr are left out:
-    they change with the compiler's release. So are missing ones, which the compiler names.
+    They lie beside the including file, in a folder of `include` or of an option or an environment variable, or at an
+    absolute path. Where a macro names a file, all headers may be meant. Files below /usr are left out: they change with
+    the compiler's release. So are missing ones, which the compiler names.
     """
+    folders, headers = named_headers(options)
+    include = [*include, *folders]
     # A file may include itself, under another name.
     found = {path.resolve(): path}
-    waiting = [path]
+    waiting = [path, *filter(Path.is_file, headers)]
     named_by_macro = False
     while waiting:
         source = waiting.pop(0)
@@ -114,14 +117,13 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
             if file.resolve() not in found:
                 found[file.resolve()] = file
                 waiting.append(file)
-    if named_by_macro or options or code_variables():
-        files = preprocessed_files(path, include, options)
-        if files is None and named_by_macro:  # Any header may be meant.
-            files = [file for folder in (path.parent, *include) for file in sorted(folder.glob("**/*.[hci]*"))]
-        for file in files or []:
-            if not file.is_relative_to("/usr"):
-                found.setdefault(file.resolve(), file)
-    return list(found.values())[1:]
+    found |= {header.resolve(): header for header in headers if header.is_file()}
+    if named_by_macro:
+        for folder in (path.parent, *include):
+            found |= {
+                file.resolve(): file for file in sorted(folder.glob("**/*.[hci]*")) if file.resolve() not in found
+            }
+    return [file for file in list(found.values())[1:] if not file.is_relative_to("/usr")]
 
 
 def read_source(path: Path) -> str:

@@ -1,0 +1,638 @@
+"""The records of config/config.yaml and of a study's file, which check what is written there.
+
+The docstring under a field describes its key; workflow/schemas/ has the JSON schemas that editors use, which
+workflow/scripts/write_schemas.py makes of these records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from kernelsweep.errors import UserError
+from kernelsweep.sweep.axes import read_values
+from kernelsweep.sweep.expressions import expression
+from kernelsweep.sweep.settings_record import SettingsRecord
+
+if TYPE_CHECKING:  # Nobody changes them, and an axis' values depend on the axis.
+    from collections.abc import Mapping as Table
+    from collections.abc import Sequence as Items
+
+    from kernelsweep.problems.problem_file import Named
+
+    Value = Any
+else:  # pydantic reads, and Snakemake keeps, plain lists and dictionaries.
+    Table, Items, Named, Value = dict, list, dict, int | float | str
+
+
+def _read_point(point: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, [value] in read_values({name: [point[name]] for name in point}, True).items()}
+
+
+def _conditions(texts: list[str]) -> list[str]:
+    for number, text in enumerate(texts):
+        try:
+            expression(text)
+        except UserError as error:
+            raise ValueError(f".{number}: {error}") from error
+    return texts
+
+
+def _differ(items: list[Any]) -> list[Any]:
+    for item in items:
+        if items.count(item) > 1:
+            raise ValueError(f" has {item!r} twice.")
+    return items
+
+
+def _resources(named: dict[str, Any]) -> dict[str, Any]:
+    for name in named:
+        if name.startswith(("mem", "disk")):
+            raise ValueError(
+                f" has {name!r}. Allowed: resources such as constraint; memory and disk are the profile's."
+            )
+    return named
+
+
+Number = int | float
+Natural = Annotated[int, Field(ge=1)]
+Millions = Annotated[int, Field(ge=6, le=1_000_000)]
+Seconds = Annotated[Number, Field(ge=0, le=86_400)]
+SomeSeconds = Annotated[Number, Field(gt=0, le=86_400)]
+Text = Annotated[str, Field(max_length=4_000)]
+Words = Annotated[str, Field(min_length=1, max_length=4_000)]
+Names = Annotated[Items[str], AfterValidator(_differ)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", examples=["weights"])]
+# An expression over the axes, and an argument of a launch.
+Formula = str | int
+Argument = str | Number
+# A value is a number, a word, or a size such as 2^24 + 1, which is read as a number.
+Axes = Annotated[
+    Table[str, Annotated[Items[Value], Field(min_length=1)]],
+    AfterValidator(read_values),
+    Field(examples=["{array_size: [1000, 2^24], dtype: [float32]}"]),
+]
+Place = Annotated[Table[str, Value], AfterValidator(_read_point), Field(examples=["{array_size: 2^24}"])]
+Conditions = Annotated[Items[str], Field(examples=['["block_size * unroll <= array_size"]'])]
+Function = Annotated[str, Field(examples=["rows<rows_x, radius>"])]
+Sides = Formula | Annotated[Items[Formula], Field(min_length=1, max_length=3)]
+GridSize = (
+    Natural
+    | Annotated[
+        str,
+        Field(
+            pattern=r"^[1-9][0-9]* (threads )?\* multiprocessors$",
+            examples=["2 * multiprocessors", "2048 threads * multiprocessors"],
+        ),
+    ]
+    | None
+)
+Architecture = Annotated[str, Field(pattern=r"^sm_[1-9][0-9]{1,2}[af]?$", examples=["sm_90"])]
+
+
+class PlatformAxes(SettingsRecord):
+    """Axes on one platform."""
+
+    axes: Axes = {}
+    """Axes that replace the others on this platform."""
+
+
+class OnPlatforms(SettingsRecord):
+    """Settings with axes for single platforms."""
+
+    platforms: Table[str, PlatformAxes] = {}
+    """Axes for one platform, by its name (emulator, nvidia-h200, ...)."""
+
+    def axes_on(self, platform: str) -> Mapping[str, Items[Any]]:
+        """The axes for a platform."""
+        return self.platforms[platform].axes if platform in self.platforms else {}
+
+
+class AxesLayer(OnPlatforms):
+    """Axes, and others for single platforms. They replace those of what is more general."""
+
+    axes: Axes = {}
+    """Axes with lists of values."""
+
+
+# config/config.yaml
+
+
+class GpuModel(SettingsRecord):
+    """A GPU model of other machines."""
+
+    arch: Architecture
+    """The architecture to compile for."""
+    resources: Annotated[
+        Table[Annotated[str, Field(pattern="^[a-z_]+$")], str | int],
+        AfterValidator(_resources),
+        Field(examples=["{constraint: h200, slurm_partition: gpu}"]),
+    ] = {}
+    """Resources that jobs on such a GPU request from a cluster, besides a GPU and time, under the names of Snakemake's
+    executor plugins. Memory and disk are the profile's."""
+
+
+class MetricSettings(SettingsRecord):
+    """One hardware metric."""
+
+    unit: Annotated[Words, Field(examples=["GB/s"])]
+    """The unit that readers see, such as GB/s if Nsight Compute's base unit is byte/s."""
+    ncu: Annotated[
+        str,
+        Field(
+            pattern=r"^[a-z0-9_]+__[A-Za-z0-9_.]+( \[[^\[\]]+\])?( / [a-z0-9_]+__[A-Za-z0-9_.]+( \[[^\[\]]+\])?)?$",
+            examples=["dram__bytes.sum [byte]", "smsp__inst_executed.sum [inst] / smsp__warps_launched.sum [warp]"],
+        ),
+    ]
+    """Nsight Compute's name, with its base unit in brackets if it has one; or one such name over another."""
+    combine: Annotated[
+        str,
+        Field(
+            pattern=r"^(sum|mean by [a-z0-9_]+__[A-Za-z0-9_.]+)$", examples=["sum", "mean by gpu__time_duration.sum"]
+        ),
+    ]
+    """How a plan's launches become one value, by sum or by the mean weighted by another of Nsight Compute's metrics."""
+    meaning: Words
+    """The metric's meaning in one line."""
+    uncertainty: Annotated[Number, Field(ge=0, lt=1)] = 0
+    """The variation between runs, as a fraction to either side, by which claims are judged; 0 for counts."""
+
+
+class Sweeps(SettingsRecord):
+    """The axes of the two sweeps."""
+
+    quick: Axes = {"array_size": [2**20, 2**24], "block_size": [128, 512], "unroll": [1, 2, 4, 8], "cache": ["cold"]}
+    """The sweep for a first answer after a kernel edit. It keeps, of a study's values, those that are here or at its
+    reference point."""
+    full: Axes = {"cache": ["cold", "hot"]}
+    """The sweep for figures."""
+
+
+class Profiling(SettingsRecord):
+    """Settings of Nsight Compute."""
+
+    metrics: Names = [
+        "duration",
+        "dram_bytes",
+        "global_load_efficiency",
+        "global_store_efficiency",
+        "global_load_requests",
+        "global_load_sectors",
+        "global_load_bytes",
+        "global_store_requests",
+        "global_store_sectors",
+        "global_store_bytes",
+        "shared_load_requests",
+        "shared_load_wavefronts",
+        "shared_store_requests",
+        "shared_store_wavefronts",
+        "bank_conflict",
+    ]
+    """Metrics of config/metrics.yaml that are collected for every study, besides its own."""
+    options: Annotated[Items[str], Field(examples=["[--set, full]"])] = []
+    """Further options of Nsight Compute's command line, ncu, besides those that kernelsweep sets."""
+    timeout_seconds: SomeSeconds = 120
+    """The longest time for one point under Nsight Compute, with all its passes, in seconds."""
+
+
+class Compare(SettingsRecord):
+    """The two sides of the target compare, and when it fails."""
+
+    before: Words = "previous"
+    """The sweep before. previous is each point's latest earlier measurement with other machine code, from the journal.
+    Otherwise a folder of results, or recording/<name>."""
+    after: Words = "now"
+    """The sweep after. now is the current measurements, brought up to date first. Otherwise a folder of results, or
+    recording/<name>."""
+    same_within: Annotated[Number, Field(ge=0, le=1)] = 0.01
+    """The smallest difference that matters, as a fraction. A point is slower or faster where the whole interval of its
+    ratio lies beyond it, and the same where it lies within."""
+    fail_on: Literal["none", "slower"] = "none"
+    """slower makes the target compare fail if a kernel is slower, over all its points or at some array size. It always
+    fails if a result that was right is wrong now."""
+
+
+class Measuring(SettingsRecord):
+    """When sampling a point ends, and how it is repeated."""
+
+    relative_precision: Annotated[Number, Field(gt=0, le=1)] = 0.005
+    """Half the width of the median's 95% confidence interval, as a fraction of the median, at which sampling ends."""
+    min_samples: Millions = 20
+    """The least samples of a point; a 95% confidence interval of a median needs at least 6."""
+    max_samples: Millions = 500
+    """The most samples of a point."""
+    max_seconds: SomeSeconds = 0.5
+    """The longest time for sampling one point, in seconds; the least samples are taken in any case."""
+    visits: Annotated[int, Field(ge=1, le=1_000)] = 3
+    """The number of visits to each point in a full sweep. Each visit is a fresh process with another order of points,
+    and takes its share of the samples. The emulator has no times, so it visits each point once."""
+    quick_visits: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """The number of visits to each point in a quick sweep. A comparison of quick sweeps needs at least 2, because one
+    visit doesn't show how far processes lie apart."""
+    racing: bool = False
+    """Whether points that can no longer be among the fastest of their kernel at their problem size get no further
+    visit. Their times are less precise; best configurations stay the same."""
+    pause_seconds: Seconds = 0.5
+    """The pause before throttled samples are taken again, in seconds, at most three times a point. 0 keeps throttled
+    samples."""
+    max_pause_seconds: Seconds = 10
+    """The longest sum of such pauses in one kernel's sweep, in seconds."""
+    energy_seconds: Seconds = 0
+    """The time for which each point is repeated to measure the energy of one run, in seconds; 0 turns this off."""
+    repeated_runs: Annotated[int, Field(ge=1, le=1_000_000)] = 10
+    """The number of runs of a floating-point point whose results are compared bit by bit; 1 turns this off. The
+    emulator's threads take turns in a fixed order, so it runs a point at most twice."""
+    timeout_seconds: SomeSeconds = 120
+    """The longest time for one point in total, in seconds; then its worker is stopped."""
+
+    @model_validator(mode="after")
+    def _some_samples(self) -> Self:
+        if self.max_samples < self.min_samples:
+            least = f"at least min_samples, {self.min_samples}"
+            raise ValueError(f".max_samples is {self.max_samples}. Allowed: {least}.")
+        return self
+
+
+_Platform = Annotated[
+    str,
+    Field(
+        pattern="^([a-z0-9-]+|recording/[A-Za-z0-9._-]+)$",
+        examples=["auto", "gpu", "emulator", "nvidia-h200", "recording/<name>"],
+    ),
+]
+
+
+class Config(OnPlatforms):
+    """config/config.yaml: the axes of a sweep, and the way it is measured."""
+
+    studies: Annotated[
+        Names,
+        BeforeValidator(lambda written: written or [], json_schema_input_type=list[str] | None),
+        Field(examples=["[unrolling, staged]"]),
+    ] = []
+    """The studies that the target all runs, by the names of their files in config/studies/; null for every study."""
+    platform: _Platform | Annotated[Items[_Platform], Field(min_length=1), AfterValidator(_differ)] = "auto"
+    """The platform on which points run, or a list of platforms. auto is the GPU if there is one, otherwise the emulator
+    with times drawn from the newest recording. A GPU model is this machine's, or one of gpu_models."""
+    sweep: Literal["quick", "full"] = "full"
+    """The set of axes under sweeps that is run."""
+    profile: bool = False
+    """Whether the target all also runs each kernel under Nsight Compute, like the target profile."""
+    arch: Annotated[str, Field(pattern="^(native|sm_[1-9][0-9]{1,2}[af]?)$", examples=["native", "sm_90"])] = "native"
+    """The GPU architecture to compile for; native is the architecture of this machine's GPU."""
+    figure_widths: Annotated[Items[Literal["two_columns", "one_column"]], AfterValidator(_differ)] = ["two_columns"]
+    """The widths of figures, in a paper's columns. The page and the report show the figures of two columns, so these
+    are always drawn."""
+    figure_text: Literal["all", "title", "none"] = "all"
+    """The texts inside figures. A paper sets its own, so it wants none; figures/captions.tex has them."""
+    figure_font: Words = "DejaVu Sans"
+    """The font family of figures, which must be installed where they are drawn."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 2026
+    """The seed of the input array and of the order of points."""
+    points_per_job: Annotated[int, Field(ge=1, le=10_000_000)] = 2_500
+    """The most points that one job measures. A kernel with more is cut into chunks, one job each, which several GPUs
+    can share. Changing it does not trigger new measurements."""
+    sweeps: Sweeps = Sweeps()
+    """Axes of the quick and the full sweep."""
+    axes: Axes = {}
+    """Axes for one run, which replace those of the sweep, of every platform and of every study that has them."""
+    restrictions: Annotated[Conditions, AfterValidator(_conditions)] = []
+    """Conditions that every point of the studies with their axes must meet. What they exclude is no row."""
+    platforms: Table[str, PlatformAxes] = {"emulator": PlatformAxes(axes={"cache": ["cold"]})}
+    """Axes for one platform, by its name (emulator, nvidia-h200, ...)."""
+    gpu_models: Table[str, GpuModel] = {}
+    """GPU models of other machines, such as a cluster's nodes, by the names of their platforms (nvidia-h200, ...)."""
+    metrics: Table[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")], MetricSettings] = {}
+    """The hardware metrics that studies can name; config/metrics.yaml has the shipped ones."""
+    profiling: Profiling = Profiling()
+    """Settings of Nsight Compute."""
+    compare: Compare = Compare()
+    """The two sides of the target compare, and when it fails."""
+    measuring: Measuring = Measuring()
+    """When sampling a point ends, and how it is repeated."""
+
+    @model_validator(mode="after")
+    def _two_columns(self) -> Self:
+        if "two_columns" not in self.figure_widths:
+            raise ValueError("figure_widths lacks two_columns, which the page shows.")
+        return self
+
+    @property
+    def axes_of_sweep(self) -> Mapping[str, Items[Any]]:
+        """The axes of the chosen sweep."""
+        return self.sweeps.quick if self.sweep == "quick" else self.sweeps.full
+
+
+# A kernel of a study
+
+
+class KernelArray(SettingsRecord):
+    """An array of a kernel's own."""
+
+    size: Formula
+    """The number of elements, as an expression over the axes. It is rounded up."""
+    dtype: str
+    """The element type, or the axis that has it."""
+    value: Number | None = None
+    """Each element before every run, which every run has to leave as it was; null where nothing is known of them."""
+
+
+class LaunchSettings(SettingsRecord):
+    """One launch."""
+
+    kernel: Function | None = None
+    """The C++ function, with its template arguments as expressions over the axes; null for the kernel's own."""
+    grid: Sides
+    """The number of thread blocks, in one to three dimensions, as expressions over the axes. They are rounded up."""
+    block: Sides
+    """The number of threads of a block, in one to three dimensions, as expressions over the axes."""
+    shared: Formula | None = None
+    """The bytes of dynamic shared memory, as an expression over the axes; null for the kernel's own."""
+    arguments: Items[Argument]
+    """The arguments in the function's order, each the name of an array, of a scalar or of an axis, or an expression
+    over the axes."""
+
+
+class KernelSettings(AxesLayer):
+    """A kernel of a study."""
+
+    name: str
+    """The kernel's name and its file's name."""
+    folder: str | None = Field(default=None, alias="from")
+    """The study whose folder in kernels/ holds the file; null for this one."""
+    macros: Annotated[Items[str | Table[str, str | Number | bool]], Field(examples=["[tile_size, {WIDTH: n}]"])] = []
+    """Axes that the kernel reads as macros of their name, or macros with expressions over the axes as their values."""
+    options: Items[Annotated[str, Field(pattern="^-", examples=["--use_fast_math"])]] = []
+    """Further options for nvcc. The emulator's compiler isn't given them."""
+    constants: Annotated[Items[Identifier], AfterValidator(_differ)] = []
+    """Inputs that are copied to the variables of their name in constant memory before the kernel runs."""
+    restrictions: Conditions = []
+    """Conditions that every point of this kernel meets, besides the study's."""
+    function: Function | None = None
+    """The C++ function that launches start, with its template arguments as expressions over the axes, where a launch
+    names no other; null for the function of the file's name."""
+    shared: Formula = 0
+    """The bytes of dynamic shared memory of a launch that says nothing else, as an expression over the axes."""
+    arrays: Annotated[Table[str, KernelArray], Field(examples=["{partials: {size: grid_size, dtype: float32}}"])] = {}
+    """Arrays of this kernel's own, between its launches or for its results."""
+    results: Annotated[Table[str, Formula], Field(examples=["{partials: grid_size}"])] = {}
+    """The arrays whose first elements are the kernel's results, each with their number as an expression over the axes,
+    where these are not the problem's outputs. The problem's function result gets them."""
+    updates: Names = []
+    """The inputs that the kernel changes. They are restored before every run."""
+    roundings: Formula = 0
+    """The longest chain of roundings that an element of floating point goes through on the device, as an expression
+    over the axes and `launches`, the number of launches. The problem's function error_bound may ask for it."""
+    launches: Items[LaunchSettings] = []
+    """The launches of one run, in their order."""
+    undefined_behaviour: Text | None = None
+    """The reason why the language does not define the kernel's result. Findings in such a kernel are expected, and the
+    kernel is never a baseline."""
+    acknowledged: Table[str, Words] = {}
+    """Arrays in which several threads may write one value without an order, or a thread may read what nothing has
+    written and no result depends on, each with the reason. Such a note about them is no warning."""
+    smallest_architecture: Architecture | None = None
+    """The oldest GPU architecture that has the kernel's instructions; null for all. Older GPUs skip the kernel."""
+    gpu_only: Text | None = None
+    """The reason why the emulator cannot run the kernel and skips it."""
+
+
+# A study
+
+
+class Search(SettingsRecord):
+    """Where a study's configurations are searched."""
+
+    budget: Natural
+    """The number of configurations that are measured of each kernel at each problem size."""
+    at: Place = {}
+    """The values of axes at which the search takes place. Each replaces the study's values of its axis."""
+
+
+class QuantitySettings(SettingsRecord):
+    """A quantity of a study's own."""
+
+    value: Annotated[Words, Field(examples=["n * n / time_us"])]
+    """An expression over time_us, energy_mj, the counts of the problem's work, and the axes."""
+    unit: Text = ""
+    """Its unit for readers."""
+    better: Literal["more", "less"] = "more"
+    """Whether the best configuration has the most or the least of it."""
+
+
+class StepSettings(SettingsRecord):
+    """A step of a study's story."""
+
+    kernel: str
+    """One of the study's kernels."""
+    unroll: Natural = 1
+    """The unroll factor."""
+    grid_size: GridSize = None
+    """The number of blocks if the kernel's launches name the axis grid_size; otherwise null."""
+
+
+class ProfiledPoint(StepSettings):
+    """A point to profile."""
+
+    at: Place = {}
+    """The point's differences from the study's reference point."""
+
+
+class Rival(AxesLayer):
+    """A function of a library that does the same work."""
+
+    call: Annotated[str, Field(examples=["cublas_matmul<precision>"])]
+    """The function, with the words that it needs as expressions over the axes."""
+    arguments: Items[Argument]
+    """The arguments in the function's order, each the name of an array, of a scalar or of an axis, or an expression
+    over the axes."""
+
+    @property
+    def name(self) -> str:
+        """The function's name, without its words."""
+        return self.call.partition("<")[0].strip()
+
+
+class ClaimSettings(SettingsRecord):
+    """A statement about the best configurations."""
+
+    claim: Words
+    """The statement as a reader sees it."""
+    kernel: str | None = None
+    """The kernel that the claim is about; null for the fastest of all kernels."""
+    unroll: Natural = 1
+    """That kernel's unroll factor, in a study with steps."""
+    reference_unroll: Natural = 1
+    """The reference kernel's unroll factor, in a study with steps."""
+    arguments: str = ""
+    """An exchange's arguments, such as delta=2."""
+    reference_kernel: str | None = None
+    """The kernel, rival or limit (such as limit_copy) that it is compared with; null if a quantity's value itself is
+    meant."""
+    quantity: str = "speedup"
+    """speedup, the reference kernel's time over the kernel's; output, the elements that a kernel leaves; a metric's
+    name, in a study with steps; or a quantity, of which the kernel's over the reference kernel's is meant."""
+    relation: Literal["about", "equal", "at_least", "at_most", "above", "below"]
+    """The claimed relation to the value."""
+    value: Number | str
+    """The claimed value; for an output, its elements."""
+    tolerance: Annotated[Number, Field(gt=0)] | None = None
+    """The tolerance of about to either side; null with other relations."""
+    source: Text = "own claim"
+    """The source of the claim."""
+    source_device: Text = ""
+    """The source's device."""
+    id: Text = ""
+    """A short name; empty for the study's name and the claim's number."""
+    at: Place = {}
+    """Axes whose values differ from the reference point's, or that narrow the configurations."""
+
+
+class PublishedSettings(SettingsRecord):
+    """Published figures for a study."""
+
+    file: str
+    """A file in resources/published/."""
+    device: Text = ""
+    """The device that the figures were measured on."""
+    ratios: str | None = None
+    """A file in resources/published/ with speedups that a source prints without times; or null."""
+    label: Text = "published"
+    """The source's name in tables and figures."""
+    compare: Literal["times", "ratios"] = "times"
+    """The comparison. times if the source's device is of the same kind; ratios if only the ratios between steps mean
+    something, as for another maker's GPU."""
+    where: Table[str, str | Number] = {}
+    """The file's rows to take, by a column's value."""
+    where_cpu: Table[str, str | Number] | None = None
+    """The file's rows with the time of the host's processor (the kernel cpu), if the rows of where have none; otherwise
+    null."""
+    where_metrics: Table[str, str | Number] | None = None
+    """Further rows of the file with hardware metrics, besides the rows of where; null if there are none."""
+
+
+FigureEntry = (
+    str
+    | Annotated[
+        Table[str, Table[str, str]], Field(min_length=1, max_length=1, examples=["{lines: {x: n, by: kernel}}"])
+    ]
+)
+
+
+class _Study(AxesLayer):
+    title: Text
+    """The study's heading in tables, figures and the report."""
+    description: Text = ""
+    """The study's question and story, in a few sentences."""
+    data: Annotated[Items[str], Field(examples=["[kernels/<study>/weights.npy]"])] = []
+    """The files that the problem's functions read, from the repository's folder. After an edit of one, the study is
+    measured again."""
+    axes: Axes
+    """The study's axes, with names of your own."""
+    restrictions: Conditions = []
+    """Conditions that every point of this study meets. What they exclude is counted, and no row."""
+    tied: Annotated[Items[Annotated[Names, Field(min_length=2)]], Field(examples=["[[width, height]]"])] = []
+    """Groups of axes that vary together; the first values of all belong together, then the second values, and so on."""
+    cxx: Annotated[Table[str, Table[str, str]], Field(examples=["{operation: {sum: Sum}}"])] = {}
+    """The C++ names of an axis' words, where the word itself is none. Element types have theirs."""
+    kernels: Annotated[Items[KernelSettings], Field(min_length=1)]
+    """The kernels in the order of their story. Each has the name of a file kernels/<study>/<name>.cu."""
+    further: Items[AxesLayer] = []
+    """More points of the full sweep. Each entry replaces some of every kernel's axes."""
+    search: Search | None = None
+    """Where there are times, look for each kernel's fastest configuration at each problem size instead of running every
+    point; null runs every point. docs/search.md."""
+    quantities: Annotated[
+        Table[str, QuantitySettings], Field(examples=["{throughput: {value: n * n / time_us, unit: elements/µs}}"])
+    ] = {}
+    """Quantities of your own, each computed from a point's time, energy, work and axes; docs/quantities.md."""
+    objective: str | None = None
+    """The quantity by which configurations are compared, in best, figures, search and claims: time_us, energy_mj,
+    gflops, bandwidth_gbs or one of quantities; null for time_us."""
+    compares: Literal["times", "outputs"] = "times"
+    """What the study shows of its kernels: their times; or their outputs, where each does other work."""
+    steps: Items[StepSettings] = []
+    """The steps of the story in their order, which are the rows of the table and of the ladder. Without steps, each
+    kernel is shown at its fastest configuration."""
+    baselines: Annotated[
+        Items[Literal["scalar_loop", "unrolled_loop", "recursive_pairwise", "numpy"]], AfterValidator(_differ)
+    ] = []
+    """Sums on the host's processor that the table shows beside the kernels, at the reference point."""
+    rivals: Items[Rival] = []
+    """Functions of libraries that do the same work, measured beside the kernels on a GPU."""
+    limits: Names = []
+    """What the device can do at most: copy or fill, the driver's copy or fill of as many bytes as the work has, or a
+    kernel of the study."""
+    metrics: Names = []
+    """Metrics of config/metrics.yaml. They are the columns of the study's table, in their order, and the panels of the
+    figure metrics."""
+    profiled: Items[ProfiledPoint] = []
+    """More points to profile, besides the study's steps at the reference point."""
+    claims: Items[ClaimSettings] = []
+    """Statements about the best configurations, each judged by its interval: the reference kernel's time over the
+    kernel's, or a quantity."""
+    reference: Place = {}
+    """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
+    figures: Items[FigureEntry] = ["effect", "lines"]
+    """The study's figures besides correctness: names, or a name with the axes that it shows."""
+    published: PublishedSettings | None = None
+    """Published figures for the study, or null."""
+
+    @property
+    def rival_names(self) -> list[str]:
+        """The names of the libraries' functions."""
+        return [rival.name for rival in self.rivals]
+
+    @property
+    def rival_calls(self) -> dict[str, Rival]:
+        """The libraries' functions by name."""
+        return {rival.name: rival for rival in self.rivals}
+
+    @property
+    def figure_axes(self) -> dict[str, Mapping[str, str]]:
+        """The axes that the study's file gives each of its figures, by the figure's name."""
+        return {
+            name: axes
+            for entry in self.figures
+            for name, axes in ({entry: {}} if isinstance(entry, str) else entry).items()
+        }
+
+    @property
+    def figure_names(self) -> list[str]:
+        """The names of the figures."""
+        return [*self.figure_axes]
+
+
+class StudyFile(_Study):
+    """config/studies/<study>.yaml, one study."""
+
+    problem: str
+    """The Python file that says what the kernels compute; docs/your-kernel.md."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for key, names in (
+            ("kernels", [kernel.name for kernel in self.kernels]),
+            ("rivals", self.rival_names),
+            ("figures", [name for one in self.figures for name in ([one] if isinstance(one, str) else one)]),
+        ):
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(f"{key} lists {name!r} twice.")
+        return self
+
+
+class StudySettings(_Study):
+    """A study's settings: what its file says, with the reference point's value on every axis."""
+
+    stand_ins: ClassVar[Mapping[str, Any]] = {
+        "title": "",
+        "axes": {},
+        "kernels": [{"name": ""}],
+        "problem": {},
+    }
+
+    problem: Named
+    """The problem file, the study's axes, and the data that it reads."""
