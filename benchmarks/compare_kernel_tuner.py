@@ -64,12 +64,12 @@ from kernelsweep.platforms.gpus import Gpu
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.statistics import summarise_visits
+from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.points import ValidPoints, units
 from kernelsweep.sweep.spaces import combinations_of
-from kernelsweep.sweep.yaml_files import read_yaml
 
 SEED = 1
 # The part of the space that a search may measure, on both sides.
@@ -164,7 +164,7 @@ def tuned(name: str, arch: str) -> Tuned:
     case = CASES[name]
     study = load_study(case.study, ROOT)
     kernel = study.kernels[case.kernel]
-    restrictions = [*study.settings["restrictions"], *case.restrictions]
+    restrictions = [*study.settings.restrictions, *case.restrictions]
     sweep = KernelSweep(kernel, [{axis: list(values) for axis, values in case.axes.items()}], 0, restrictions, arch)
     return Tuned(case, kernel, [planned for planned in sweep.planned() if not planned.skipped])
 
@@ -204,7 +204,7 @@ def _task(one: Tuned, device: Gpu) -> KernelTask:
     kind = kind_of(device.platform)
     config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     built = BuiltKernel(one.kernel, new_report(device.arch, ""), None)
-    protocol = measuring_protocol(config["measuring"], SEED, kind)
+    protocol = measuring_protocol(config.measuring.values(), SEED, kind)
     return built.task(kind.implementation, protocol)
 
 

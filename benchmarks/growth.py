@@ -126,7 +126,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
     """Measure the cost of each script that reads all points of a study or of all studies."""
     results = f"results/{DEVICE['platform']}"
     (project / results / "device.json").write_text(json.dumps(DEVICE))
-    settings = {name: load_study(name, project).settings for name in study_names(project)}
+    settings = {name: load_study(name, project).settings.values() for name in study_names(project)}
     every = part_files("points", studies, kernels)
     files = {name: [path for path in every if f"/{name}/" in path] for name in settings}
     device = {"device": f"{results}/device.json", "metrics": [], "proofs": []}

@@ -9,8 +9,9 @@ import pytest
 from checkout import ROOT
 from synthetic_sweep import UNROLLING
 
-from kernelsweep.analysis.published import load_published
+from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.errors import UserError
+from kernelsweep.sweep.settings import PublishedSettings
 
 RESOURCES = ROOT / "resources/published"
 STEPWISE: dict[str, Any] = {
@@ -23,24 +24,28 @@ STEPWISE: dict[str, Any] = {
 EXCHANGES: dict[str, Any] = {"file": "warp_shuffle_exchanges.csv", "label": "published", "where": {}}
 
 
+def loaded(spec: dict[str, Any] | None, folder: Path, of_outputs: bool = False) -> Published | None:
+    return load_published(None if spec is None else PublishedSettings.model_validate(spec), folder, of_outputs)
+
+
 def test_an_ambiguous_or_empty_selection_of_published_rows_is_refused() -> None:
     spec = UNROLLING["published"]
     with pytest.raises(UserError, match=r"published\.where"):
-        load_published(spec | {"where": None}, RESOURCES)
+        loaded(spec | {"where": {}}, RESOURCES)
     with pytest.raises(UserError, match=r"published\.where"):
-        load_published(spec | {"where": {"run": "no such run"}}, RESOURCES)
+        loaded(spec | {"where": {"run": "no such run"}}, RESOURCES)
     with pytest.raises(UserError, match=r"published\.file"):
-        load_published(spec | {"file": "absent.csv"}, RESOURCES)
+        loaded(spec | {"file": "absent.csv"}, RESOURCES)
 
 
 def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
-    published = load_published(STEPWISE, RESOURCES)
+    published = loaded(STEPWISE, RESOURCES)
     assert published is not None
     assert published.compare == "ratios"
     assert len(published.times_us) == 8
     assert published.time_us("first_add_on_load", 2) == published.time_us("first_add_on_load", 4) == 948.001
     # Where a file has factors, another factor's time is not the kernel's.
-    published = load_published(UNROLLING["published"], RESOURCES)
+    published = loaded(UNROLLING["published"], RESOURCES)
     assert published is not None
     assert published.time_us("unrolled", 8) == 116.6
     assert published.time_us("unrolled", 16) is None
@@ -48,7 +53,7 @@ def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
 
 def test_ratios_are_the_amounts_of_a_source_without_times(tmp_path: Path) -> None:
     spec = UNROLLING["published"] | {"ratios": "divergence_and_unrolling.csv"}
-    published = load_published(spec, RESOURCES)
+    published = loaded(spec, RESOURCES)
     assert published is not None
     values = {(one.kernel, one.unroll, one.reference_kernel): one.value for one in published.ratios}
     assert values["neighbored_less", 1, "neighbored"] == 1.7
@@ -58,24 +63,24 @@ def test_ratios_are_the_amounts_of_a_source_without_times(tmp_path: Path) -> Non
     broken = (RESOURCES / "divergence_and_unrolling.csv").read_text().replace("about,1.7\n", "about,fast\n")
     (tmp_path / "ratios.csv").write_text(broken)
     with pytest.raises(UserError, match=r"ratios\.csv: a ratio can't be read: .*fast"):
-        load_published(spec | {"ratios": str(tmp_path / "ratios.csv")}, RESOURCES)
+        loaded(spec | {"ratios": str(tmp_path / "ratios.csv")}, RESOURCES)
 
 
 def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"published\.file: .*no column exchange, arguments, output; it has source"):
-        load_published(EXCHANGES | {"file": "warp_shuffle.csv"}, RESOURCES, of_outputs=True)
+        loaded(EXCHANGES | {"file": "warp_shuffle.csv"}, RESOURCES, of_outputs=True)
     with pytest.raises(UserError, match=r"published\.file: .*no column source"):
-        load_published(STEPWISE | {"file": "warp_shuffle_exchanges.csv"}, RESOURCES)
+        loaded(STEPWISE | {"file": "warp_shuffle_exchanges.csv"}, RESOURCES)
     twice = "exchange,arguments,output\nrotate,offset=2,1 0\nrotate,offset=2,0 1\n"
     (tmp_path / "twice.csv").write_text(twice)
     with pytest.raises(UserError, match=r"several values of rotate offset=2"):
-        load_published(EXCHANGES | {"file": "twice.csv"}, tmp_path, of_outputs=True)
+        loaded(EXCHANGES | {"file": "twice.csv"}, tmp_path, of_outputs=True)
 
 
 def test_the_cpus_time_may_come_from_another_run() -> None:
     # The article's table has none; its runs have one each.
     spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_cpu": {"run": "complete"}}
-    published = load_published(spec, RESOURCES)
+    published = loaded(spec, RESOURCES)
     assert published is not None
     assert published.time_us("cpu", None) == pytest.approx(21427.2)
     assert published.time_us("neighbored", 1) == pytest.approx(555.2), "of the table, not of that run"
@@ -84,7 +89,7 @@ def test_the_cpus_time_may_come_from_another_run() -> None:
 def test_metrics_outside_the_table_are_read_beside_its_own() -> None:
     # The article tells its barrier stalls in its text only.
     spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_metrics": {"run": "-"}}
-    published = load_published(spec, RESOURCES)
+    published = loaded(spec, RESOURCES)
     assert published is not None
     assert published.metric("unrolled", 8, "global_load_efficiency") == 99.21
     assert published.metric("unrolled", 8, "barrier_stall") == 17.2

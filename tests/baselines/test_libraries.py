@@ -46,8 +46,9 @@ from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.project.project import load_config, load_study
+from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.settings import Rival
 
 CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
 BUILT = {"status": "ok", "message": "", "target": "sm_90"}
@@ -95,7 +96,7 @@ def on_gpu() -> list[dict[str, list[Any]]]:
 
 def reducing(name: str) -> KernelSource:
     """A library's reduction, as a study calls it."""
-    call = {"call": f"{name}<operation, dtype>", "arguments": ["data", "value", "array_size"]}
+    call = Rival(call=f"{name}<operation, dtype>", arguments=["data", "value", "array_size"])
     return as_kernel(name, REDUCTION, call)
 
 
@@ -295,9 +296,9 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
             return None
 
     study = load_study("matmul", ROOT)
-    rival = as_kernel("cublas_matmul", study.problem, study.settings["rival_calls"]["cublas_matmul"])
+    rival = as_kernel("cublas_matmul", study.problem, study.settings.rival_calls["cublas_matmul"])
     axes = {"m": [3], "n": [5], "k": [7], "cache": ["cold"], "precision": ["float32", "tf32"]}
-    planned = planned_calls(rival, [axes], study.settings["restrictions"], study.settings["tied"])
+    planned = planned_calls(rival, [axes], study.settings.restrictions, study.settings.tied)
     assert [each.skipped for each in planned] == [None, None]
     report = library_report(rival, None, {"status": "ok", "message": "", "target": None}, planned)
     task = BuiltKernel(rival, report, Path()).task(IMPLEMENTATION, Protocol(None))
@@ -308,8 +309,9 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
     rows = measurement_rows(rival, report, by_point, {"name": "host"}, {}, 0.005)
     assert [row["status"] for row in rows] == ["ok"] * 2
     assert list(dict.fromkeys(precisions)) == ["highest", "high"]
-    (*call, _), *_ = task.launches["listed"]
-    wrong = replace(task, launches={**task.launches, "listed": [[*call, [*"CAB", "m", "n", "n"]]]})
+    entry = rival.launches.entry
+    call = entry.launches[0].changed(arguments=[*"CAB", "m", "n", "n"])
+    wrong = replace(task, launches={**task.launches, "entry": entry.changed(launches=[call]).values()})
     assert Runner(OnHost(), wrong).run(planned[0].point, planned[0].variant).status == "wrong_result"
 
 

@@ -31,8 +31,7 @@ from kernelsweep.project.project import check_metrics, load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.results import read_rows, write_rows
 from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.config_file import study_names
-from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.config_file import read_yaml, study_names
 
 PUBLISHED = ROOT / "resources/published"
 CLAIMS = published_claims(PUBLISHED / "claims.csv")
@@ -205,7 +204,7 @@ def test_what_is_claimed_can_be_judged_in_the_studies_as_they_are_shipped() -> N
         for kernel in (claim.kernel, claim.reference_kernel):
             if kernel and not kernel.startswith("cpu_"):
                 assert claim.code == "" or not study.kernels[kernel].undefined_behaviour
-        collected = [*study.settings["metrics"], *config["profiling"]["metrics"]]
+        collected = [*study.settings.metrics, *config.profiling.metrics]
         assert claim.quantity in (SPEEDUP, OUTPUT, *collected)
         check_metrics(config, study)
 
@@ -249,8 +248,8 @@ def recording(uncertainty: float | None = None) -> dict[str, Judged]:
     """The published claims, judged by the recording; with an uncertainty for its metrics that depend on time, instead
     of the one in config/metrics.yaml, those about metrics alone.
     """
-    metrics = load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT)["metrics"]
-    table = {name: entry["uncertainty"] for name, entry in metrics.items()}
+    metrics = load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT).metrics
+    table = {name: entry.uncertainty for name, entry in metrics.items()}
     varying = {metric: uncertainty if uncertainty is not None and known else known for metric, known in table.items()}
     claims = [claim for claim in CLAIMS if uncertainty is None or claim.quantity in table]
     judged = []
@@ -308,7 +307,7 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
     study.write_text(yaml.safe_dump(shipped | {"claims": [entry, wrong]}))
     for name in ("kernels", "workflow", "resources"):
         (tmp_path / name).symlink_to(ROOT / name)
-    first, second = own_claims("unrolling", load_study("unrolling", tmp_path).settings["claims"])
+    first, second = own_claims("unrolling", load_study("unrolling", tmp_path).settings.claims)
     assert (first.id, first.source, first.at) == ("unrolling-1", "own claim", {"array_size": 2**28})
     assert (second.id, second.source) == ("wrong", "a friend")
     judged = judge([first, second], evidence(), {})

@@ -182,4 +182,4 @@ def test_each_kernel_with_a_history_is_compared_at_one_place() -> None:
     config = both[0] | both[1] | {"platform": "emulator"}
     project = load_project({**config, "studies": study_names(ROOT)}, ROOT)
     for study in project.studies.values():
-        assert not study.compares_times or {*place_axes(study.settings)} <= {*study.settings["reference"]}
+        assert not study.compares_times or {*place_axes(study.settings)} <= {*study.settings.reference}

@@ -150,8 +150,8 @@ class Repository:
             parameters.sweep(project, "emulator", "own", "scaled"),
             building.build_settings(project, "own", "scaled", self.target),
             code_hash(self.root / name for name in inputs.problem_files(project, "own")),
-            project.config["seed"],
-            project.config["measuring"],
+            project.config.seed,
+            project.config.measuring,
             self.protocol,
             self.device,
         )

@@ -17,8 +17,9 @@ from kernelsweep.measure.second_input import second_seed
 from kernelsweep.measure.task import KernelTask, Protocol
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.launches import KernelLaunches, ListedLaunch
+from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.settings import KernelSettings, LaunchSettings
 
 PROBLEM = """
 import os
@@ -48,9 +49,9 @@ def task_of(
     constants: Sequence[str] = (),
 ) -> KernelTask:
     """The task of a kernel `k` that one launch with these arguments runs; `variants` as its build report has them."""
-    launch = ListedLaunch(None, (1,), (1,), 0, tuple(arguments))
-    listed = (launch,)
-    of_kernel = KernelLaunches("own.yaml: launches", "k", problem_of(named), listed, ("k", ()), constants=(*constants,))
+    launch = LaunchSettings(grid=1, block=1, arguments=[*arguments])
+    entry = KernelSettings(name="k", launches=[launch], constants=[*constants])
+    of_kernel = KernelLaunches("own.yaml: launches", problem_of(named), entry)
     launches, protocol = of_kernel.as_values(), Protocol(None, seed=7)
     return KernelTask("", "k", named, launches, "0", "k.cubin", variants or {"k": {}}, protocol)
 

@@ -186,11 +186,11 @@ def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) 
         planned = points_to_profile(study.settings, KernelSweep(source, axes, 132, [], None))
         assert all(each.skipped is None for each in planned), "each can be run"
         chosen = [each.point for each in planned]
-        assert {point["array_size"] for point in chosen} == {study.settings["reference"]["array_size"]}
+        assert {point["array_size"] for point in chosen} == {study.settings.reference["array_size"]}
         steps += [(kernel, point["unroll"]) for point in chosen]
         for each in chosen:
             assert launched_columns(source, each)["grid_size"] == source.plan(each).launches[0].blocks
-    assert sorted(steps) == sorted((step["kernel"], step["unroll"]) for step in study.settings["steps"])
+    assert sorted(steps) == sorted((step.kernel, step.unroll) for step in study.settings.steps)
 
 
 # Runs, on the emulator

@@ -38,6 +38,7 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, launched_points, skip_reason
+from kernelsweep.sweep.settings import Rival
 
 pytestmark = pytest.mark.gpu
 
@@ -46,7 +47,7 @@ STUDIES = [
 ]
 KERNELS = list({kernel.path: kernel for study in STUDIES for kernel in study.kernels.values()}.values())
 NAMES = [f"{kernel.path.parent.name}/{kernel.name}" for kernel in KERNELS]
-EXCHANGES = {kernel["name"]: kernel for kernel in shipped_study("exchanges").settings["kernels"]}
+EXCHANGES = {kernel.name: kernel for kernel in shipped_study("exchanges").settings.kernels}
 OVERFLOW = "if (array_size == 64 && data[0] >= 0) *(volatile int *)nullptr = 1;"
 
 
@@ -68,7 +69,7 @@ def of_kernel(kernel: KernelSource, array_size: int, block_size: int, **others: 
     """A point with the other settings that the kernel needs."""
     if kernel.problem is EXCHANGE:
         # The last arguments that the study lists lead from one half of a warp to the other.
-        arguments = EXCHANGES[kernel.name]["axes"]["arguments"][-1]
+        arguments = EXCHANGES[kernel.name].axes["arguments"][-1]
         others = {"operation": "exchange", "width": 32, "arguments": arguments, **others}
     elif kernel.chooses_grid:
         others = {"grid_size": 264, **others}
@@ -273,7 +274,7 @@ platform.close()
 """
 
 OF_ONE_LAUNCH = [
-    kernel for kernel in shipped_study("bandwidth_bound").kernels.values() if "arrivals" in kernel.launches.arrays
+    kernel for kernel in shipped_study("bandwidth_bound").kernels.values() if "arrivals" in kernel.launches.entry.arrays
 ]
 
 
@@ -306,7 +307,7 @@ def test_a_library_that_is_installed_is_right_and_timed(name: str, arch: str, tm
         "operation": ["sum", "product", "minimum", "maximum"],
         "cache": ["cold"],
     }
-    call = {"call": f"{name}<operation, dtype>", "arguments": ["data", "value", "array_size"]}
+    call = Rival(call=f"{name}<operation, dtype>", arguments=["data", "value", "array_size"])
     rival = as_kernel(name, REDUCTION, call)
     outcomes = called(rival, planned_calls(rival, [axes], []), library, tmp_path)
     run_points = [one for one in outcomes if outcomes[one].status != "skipped"]
@@ -320,14 +321,14 @@ def test_a_library_that_a_study_calls_is_right_and_timed(study: str, name: str, 
     if reason := why_missing(name):
         pytest.skip(reason)
     loaded = shipped_study(study)
-    call = loaded.settings["rival_calls"][name]
+    call = loaded.settings.rival_calls[name]
     rival = as_kernel(name, loaded.problem, call)
     small = {"matmul": {"m": [33, 512], "n": [70, 512], "k": [50, 512]}, "histogram": {"array_size": [1, 2**20 + 5]}}
-    axes = {"cache": ["cold"], **loaded.settings["axes"], **call["axes"], **small[study]}
+    axes = {"cache": ["cold"], **loaded.settings.axes, **call.axes, **small[study]}
     of_call = {
         axis: values for axis, values in axes.items() if axis in {*loaded.problem.size_axes, "cache", "precision"}
     }
-    planned = planned_calls(rival, [of_call], [], loaded.settings["tied"])
+    planned = planned_calls(rival, [of_call], [], loaded.settings.tied)
     outcomes = called(rival, planned, compiled(name, arch, tmp_path), tmp_path)
     assert outcomes and {(one.status, one.message) for one in outcomes.values()} == {("ok", "")}
     assert all(one.samples for one in outcomes.values())

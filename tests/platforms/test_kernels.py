@@ -100,7 +100,7 @@ class Guarded:
 
 def is_of_blocks(kernel: KernelSource) -> bool:
     """Whether a partial result is of one block's elements, one after another."""
-    return not kernel.chooses_grid and "partials" in kernel.launches.results
+    return not kernel.chooses_grid and "partials" in kernel.launches.entry.results
 
 
 def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarray, results: np.ndarray) -> None:

@@ -15,16 +15,17 @@ from typing import Any
 
 import pytest
 import yaml
-from checkout import ROOT, copy_project
+from checkout import copy_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from write_schemas import schemas
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.project import inputs
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
-from kernelsweep.sweep.yaml_files import read_yaml
+from kernelsweep.sweep.config_file import read_yaml
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
@@ -46,7 +47,7 @@ __global__ void doubled(const Element *data, Element *partials, size_t array_siz
 """
 
 SECONDS = 10
-LINES = 3
+LINES = 12  # one for each mistake
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +224,6 @@ def test_a_published_claim(toy: Path, columns: dict[int, str], part: str) -> Non
     assert_refused(toy, CLAIMS, [part])
 
 
-SCHEMAS = {CONFIG: "config.schema.yaml", STUDY: "study.schema.yaml"}
 WRONG = st.one_of(
     st.none(),
     st.booleans(),
@@ -236,24 +236,25 @@ WRONG = st.one_of(
 )
 
 
-def keys_of_schema(schema: dict[str, Any], folder: Path, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def keys_of_schema(node: Any, schema: dict[str, Any], above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every key that a schema names, as the way to it; 0 stands for a list's first item."""
-    if "$ref" in schema:
-        schema = {**yaml.safe_load((folder / schema["$ref"]).read_text(encoding="utf-8")), **schema}
-    for name, inner in schema.get("properties", {}).items():
-        yield (*above, name)
-        yield from keys_of_schema(inner, folder, (*above, name))
-    for name, key in (("items", 0), ("additionalProperties", "emulator")):
-        if isinstance(schema.get(name), dict):
-            yield from keys_of_schema(schema[name], folder, (*above, key))
+    if "$ref" in node:
+        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    for option in (node, *node.get("anyOf", ())):
+        if option is not node:
+            yield from keys_of_schema(option, schema, above)
+        for name, inner in option.get("properties", {}).items():
+            yield (*above, name)
+            yield from keys_of_schema(inner, schema, (*above, name))
+        for name, key in (("items", 0), ("additionalProperties", "emulator")):
+            if isinstance(option.get(name), dict):
+                yield from keys_of_schema(option[name], schema, (*above, key))
 
 
 KEYS = [
     (file, key)
-    for file, name in SCHEMAS.items()
-    for key in keys_of_schema(
-        yaml.safe_load((ROOT / "workflow/schemas" / name).read_text(encoding="utf-8")), ROOT / "workflow/schemas"
-    )
+    for file, schema in zip((CONFIG, STUDY), schemas().values(), strict=True)
+    for key in dict.fromkeys(keys_of_schema(schema, schema))
 ]
 
 

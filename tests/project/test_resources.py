@@ -13,15 +13,16 @@ from kernelsweep.platforms.choose import Model
 from kernelsweep.project import inputs, resources
 from kernelsweep.project.building import compiles_what_it_measures
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.settings import Measuring, Search
 
-MEASURING = {"max_seconds": 0.5, "visits": 3, "energy_seconds": 0, "timeout_seconds": 120, "max_pause_seconds": 10}
+MEASURING = Measuring()
 KERNEL = ("nvidia-h200", "unrolling", "unrolled")
 
 
 def test_time_limits_follow_the_sweep(shipped: Project) -> None:
     def minutes(**changed: float) -> int:
-        measuring = {**shipped.config["measuring"], **MEASURING, **changed}
-        return resources.minutes_of_kernel(replace(shipped, config={**shipped.config, "measuring": measuring}), *KERNEL)
+        config = shipped.config.changed(measuring=MEASURING.changed(**changed))
+        return resources.minutes_of_kernel(replace(shipped, config=config), *KERNEL)
 
     assert minutes() > resources.shortest_minutes(shipped) > 5
     # A job waits for a point that hangs, and repeating each point for its energy takes longer.
@@ -32,7 +33,7 @@ def test_time_limits_follow_the_sweep(shipped: Project) -> None:
 def test_points_are_shared_out_among_jobs_that_start_after_every_build(shipped: Project) -> None:
     whole = resources.points_of_job(shipped, *KERNEL)
     assert whole > 100
-    cut = replace(shipped, config={**shipped.config, "points_per_job": 100})
+    cut = replace(shipped, config=shipped.config.changed(points_per_job=100))
     chunks = resources.chunks_of_kernel(cut, *KERNEL)
     each = resources.points_of_job(cut, *KERNEL, str(chunks))
     assert each <= 100 and each * chunks >= whole
@@ -60,7 +61,7 @@ def test_a_kernel_of_many_units_and_a_search_are_compiled_by_the_job_that_measur
     monkeypatch.undo()
     compiles_what_it_measures.cache_clear()
     study = shipped.studies["matmul"]
-    of_search = replace(study, settings={**study.settings, "search": {"budget": 10, "at": {}}})
+    of_search = replace(study, settings=study.settings.changed(search=Search(budget=10)))
     searched = replace(shipped, studies={**shipped.studies, "matmul": of_search})
     assert compiles_what_it_measures(searched, *kernel)
 
@@ -71,7 +72,7 @@ def test_studies_are_measured_one_after_another_and_the_longest_first(shipped: P
     of_platform = with_gpu.kernels_of(KERNEL[0])
     kernels = sorted(of_platform, key=lambda one: -resources.measuring_priority(with_gpu, KERNEL[0], *one))
     studies = [study for study, _ in groupby(kernels, key=lambda one: one[0])]
-    assert len(studies) == len(set(studies)) == len(shipped.config["studies"])
+    assert len(studies) == len(set(studies)) == len(shipped.config.studies)
     points = Counter[str]()
     for study, kernel in kernels:
         points[study] += resources.points_of_job(with_gpu, KERNEL[0], study, kernel)
@@ -84,5 +85,5 @@ def test_studies_are_measured_one_after_another_and_the_longest_first(shipped: P
     assert [resources.most_measuring(1, cores) for cores in (1, 2, 3, 8)] == [1, 1, 2, 3]
     assert resources.most_measuring(4, 16) == 6
     # A study that config.yaml doesn't list.
-    assert "matmul" not in shipped.config["studies"]
+    assert "matmul" not in shipped.config.studies
     assert resources.measuring_priority(with_gpu, KERNEL[0], "matmul", "naive") > 0

@@ -19,6 +19,7 @@ import pytest
 from checkout import ROOT
 from drawn_texts import check_texts, contrast
 from fontTools.ttLib import TTFont
+from made_settings import made
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.patches import Rectangle
@@ -65,10 +66,10 @@ PAGE_IN = 9.2
 DECLARED = {name: read_declaration(file) for name, file in shipped_figures().items()}
 # The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
 LONGEST_FIRST = sorted(
-    (study for study in shipped_studies() if study.settings["steps"]),
-    key=lambda study: -len(study.settings["steps"]),
+    (study for study in shipped_studies() if study.settings.steps),
+    key=lambda study: -len(study.settings.steps),
 )
-DRAWN = {study.name: ("correctness", *study.settings["figures"]) for study in LONGEST_FIRST}
+DRAWN = {study.name: ("correctness", *study.settings.figure_names) for study in LONGEST_FIRST}
 STUDIES = {
     figure: names for figure in DECLARED if (names := [one.name for one in LONGEST_FIRST if figure in DRAWN[one.name]])
 }
@@ -452,7 +453,7 @@ def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(
     folder = tmp_path / "kernels/study/figures"
     folder.mkdir(parents=True)
     (folder / f"{name}.py").write_text(f'"""A figure."""\n\n{source}')
-    study = Study("study", {"figures": ["mine"]}, REDUCTION, {})
+    study = Study("study", made({"figures": ["mine"]}), REDUCTION, {})
     if not mistake:
         check_figures(study, tmp_path)
         assert list(drawn_figures(study, tmp_path, has_clock=True)) == ["correctness", "mine"]

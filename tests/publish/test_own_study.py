@@ -15,13 +15,13 @@ import pandas
 import pytest
 from checkout import ROOT
 from drawn_texts import check_texts, drawn_texts
+from made_settings import made
 from synthetic_sweep import EMULATOR, H200, fail
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.baselines.host import BASELINES
 from kernelsweep.drawing.layout import WIDTHS
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json, read_best
@@ -29,7 +29,6 @@ from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_text
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
-from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.steps.steps_page import steps_text
@@ -86,7 +85,7 @@ def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = 
     for kernel in ("naive", "tiled"):
         (root / f"kernels/product/{kernel}.cu").write_text("__global__ void k() {}\n")
     (root / "config/studies/product.yaml").write_text(STUDY.replace("FIGURES", figures) + further)
-    return read_study("product", root, {"relations": RELATIONS, "baselines": BASELINES})
+    return read_study("product", root)
 
 
 def row(kernel: str, point: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +145,7 @@ def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
 
 def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: Path) -> None:
     def judged(data: StudyData) -> list[tuple[str, float | None, str]]:
-        claims = own_claims("product", data.settings["claims"])
+        claims = own_claims("product", data.settings.claims)
         return [
             (one.verdict, one.measured and round(one.measured.value, 3), one.message) for one in judge(claims, data, {})
         ]
@@ -172,7 +171,7 @@ def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: 
         ({"quantity": "gflop"}, "quantity is 'gflop'; did you mean 'gflops'"),
         ({"reference_kernel": None}, "lacks the key 'reference_kernel'"),
     ):
-        settings = {**data.settings, "claims": [{**data.settings["claims"][0], **wrong}]}
+        settings = made(data.settings) | {"claims": [{**data.settings.claims[0].values(), **wrong}]}
         with pytest.raises(UserError, match=re.escape(message)):
             check_claims(settings, study(here).kernels, "product.yaml")
 
@@ -279,7 +278,7 @@ def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) 
     data = made_up(here)
     found = find_best("product", data, ())
     for search, says in (({"budget": 36, "at": {}}, True), (None, False)):
-        studies = {"product": {**data.settings, "search": search}}
+        studies = {"product": made(data.settings) | {"search": search}}
         assert ("A search measured up to 36 configurations" in best_text(found, studies, H200)) == says
         of_run = answers(studies, found, row_counts([]), H200, {})
         assert ("that a search measured: product" in answer_text(of_run, studies, "", {}, {})) == says
@@ -333,15 +332,16 @@ def test_the_best_has_most_of_the_studys_objective(here: Path) -> None:
 
 def test_claims_may_be_about_quantities(here: Path) -> None:
     data = with_energies(here)
-    claim = {**data.settings["claims"][0], "kernel": None, "reference_kernel": None, "relation": "above"}
+    claim = {**data.settings.claims[0].values(), "kernel": None, "reference_kernel": None, "relation": "above"}
     claims = [
         {**claim, "quantity": "per_joule", "value": 890},
         {**claim, "quantity": "heat", "kernel": "naive", "reference_kernel": "tiled", "value": 3},
         {**claim, "quantity": "energy_mj", "value": 2, "at": {"order": "columns"}},
         {**claim, "quantity": "heat", "reference_kernel": "limit_copy", "value": 1},
     ]
-    check_claims({**data.settings, "claims": claims}, study(here).kernels, "product.yaml")
-    judged = judge(own_claims("product", claims), data, {})
+    settings = made(data.settings) | {"claims": claims}
+    check_claims(settings, study(here).kernels, "product.yaml")
+    judged = judge(own_claims("product", settings.claims), data, {})
     assert [one.measured and round(one.measured.value, 3) for one in judged] == [894.785, 4.0, 2.64, None]
     assert [one.verdict for one in judged] == ["not decidable", "holds", "holds", "not measured"]
     assert judged[3].message == "limit_copy has no heat"
@@ -381,7 +381,7 @@ def test_an_axis_of_many_values_costs_other_axes_no_room(here: Path, monkeypatch
     # Pins, of a search over seven axes: one axis of 32 values beside which no other was drawn, and a legend of 28 lines
     # that left a fifth of the figure for them.
     data = made_up(here)
-    data = replace(data, settings={**data.settings, "search": {"budget": 9, "at": {}}})
+    data = replace(data, settings=made(data.settings) | {"search": {"budget": 9}})
     effect, lines = (import_module(f"kernelsweep.publish.figures.{name}") for name in ("effect", "lines"))
     monkeypatch.setattr(effect, "MOST_ROWS", 7)
     texts = [text.get_text() for text in drawn_texts(effect.draw(data))]
@@ -442,7 +442,7 @@ def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
         ("[{lines: {x: tiles}}]", "figures: lines: x is 'tiles'; did you mean 'tile'?"),
         ("[{lines: {show: gflop}}]", "figures: lines: show is 'gflop'; did you mean 'gflops'?"),
         ("[{lines: {z: n}}]", "figures: lines has 'z'; Allowed: x, by"),
-        ("[lines, {lines: {x: n}}]", "figures.1 is"),
+        ("[lines, {lines: {x: n}}]", "figures lists 'lines' twice"),
     ):
         with pytest.raises(UserError) as error:
             check_figures(study(here, figures), here)

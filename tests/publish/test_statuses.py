@@ -25,7 +25,7 @@ from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
 from kernelsweep.results import PROOF_FAILED, STATUSES
 from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.schema import read_yaml
+from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.study import Study
 
 RECORDING = ROOT / "resources/recordings/nvidia-h200"
@@ -45,8 +45,8 @@ def recorded(study: Study) -> StudyData:
     rows = recorded_rows()
     definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
     metrics = load_metrics([RECORDING / "metrics.csv.gz"], study.name)
-    wanted = {name: definitions[name] for name in study.settings["metrics"]}
-    published = load_published(study.settings["published"], ROOT / "resources/published", not study.compares_times)
+    wanted = {name: definitions[name] for name in study.settings.metrics}
+    published = load_published(study.settings.published, ROOT / "resources/published", not study.compares_times)
     return StudyData(study.settings, rows[rows["study"] == study.name], device, published, Metrics(metrics, wanted))
 
 
@@ -63,7 +63,7 @@ def with_failures(data: StudyData, failures: list[str]) -> StudyData:
 
 def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
     files = drawn_figures(study, ROOT, has_clock=True)
-    if not study.settings["steps"]:
+    if not study.settings.steps:
         files["heatmap"] = shipped_figures()["heatmap"]
     said = {}
     for name, file in files.items():

@@ -11,6 +11,7 @@ from typing import Any
 import pandas
 import pytest
 from checkout import ROOT
+from made_settings import MadeSettings, made
 from reductions import EXCHANGE
 from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, shipped, shipped_data, sweep
 
@@ -27,8 +28,8 @@ from kernelsweep.results import INTERVAL, MEASUREMENT_COLUMNS
 RESOURCES = ROOT / "resources/published"
 
 
-def published(study: dict[str, Any]) -> Published:
-    figures = load_published(study["published"], RESOURCES)
+def published(study: MadeSettings) -> Published:
+    figures = load_published(study.published, RESOURCES)
     assert figures is not None
     return figures
 
@@ -179,7 +180,7 @@ def test_sums_on_the_host_stand_below_the_steps() -> None:
         ],
         ignore_index=True,
     )
-    figures = load_published(UNROLLING["published"] | {"where": {"run": "complete"}}, RESOURCES)
+    figures = published(UNROLLING | {"published": UNROLLING["published"] | {"where": {"run": "complete"}}})
     table = study_table(StudyData(UNROLLING, rows, H200, figures))
     # In the study's order; the scalar loop has no row, and is not made up. The published loop stays as it is.
     assert list(table["kernel"].iloc[len(UNROLLING["steps"]) :]) == ["cpu_numpy", "cpu_recursive_pairwise", "cpu"]
@@ -294,7 +295,7 @@ def exchanged(**rotated: Any) -> StudyData:
     ]
     table = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"width": "Int64"})
     figures = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS | {("gone", "delta=2"): "0 0"})
-    return StudyData(EXCHANGES, table, H200, figures)
+    return StudyData(made(EXCHANGES), table, H200, figures)
 
 
 def test_an_exchange_stands_beside_the_published_one() -> None:
@@ -380,8 +381,8 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
     # and the fraction of a limit given for a row without a time.
     study, measurements = shipped("bandwidth_bound", H200["name"])
     table = study_table(StudyData(study, measurements, H200)).set_index("kernel")
-    assert list(table.index[table["kind"] == "rival"]) == study["rivals"]
-    assert list(table.index[table["kind"] == "limit"]) == [*study["limits"][:2], "limit_copy", "limit_fill"]
+    assert list(table.index[table["kind"] == "rival"]) == study.rival_names
+    assert list(table.index[table["kind"] == "limit"]) == [*study.limits[:2], "limit_copy", "limit_fill"]
     at = measurements[(measurements["array_size"] == 2**28) & (measurements["dtype"] == "int32")]
     at = at[(at["operation"] == "sum") & (at["cache"] == "cold")]
     expected = {
@@ -400,5 +401,5 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
 
     study, emulated = shipped("bandwidth_bound", EMULATOR["name"])
     table = study_table(StudyData(study, emulated, EMULATOR))
-    assert not set(study["rivals"]) & set(table["kernel"])
+    assert not set(study.rival_names) & set(table["kernel"])
     assert not set(expected) & set(table.columns)

@@ -58,7 +58,7 @@ def made_up(folder: Path, device: dict[str, Any] = H200) -> Path:
 def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path: Path) -> None:
     data = StudyData(axpy.settings, load_measurements([made_up(tmp_path)]), H200)
     best = json.loads(best_json(find_best("axpy", data, ()), ["axpy"], H200))
-    (tmp_path / "axpy.h").write_text(constants_header(best, "axpy", axpy.settings["reference"]))
+    (tmp_path / "axpy.h").write_text(constants_header(best, "axpy", axpy.settings.reference))
     program = tmp_path / "program"
     strict = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
     subprocess.run([*gcc.find(), *strict, "-o", program, EXAMPLE / "use_best.cpp"], check=True)
@@ -74,7 +74,7 @@ def test_a_reductions_header_has_the_fastest_block_and_grid_of_each_size(tmp_pat
     data = StudyData(study.settings, rows[rows["study"] == "staged"], H200)
     best = json.loads(best_json(find_best("staged", data, study.kernels), ["staged"], H200))
     header = tmp_path / "staged.h"
-    header.write_text(constants_header(best, "staged", study.settings["reference"]))
+    header.write_text(constants_header(best, "staged", study.settings.reference))
     asked = {"kernel": "staged_warp", "array_size": 2**24, "dtype": "float32", "operation": "sum", "cache": "cold"}
     (entry,) = (entry for entry in best["entries"] if asked.items() <= entry.items())
     place = "kernelsweep::staged::staged_warp::array_size_16777216_dtype_float32_operation_sum"
@@ -87,7 +87,7 @@ def test_a_reductions_header_has_the_fastest_block_and_grid_of_each_size(tmp_pat
 def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study) -> None:
     best = json.loads(best_json([], ["axpy"], EMULATOR))
     with pytest.raises(UserError, match=r"no best configuration of axpy.* There are no times on this platform"):
-        constants_header(best, "axpy", axpy.settings["reference"])
+        constants_header(best, "axpy", axpy.settings.reference)
 
 
 def test_t4_files_fit_the_schema_and_have_the_space_that_was_measured(axpy: Study, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ rule measure_library:
     params:
         journal=path("journal", kernel="{rival}"),
         problem=for_job(parameters.setting, key="problem"),
-        call=for_job(lambda project, study, rival: project.studies[study].settings["rival_calls"].get(rival)),
+        call=for_job(lambda project, study, rival: project.studies[study].settings.rival_calls[rival].values()),
         sweep=for_job(parameters.sweep_beside_kernels),
         measuring=config["measuring"],
         seed=config["seed"],

@@ -18,7 +18,11 @@ rule check_problem:
         "../../envs/kernelsweep.yaml"
     params:
         kernels=for_job(parameters.checked_kernels),
-        rivals=for_job(parameters.setting, key="rival_calls"),
+        rivals=for_job(
+            lambda project, study: {
+                name: call.values() for name, call in project.studies[study].settings.rival_calls.items()
+            }
+        ),
         seed=config["seed"],
         code=code_of("measure/check_problem.py"),
     script:

@@ -46,9 +46,9 @@ rule compare_counts:
         "../../envs/kernelsweep.yaml"
     params:
         steps=[
-            (study, step["kernel"], step["unroll"])
+            (study, step.kernel, step.unroll)
             for study in config["studies"]
-            for step in PROJECT.studies[study].settings["steps"]
+            for step in PROJECT.studies[study].settings.steps
         ],
         command="uv run snakemake --cores 2 counted_against_ncu",
         code=code_of("observe/compare_counts.py"),

@@ -66,7 +66,7 @@ rule measure_kernel:
         search=for_job(parameters.setting, key="search"),
         racing=for_job(
             lambda project, study: config["measuring"]["racing"]
-            and objective_of(parameters.settings(project, study, *parameters.COMPARED)).name == TIME
+            and objective_of(project.studies[study].settings).name == TIME
         ),
         compared=for_job(parameters.searched_quantities),
         measuring=config["measuring"],
@@ -144,8 +144,8 @@ rule describe_environment:
         **at_the_device(resources.shortest_minutes),
     params:
         configuration={
-            "config": PROJECT.config,
-            "studies": {study: PROJECT.studies[study].settings for study in config["studies"]},
+            "config": PROJECT.config.values(),
+            "studies": {study: PROJECT.studies[study].settings.values() for study in config["studies"]},
         },
         kernel_codes=for_job(parameters.codes_to_record),
         target=for_job(Project.target),

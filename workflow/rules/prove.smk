@@ -37,7 +37,7 @@ rule prove_kernel:
         sweep=for_job(parameters.sweep, platform=EMULATOR),
         has_own_axes=for_job(
             lambda project, study, kernel: any(
-                EMULATOR in settings["platforms"]
+                EMULATOR in settings.platforms
                 for settings in (project.studies[study].settings, project.studies[study].entry(kernel))
             )
         ),

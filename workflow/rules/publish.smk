@@ -51,7 +51,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(
                 lambda project, study: {
-                    key: value for key, value in project.studies[study].settings.items() if key != "claims"
+                    key: value for key, value in project.studies[study].settings.values().items() if key != "claims"
                 }
             ),
             figures=for_job(parameters.figures),
@@ -93,7 +93,7 @@ rule make_page:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        title=for_job(lambda project, study=None: project.studies[study].settings["title"] if study else "kernelsweep"),
+        title=for_job(lambda project, study=None: project.studies[study].settings.title if study else "kernelsweep"),
         index=path("index"),
         studies=for_job(parameters.page_studies),
         measurements=for_job(parameters.page_measurements),

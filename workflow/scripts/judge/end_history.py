@@ -12,15 +12,13 @@ from kernelsweep.judge.records import read_records
 from kernelsweep.logs import logged
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.results import ALL_POINT_COLUMNS, write_rows
+from kernelsweep.sweep.settings import StudySettings
 
 with logged(snakemake.log[0], is_answer=True):
     params = snakemake.params
     device = read_device(snakemake.input.device)
-    references = {study: settings["reference"] for study, settings in params.studies.items()}
-    places = {
-        study: {axis: references[study][axis] for axis in place_axes(settings)}
-        for study, settings in params.studies.items()
-    }
+    studies = {name: StudySettings.of_job(study) for name, study in params.studies.items()}
+    places = {name: {axis: study.reference[axis] for axis in place_axes(study)} for name, study in studies.items()}
     found = []
     for kernel, (_, journal) in params.kernels.items():
         records = read_records(journals_of(Path(journal)))

@@ -23,6 +23,7 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.index.statuses import status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import each_row, read_rows, write_rows
+from kernelsweep.sweep.settings import StudySettings
 
 
 def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:
@@ -32,7 +33,7 @@ def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:
 
 with logged(snakemake.log[0]):
     inputs, params, output = snakemake.input, snakemake.params, snakemake.output
-    studies = params.studies
+    studies = {name: StudySettings.of_job(study) for name, study in params.studies.items()}
     device, proofs = read_device(inputs.device, studies), read_proofs(inputs.proofs)
     metric_files = [*inputs.metrics, *params.found_metrics]
     metrics, failed = load_metrics(list(map(Path, metric_files))), failed_proofs(proofs)
@@ -41,15 +42,15 @@ with logged(snakemake.log[0]):
 
     judged, found, compared = [], [], {}
     for name, study in studies.items():
-        claims = [claim for claim in published if claim.study == name] + own_claims(name, study["claims"])
+        claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
         measurements = load_measurements(list(map(Path, params.measurements[name])), name, unproven=failed)
         data = StudyData(study, measurements, device, metrics=Metrics(metrics[metrics["study"] == name]))
         judged += judge(claims, data, params.uncertainties)
-        if study["compares"] == "times":
+        if study.compares == "times":
             compared[name] = study
             found += find_best(name, data, params.gridded[name])
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
-    titles = {name: study["title"] for name, study in studies.items()}
+    titles = {name: study.title for name, study in studies.items()}
     Path(output.claims).write_text(claims_text(judged, titles, device, sources), encoding="utf-8")
     Path(output.best_json).write_text(best_json(found, list(compared), device), encoding="utf-8")
     Path(output.best).write_text(best_text(found, compared, device), encoding="utf-8")

@@ -15,13 +15,14 @@ from kernelsweep.measure.work import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.sweep.study_quantities import objective_of
+from kernelsweep.sweep.settings import Rival
+from kernelsweep.sweep.study_quantities import BUILT_IN, TIME
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     library, report_file = (next(map(Path, files), None) for files in (snakemake.input.library, snakemake.input.report))
     device = read_device(snakemake.input.device)
-    rival = as_kernel(wildcards.rival, problem_of(params.problem, Path.cwd()), params.call)
+    rival = as_kernel(wildcards.rival, problem_of(params.problem, Path.cwd()), Rival.of_job(params.call))
     planned = planned_calls(rival, **params.sweep)
     built = read_report(report_file) if report_file else NOT_COMPILED
     report = library_report(rival, library, built, planned)
@@ -31,7 +32,7 @@ with logged(snakemake.log[0]) as terminal:
     name = f"{wildcards.study}/{rival.name}"
     known_outcomes = outcomes_without_runs(planned, report)
     with Journal(Path(params.journal), notifier(terminal, name)) as journal:
-        job = KernelJob(name, task, wildcards.platform, device, journal, "", objective_of({}), None, terminal)
+        job = KernelJob(name, task, wildcards.platform, device, journal, "", BUILT_IN[TIME], None, terminal)
         outcomes = job.sweep(planned, known_outcomes)
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}

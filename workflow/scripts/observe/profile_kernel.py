@@ -20,6 +20,7 @@ from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.points import launched_columns
+from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study import kernel_of_job
 
 
@@ -50,11 +51,11 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     if snakemake.input.searched:
         measured = each_row(snakemake.input.searched[0])
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=True))
-        chosen = points_to_profile(params.study, sweep)
+        chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
         build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
         report, binary = build_searched(kernel, chosen, *build)
     else:
-        chosen = points_to_profile(params.study, sweep)
+        chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
         binary, report_file = map(Path, snakemake.input.build)
         report = read_report(report_file)
     reasons = {each.point: shorten(each.skipped or why_not_compiled(each) or "", MESSAGE_LENGTH) for each in chosen}

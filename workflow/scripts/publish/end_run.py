@@ -13,12 +13,13 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answer_text, answers, places_text
 from kernelsweep.publish.summary import failed_points, incomplete_run
 from kernelsweep.results import each_row
+from kernelsweep.sweep.settings import StudySettings
 
 # The terminal shows this many failed points.
 LISTED_POINTS = 10
 
 with logged(snakemake.log[0], is_answer=True):
-    studies = snakemake.params.studies
+    studies = {name: StudySettings.of_job(study) for name, study in snakemake.params.studies.items()}
     device = read_device(snakemake.input.device, studies)
     rows = (row for path in snakemake.input.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)

@@ -17,7 +17,7 @@ def limit_bandwidths(data: StudyData) -> pandas.DataFrame:
     """
     rows = at_reference(data.settings, data.measurements, free=("array_size", "cache", "block_size"))
     with_times = timed(rows, data.device)
-    limits = data.settings["limits"]
+    limits = data.settings.limits
     parts = [with_times[with_times["kernel"] == limit_kernel(limit)].assign(limit=limit) for limit in limits]
     of_limits = pandas.concat([with_times.iloc[:0].assign(limit=""), *parts])
     fastest = of_limits.groupby(["limit", "cache", "array_size"], sort=True)["bandwidth_gbs"].max()

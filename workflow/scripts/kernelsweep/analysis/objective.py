@@ -11,6 +11,7 @@ import pandas
 from kernelsweep.intervals import Interval, time_interval
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import INTERVAL
+from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity, objective_of
 
 # The columns of with_costs(): the less, the better.
@@ -19,20 +20,20 @@ COST = ("cost_low", "cost", "cost_high")
 ENERGIES = ("energy_mj", "energy_low_mj", "energy_high_mj")
 
 
-def quantity_of_row(quantity: Quantity, row: Mapping[Any, Any], settings: Mapping[str, Any]) -> Interval | None:
+def quantity_of_row(quantity: Quantity, row: Mapping[Any, Any], settings: StudySettings) -> Interval | None:
     """A quantity of a row of measurements.csv that has a time; None where the row lacks what it is computed from.
 
     settings  the study's
     """
-    axes = problem_of(settings["problem"]).axes
+    axes = problem_of(settings.problem).axes
     known = {axis: row[axis] for axis in axes if not pandas.isna(row.get(axis))}
     measured = {TIME: time_interval(row), ENERGY: _energy(row)}
     return quantity.interval({**known, **work_of_row(row, settings)}, measured)
 
 
-def work_of_row(row: Mapping[Any, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def work_of_row(row: Mapping[Any, Any], settings: StudySettings) -> Mapping[str, Any]:
     """The problem's work at a row's point; empty where the row, as of the driver, lacks an axis that the work needs."""
-    problem = problem_of(settings["problem"])
+    problem = problem_of(settings.problem)
     try:
         return problem.work({axis: row[axis] for axis in problem.axes if not pandas.isna(row.get(axis))})
     except KeyError:
@@ -44,7 +45,7 @@ def _energy(row: Mapping[Any, Any]) -> Interval | None:
     return None if any(map(math.isnan, ends)) else Interval(*ends)
 
 
-def with_costs(rows: pandas.DataFrame, settings: Mapping[str, Any]) -> pandas.DataFrame:
+def with_costs(rows: pandas.DataFrame, settings: StudySettings) -> pandas.DataFrame:
     """The rows with a time that have the study's objective, with the columns COST."""
     quantity = objective_of(settings)
     if quantity.name == TIME:

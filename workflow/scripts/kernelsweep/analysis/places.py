@@ -12,21 +12,22 @@ from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import point_text, size_text
 from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.sweep.settings import StudySettings
 
 
-def size_axes(study: Mapping[str, Any]) -> Sequence[str]:
+def size_axes(study: StudySettings) -> Sequence[str]:
     """The axes that say how large a study's problems are, and which."""
-    return problem_of(study["problem"]).size_axes
+    return problem_of(study.problem).size_axes
 
 
-def kernel_axes(study: Mapping[str, Any]) -> list[str]:
+def kernel_axes(study: StudySettings) -> list[str]:
     """The axes that say how a kernel is built or launched."""
-    return [axis for axis, of_axis in problem_of(study["problem"]).axes.items() if of_axis.of_kernel]
+    return [axis for axis, of_axis in problem_of(study.problem).axes.items() if of_axis.of_kernel]
 
 
-def place_axes(study: Mapping[str, Any]) -> list[str]:
+def place_axes(study: StudySettings) -> list[str]:
     """All other axes: kernels are compared at equal values of these."""
-    return [axis for axis, of_axis in problem_of(study["problem"]).axes.items() if not of_axis.of_kernel]
+    return [axis for axis, of_axis in problem_of(study.problem).axes.items() if not of_axis.of_kernel]
 
 
 def shown_place(data: StudyData) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def shown_place(data: StudyData) -> dict[str, Any]:
 
     Where the sweep has no points there, as after a choice of axes for one run, the largest values that it has.
     """
-    reference = {axis: data.settings["reference"][axis] for axis in place_axes(data.settings)}
+    reference = {axis: data.settings.reference[axis] for axis in place_axes(data.settings)}
     if not at_place(data.kernel_rows, reference).empty:
         return reference
     rows = data.kernel_rows
@@ -43,7 +44,7 @@ def shown_place(data: StudyData) -> dict[str, Any]:
     return {str(axis): value for axis, value in last[0].items()} if last else reference
 
 
-def place_words(point: Mapping[str, Any], study: Mapping[str, Any]) -> str:
+def place_words(point: Mapping[str, Any], study: StudySettings) -> str:
     """A point's size: `2²⁴`, or `n=4096 k=512`."""
     axes = [axis for axis in size_axes(study) if axis in point]
     return size_text(point[axes[0]]) if axes == ["array_size"] else point_text({axis: point[axis] for axis in axes})

@@ -9,6 +9,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import finite, read_rows
+from kernelsweep.sweep.settings import PublishedSettings, StudySettings
 
 FOLDER = "resources/published"
 
@@ -73,7 +74,7 @@ class Published:
         return self.metrics.get((kernel, unroll, name), self.metrics.get((kernel, None, name)))
 
 
-def load_published(spec: Mapping[str, Any] | None, directory: Path, of_outputs: bool = False) -> Published | None:
+def load_published(spec: PublishedSettings | None, directory: Path, of_outputs: bool = False) -> Published | None:
     """The publication that a study's `published` entry names, or None where it names none.
 
     spec        `file` (a CSV in `directory`), `device`, `label`, `compare`; `where` keeps the rows whose columns have
@@ -87,18 +88,18 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path, of_outputs: 
     """
     if spec is None:
         return None
-    path = directory / str(spec["file"])
+    path = directory / str(spec.file)
     if of_outputs:
-        rows = _chosen_rows(path, spec["where"], ("exchange", "arguments", "output"))
+        rows = _chosen_rows(path, spec.where, ("exchange", "arguments", "output"))
         outputs = _each_once(rows, ("exchange", "arguments"), "output", path)
         of = {(exchange, arguments): " ".join(output.split()) for (exchange, arguments), output in outputs.items()}
-        return Published(label=str(spec["label"]), file=str(spec["file"]), outputs=of)
-    rows = _chosen_rows(path, spec["where"], _FIGURES)
-    if spec.get("where_cpu"):
+        return Published(label=str(spec.label), file=str(spec.file), outputs=of)
+    rows = _chosen_rows(path, spec.where, _FIGURES)
+    if spec.where_cpu:
         rows = [row for row in rows if row["kernel"] != CPU]
-        rows += [row for row in _chosen_rows(path, spec["where_cpu"], _FIGURES) if row["kernel"] == CPU]
-    if spec.get("where_metrics"):
-        further = _chosen_rows(path, spec["where_metrics"], _FIGURES)
+        rows += [row for row in _chosen_rows(path, spec.where_cpu, _FIGURES) if row["kernel"] == CPU]
+    if spec.where_metrics:
+        further = _chosen_rows(path, spec.where_metrics, _FIGURES)
         rows += [row for row in further if row["metric"] != _TIME_METRIC]
     figures = _each_once([{"unroll": "", **row} for row in rows], ("kernel", "unroll", "metric"), "value", path)
     times = [row for row in rows if row["metric"] == _TIME_METRIC]
@@ -115,19 +116,19 @@ def load_published(spec: Mapping[str, Any] | None, directory: Path, of_outputs: 
     # Rounded to a femtosecond: 0.1644 ms is 164.4 us, not 164.39999999999998.
     of_times = [(kernel, unroll, value) for (kernel, unroll, metric), value in values.items() if metric == _TIME_METRIC]
     if not of_times:
-        raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec['where'] or {})}")
+        raise UserError(f"{path}: no row with metric `time` matches published.where = {dict(spec.where)}")
     return Published(
-        label=str(spec["label"]),
-        file=str(spec["file"]),
-        device=str(spec["device"]),
+        label=str(spec.label),
+        file=str(spec.file),
+        device=str(spec.device),
         source=", ".join(dict.fromkeys(row["source"] for row in times)),
-        compare=str(spec["compare"]),
+        compare=str(spec.compare),
         times_us={
             (kernel, unroll): round(value * unit, 9)
             for (kernel, unroll, value), unit in zip(of_times, units, strict=True)
         },
         metrics={figure: value for figure, value in values.items() if figure[2] != _TIME_METRIC},
-        ratios=_ratios(directory / str(spec["ratios"])) if spec.get("ratios") else (),
+        ratios=_ratios(directory / str(spec.ratios)) if spec.ratios else (),
     )
 
 
@@ -178,11 +179,11 @@ def _chosen_rows(path: Path, where: Mapping[str, Any] | None, columns: Sequence[
     return [row for row in rows if all(row[column] == str(value) for column, value in where.items())]
 
 
-def check_published(settings: Mapping[str, Any], root: Path, shown: str) -> None:
+def check_published(settings: StudySettings, root: Path, shown: str) -> None:
     """Raise UserError if a file of published figures that a study names doesn't exist."""
-    published = settings["published"]
+    published = settings.published
     for key in ("file", "ratios") if published else ():
-        name = published[key]
+        name: str | None = getattr(published, key)
         if name and not (root / FOLDER / name).is_file():
             known = sorted(path.name for path in (root / FOLDER).glob("*.csv"))
             guess = nearest(name, known) or ";"

@@ -10,6 +10,7 @@ import pandas
 
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import DRIVER_LIMIT_KERNELS, EDITED, PROOF_FAILED
+from kernelsweep.sweep.settings import StudySettings
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
@@ -22,36 +23,34 @@ def one_study(measurements: pandas.DataFrame) -> pandas.DataFrame:
     return measurements
 
 
-def at_reference(
-    study: Mapping[str, Any], measurements: pandas.DataFrame, free: Sequence[str] = ()
-) -> pandas.DataFrame:
+def at_reference(study: StudySettings, measurements: pandas.DataFrame, free: Sequence[str] = ()) -> pandas.DataFrame:
     """The rows at the study's reference point; the axes in `free` may differ from it."""
     rows = one_study(measurements)
     # One selection: each copies all columns.
-    wanted = [rows[column] == value for column, value in study["reference"].items() if column not in free]
+    wanted = [rows[column] == value for column, value in study.reference.items() if column not in free]
     return rows[np.logical_and.reduce([mask.fillna(False).to_numpy(bool) for mask in wanted])] if wanted else rows
 
 
-def with_shown_output(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+def with_shown_output(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows whose outputs the study compares with published ones, of any array size; none if it compares times."""
     rows = at_reference(study, measurements, free=("block_size", "array_size"))
-    if study["compares"] != "outputs":
+    if study.compares != "outputs":
         return rows.iloc[:0]
     is_one_block = rows["block_size"] * rows["unroll"] == rows["array_size"]
-    has_width = rows["width"] == study["reference"]["block_size"]
+    has_width = rows["width"] == study.reference["block_size"]
     shown: pandas.DataFrame = rows[is_one_block & has_width]
     return shown.sort_values("unroll")
 
 
-def of_kernels(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+def of_kernels(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows of the study's own kernels, without libraries, driver limits and host baselines."""
-    return measurements[measurements["kernel"].isin([kernel["name"] for kernel in study["kernels"]])]
+    return measurements[measurements["kernel"].isin([kernel.name for kernel in study.kernels])]
 
 
-def on_device(study: Mapping[str, Any], measurements: pandas.DataFrame) -> pandas.DataFrame:
+def on_device(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
     """The rows of the study's kernels, its libraries, and the driver's copy and fill, without host baselines."""
-    names = [kernel["name"] for kernel in study["kernels"]]
-    return measurements[measurements["kernel"].isin([*names, *study["rivals"], *DRIVER_LIMIT_KERNELS])]
+    names = [kernel.name for kernel in study.kernels]
+    return measurements[measurements["kernel"].isin([*names, *study.rival_names, *DRIVER_LIMIT_KERNELS])]
 
 
 def has_times(device: Mapping[str, Any]) -> bool:

@@ -72,7 +72,7 @@ def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFram
 def shown_metrics(data: StudyData, found: pandas.DataFrame) -> list[str]:
     """The metrics that the study names and that were collected."""
     collected = set(found["metric"])
-    return [name for name in data.settings.get("metrics", ()) if name in collected]
+    return [name for name in data.settings.metrics if name in collected]
 
 
 def by_step(found: pandas.DataFrame, metric: str, column: str, steps: int) -> pandas.Series[float]:

@@ -12,6 +12,7 @@ import pandas
 from kernelsweep.analysis.words import UNDEFINED_MARK, step_name
 from kernelsweep.results import POINT_COLUMNS
 from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
+from kernelsweep.sweep.settings import StudySettings
 
 # The vectors that threads load, and the blocks of a cluster, in kernels whose launches fit their grid to the array.
 _VECTOR_BYTES = 16
@@ -65,17 +66,17 @@ def _whole_clusters(blocks: Any) -> Any:
     return -(-blocks // _CLUSTER_SIZE) * _CLUSTER_SIZE
 
 
-def ladder_steps(study: Mapping[str, Any], device: Mapping[str, Any]) -> list[Step]:
+def ladder_steps(study: StudySettings, device: Mapping[str, Any]) -> list[Step]:
     """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
     return [
         Step(
-            str(step["kernel"]),
-            int(step["unroll"]),
+            str(step.kernel),
+            int(step.unroll),
             None
-            if step["grid_size"] is None
-            else grid_on_device(step["grid_size"], device["multiprocessors"], study["reference"]["block_size"]),
+            if step.grid_size is None
+            else grid_on_device(step.grid_size, device["multiprocessors"], study.reference["block_size"]),
         )
-        for step in study["steps"]
+        for step in study.steps
     ]
 
 

@@ -17,6 +17,7 @@ from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, 
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
 from kernelsweep.results import ALL_POINT_COLUMNS, EDITED
+from kernelsweep.sweep.settings import StudySettings
 
 PUBLISHED_FOLDER = Path("resources/published")
 
@@ -35,7 +36,7 @@ class StudyData:
     Raises ValueError when `measurements` are of several studies.
     """
 
-    settings: Mapping[str, Any]
+    settings: StudySettings
     measurements: pandas.DataFrame
     device: Mapping[str, Any]
     published: Published | None = None
@@ -48,7 +49,7 @@ class StudyData:
     @property
     def title(self) -> str:
         """The study's heading."""
-        return str(self.settings["title"])
+        return str(self.settings.title)
 
     @property
     def has_times(self) -> bool:
@@ -68,7 +69,7 @@ class StudyData:
     @property
     def kernel_names(self) -> list[str]:
         """The study's kernels in the order of their story."""
-        return [str(kernel["name"]) for kernel in self.settings["kernels"]]
+        return [str(kernel.name) for kernel in self.settings.kernels]
 
     @property
     def gridded(self) -> list[str]:
@@ -92,9 +93,9 @@ class StudyData:
         return of_kernels(self.settings, at_reference(self.settings, self.measurements, free))
 
 
-def compares_outputs(settings: Mapping[str, Any]) -> bool:
+def compares_outputs(settings: StudySettings) -> bool:
     """Whether a study shows its kernels' outputs instead of times and metrics."""
-    return bool(settings["compares"] == "outputs")
+    return bool(settings.compares == "outputs")
 
 
 def read_study_data(
@@ -108,6 +109,7 @@ def read_study_data(
 ) -> StudyData:
     """A study's record from its result files and, in the current folder, resources/published.
 
+    settings      the study's, as plain values
     measurements  CSV files with the columns of measurements.csv; rows of other studies are left out
     device        a device.json
     proofs        CSV files with the columns of proofs.csv
@@ -118,11 +120,12 @@ def read_study_data(
     rows = load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read))
     recorded_before = (name + "/" + rows["kernel"]).isin(list(edited))
     rows.loc[recorded_before, "flags"] = (rows.loc[recorded_before, "flags"] + f" {EDITED}").str.strip()
+    study_settings = StudySettings.of_job(settings)
     return StudyData(
-        settings=settings,
+        settings=study_settings,
         measurements=rows,
         device=read_device(device, [name]),
-        published=load_published(settings["published"], PUBLISHED_FOLDER, compares_outputs(settings)),
+        published=load_published(study_settings.published, PUBLISHED_FOLDER, compares_outputs(study_settings)),
         metrics=metrics or Metrics(),
         proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},
     )

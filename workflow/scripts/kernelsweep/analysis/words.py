@@ -8,6 +8,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.results import PROOF_FAILED
+from kernelsweep.sweep.settings import StudySettings
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A size this close to a large power of two is written by its distance from it: 2²⁰+3 rather than 1,048,579.
@@ -93,9 +94,9 @@ def place_text(values: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, texts))
 
 
-def reference_text(study: Mapping[str, Any], free: Sequence[str] = ()) -> str:
+def reference_text(study: StudySettings, free: Sequence[str] = ()) -> str:
     """A study's reference point, without the axes in `free`."""
-    return place_text({axis: value for axis, value in study["reference"].items() if axis not in free})
+    return place_text({axis: value for axis, value in study.reference.items() if axis not in free})
 
 
 def device_text(device: Mapping[str, Any]) -> str:

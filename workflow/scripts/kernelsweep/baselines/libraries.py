@@ -20,12 +20,13 @@ from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.launches import function_name
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, valid_points
 from kernelsweep.sweep.resolve import swept_axes
-from kernelsweep.sweep.schema import check
-from kernelsweep.sweep.study import KERNEL_SCHEMA, Study, read_kernel
+from kernelsweep.sweep.settings import AxesLayer, Config, KernelSettings, LaunchSettings, Rival
+from kernelsweep.sweep.study import Study, read_kernel
 
 # The longest chain of additions of an element: each of these libraries sums at least 2^16 chains, if the array has as
 # many elements, and adds the chains up in trees.
@@ -118,15 +119,15 @@ NOT_COMPILED: Mapping[str, Any] = {"status": "ok", "message": "", "target": None
 IMPLEMENTATION = "kernelsweep.baselines.library_platform:LibraryPlatform"
 
 
-def as_kernel(name: str, problem: Problem, call: Mapping[str, Any], shown: str = "rivals") -> KernelSource:
+def as_kernel(name: str, problem: Problem, call: Rival, shown: str = "rivals") -> KernelSource:
     """A library as a kernel of a problem, whose one launch stands for the call.
 
     call   a study's entry for the library, with its arguments
     shown  where the study has that entry, for messages
     """
-    launch = {"kernel": call["call"], "grid": 1, "block": 1, "arguments": call["arguments"]}
-    entry = {"name": name, "launches": [launch], "roundings": LIBRARIES[name].roundings}
-    return read_kernel(check(entry, KERNEL_SCHEMA, shown, {}), Path(f"{name}.py"), problem, {}, shown)
+    launch = LaunchSettings(kernel=call.call, grid=1, block=1, arguments=call.arguments)
+    entry = KernelSettings(name=name, launches=[launch], roundings=LIBRARIES[name].roundings)
+    return read_kernel(entry, Path(f"{name}.py"), problem, {}, shown)
 
 
 def why_missing(name: str) -> str | None:
@@ -155,7 +156,7 @@ def headers(name: str) -> tuple[list[str], str]:
     return ([str(newest[0])], newest[1]) if newest else ([], "")
 
 
-def library_axes(config: Mapping[str, Any], study: Study, platform: str, rival: str | None = None) -> list[Axes]:
+def library_axes(config: Config, study: Study, platform: str, rival: str | None = None) -> list[Axes]:
     """The axes of what is measured beside a study's kernels on a platform, as kernel_axes.
 
     rival  a library; None for the driver
@@ -163,9 +164,10 @@ def library_axes(config: Mapping[str, Any], study: Study, platform: str, rival: 
     Libraries choose their own blocks. So their points lack the axes that say how kernels are built or launched, unless
     the data or the library's call depends on them.
     """
-    call = study.settings["rival_calls"].get(rival, {})
     needed = {name for name, axis in study.problem.axes.items() if not axis.of_kernel}
+    call = AxesLayer()
     if rival is not None:
+        call = study.settings.rival_calls[rival]
         needed |= {*study.problem.instance_axes, *axes_of_call(as_kernel(rival, study.problem, call))}
     sweeps = swept_axes(config, study, call, False, platform)
     return [{name: values for name, values in axes.items() if name in needed} for axes in sweeps]
@@ -173,8 +175,7 @@ def library_axes(config: Mapping[str, Any], study: Study, platform: str, rival: 
 
 def words_of(kernel: KernelSource) -> tuple[str, ...]:
     """The expressions for the words of a study's call, whose launch stands for it."""
-    function = kernel.launches.listed[0].function
-    return function[1] if function else ()
+    return function_name(kernel.launches.listed[0].kernel or kernel.name)[1]
 
 
 def axes_of_call(kernel: KernelSource) -> set[str]:

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.fork_server import thread_count
 from kernelsweep.locks import lock_first, process
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed

@@ -19,6 +19,7 @@ from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, instantiation, skip_reason, valid_points
 from kernelsweep.sweep.resolve import restrictions_of
+from kernelsweep.sweep.settings import Config, ProfiledPoint, StudySettings
 from kernelsweep.sweep.study import OF_STEPS, Study
 
 
@@ -68,7 +69,7 @@ def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | N
     return nearest(sweep)
 
 
-def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[PlannedPoint]:
+def points_to_profile(study: StudySettings, sweep: KernelSweep) -> list[PlannedPoint]:
     """A kernel's points to profile.
 
     study  its checked settings: steps, reference, profiled
@@ -78,16 +79,16 @@ def points_to_profile(study: Mapping[str, Any], sweep: KernelSweep) -> list[Plan
     axis that neither says has its largest number with which the point can run, or its first text. In other studies,
     it is the point that is nearest to the reference point.
     """
-    if not study["steps"]:
-        nearest = nearest_point(study["reference"], sweep)
+    if not study.steps:
+        nearest = nearest_point(study.reference, sweep)
         return sweep.planned([nearest]) if nearest else []
     axes, *_ = sweep.axes
     chosen: dict[Point, PlannedPoint] = {}
-    for step in [{**step, "at": {}} for step in study["steps"]] + list(study["profiled"]):
-        if step["kernel"] != sweep.kernel.name:
+    for step in (*study.steps, *study.profiled):
+        if step.kernel != sweep.kernel.name:
             continue
-        values = {**study["reference"], **step["at"]}
-        values |= {axis: step[axis] for axis in OF_STEPS if axis in axes}
+        values = {**study.reference, **(step.at if isinstance(step, ProfiledPoint) else {})}
+        values |= {axis: getattr(step, axis) for axis in OF_STEPS if axis in axes}
         if values.get(GRID_SIZE) is not None:
             values[GRID_SIZE] = grid_on_device(values[GRID_SIZE], sweep.multiprocessors, values["block_size"])
         tried = {axis: [values[axis]] if axis in values else _in_turn(swept) for axis, swept in axes.items()}
@@ -123,16 +124,14 @@ class PicturedStep:
     point: Point
 
 
-def pictured_steps(
-    config: Mapping[str, Any], study: Study, counted: Mapping[str, Sequence[Point]]
-) -> list[PicturedStep]:
+def pictured_steps(config: Config, study: Study, counted: Mapping[str, Sequence[Point]]) -> list[PicturedStep]:
     """The study's steps, or else its kernels; without those that can't run, and none where outputs are compared.
 
     counted  the points of each kernel that are counted on the emulator
     """
-    if study.settings["compares"] == "outputs":
+    if study.settings.compares == "outputs":
         return []
-    steps = [(step["kernel"], step["unroll"]) for step in study.settings["steps"]]
+    steps = [(step.kernel, step.unroll) for step in study.settings.steps]
     found = []
     for place, (kernel, unroll) in enumerate(steps or [(name, None) for name in study.kernels]):
         point = next((point for point in counted[kernel] if unroll is None or point.get("unroll", 1) == unroll), None)

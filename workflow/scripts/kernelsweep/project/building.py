@@ -27,7 +27,7 @@ MOST_UNITS_BEFORE = 32
 @cache
 def compiles_what_it_measures(project: Project, platform: str, study: str, kernel: str) -> bool:
     """Whether the job that measures a kernel compiles it: for a search, only the configurations that it proposes."""
-    if not kind_of(platform).has_clock or project.studies[study].settings["search"]:
+    if not kind_of(platform).has_clock or project.studies[study].settings.search:
         return True
     return unit_count(project, project.target(platform), study, kernel) > MOST_UNITS_BEFORE
 
@@ -57,7 +57,7 @@ def build_settings(project: Project, study: str, kernel: str, target: str = EMUL
         **compiler(project, target),
         "units": [asdict(unit) for unit in compiled_units(project, target, study, kernel)],
         "options": list(source.options),
-        "constants": list(source.launches.constants),
+        "constants": list(source.launches.entry.constants),
     }
 
 

@@ -106,7 +106,7 @@ def observed_build(project: Project, platform: str, study: str, kernel: str) -> 
 
 def searched_points(project: Project, platform: str, study: str, kernel: str) -> list[str]:
     """The points that a search has measured; none where nothing is searched."""
-    is_search = bool(project.studies[study].settings["search"]) and kind_of(platform).has_clock
+    is_search = bool(project.studies[study].settings.search) and kind_of(platform).has_clock
     return [path("points", platform=platform, study=study, kernel=kernel)] if is_search else []
 
 
@@ -138,11 +138,11 @@ def points(project: Project, scope: str) -> list[str]:
     settings = {study: project.studies[study].settings for study in project.studies_of(scope)}
     return [
         *found,
-        *(path("baselines", platform=platform, study=study) for study in settings if settings[study]["baselines"]),
+        *(path("baselines", platform=platform, study=study) for study in settings if settings[study].baselines),
         *(
             path("rival", platform=platform, study=study, rival=rival)
             for study in settings
-            for rival in settings[study]["rivals"]
+            for rival in settings[study].rival_names
         ),
         *(path("driver_limits", platform=platform, study=study) for study in settings if driver_limits(project, study)),
     ]
@@ -150,7 +150,7 @@ def points(project: Project, scope: str) -> list[str]:
 
 def driver_limits(project: Project, study: str) -> list[str]:
     """Which of the driver's copy and fill are limits of a study."""
-    return [name for name in project.studies[study].settings["limits"] if name in DRIVER_LIMITS]
+    return [name for name in project.studies[study].settings.limits if name in DRIVER_LIMITS]
 
 
 def measurements(project: Project, scope: str) -> list[str]:
@@ -187,7 +187,7 @@ def proofs(project: Project, scope: str) -> list[str]:
     if is_recording(platform):
         return []
     found = of_kernels(project, scope, "kernel_proofs")
-    is_elsewhere = platform in project.config["gpu_models"]
+    is_elsewhere = platform in project.config.gpu_models
     if not kind_of(platform).needs_gpu or not (is_elsewhere or find_sanitizer()):
         return found
     return found + [
@@ -219,7 +219,7 @@ def made_metrics(project: Project, scope: str) -> list[str]:
     parts = kernel_metrics(project, scope)
     if kind_of(platform).counts:
         return [part for part in parts if Path(part).is_file()]
-    return parts if project.config["profile"] else []
+    return parts if project.config.profile else []
 
 
 def found_metrics(project: Project, scope: str) -> dict[str, str]:
@@ -270,24 +270,24 @@ def findings(project: Project, platform: str) -> list[str]:
 
 def compared(project: Project, platform: str, side: str) -> list[str]:
     """The measurements of a side, "before" or "after", of the comparison that the configuration asks for."""
-    named = project.config["compare"][side]
+    named = getattr(project.config.compare, side)
     if named == PREVIOUS:
         return []
     if named != NOW:
-        return side_files(named, project.config["studies"])
+        return side_files(named, project.config.studies)
     return measurements(project, platform) if is_recording(platform) else of_kernels(project, platform, "points")
 
 
 def own_figures(project: Project, study: str) -> list[str]:
     """The files of a study's own figures that it names."""
-    own, named = figure_files.own_figures(study, project.root), project.studies[study].settings["figures"]
+    own, named = figure_files.own_figures(study, project.root), project.studies[study].settings.figure_names
     return [shown(own[name], project.root) for name in named if name in own]
 
 
 def published_data(project: Project, study: str) -> list[str]:
     """The published figures that a study is compared with."""
-    published = project.studies[study].settings["published"]
-    named = [published["file"], published["ratios"]] if published else []
+    published = project.studies[study].settings.published
+    named = [published.file, published.ratios] if published else []
     return [f"resources/published/{name}" for name in named if name]
 
 
@@ -297,7 +297,7 @@ def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
     Platform and study stay wildcards. The table comes first: as Markdown, CSV, LaTeX, and in short.
     """
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
-    widths, formats = project.config["figure_widths"], formats_of(project.config["sweep"])
+    widths, formats = project.config.figure_widths, formats_of(project.config.sweep)
     figures = [file for name in drawn for width in widths for file in file_names(name, width, formats)]
     return [
         *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),

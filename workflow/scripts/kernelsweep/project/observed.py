@@ -42,11 +42,11 @@ def counted(project: Project, study: str, kernel: str) -> CountedPoints:
     of_study, source = project.studies[study], project.kernel(study, kernel)
     # The steps of a story are counted where a GPU runs them; else nothing but the study's values for the emulator tells
     # how much data that can take.
-    platform = _NO_PLATFORM if of_study.settings["steps"] else EMULATOR
+    platform = _NO_PLATFORM if of_study.settings.steps else EMULATOR
     swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
     restrictions = restrictions_of(project.config, of_study, kernel)
     settings = of_study.settings
-    sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, settings["tied"], bool(settings["search"]))
+    sweep = KernelSweep(source, swept, 0, restrictions, EMULATOR, settings.tied, bool(settings.search))
     devices = [MULTIPROCESSORS, *(_multiprocessors(project, name) for name in profiled_recordings(project))]
     own, *others = [_counted_points(of_study, replace(sweep, multiprocessors=count)) for count in devices]
     return CountedPoints(list(dict.fromkeys(sum(others, own))), own)
@@ -55,9 +55,9 @@ def counted(project: Project, study: str, kernel: str) -> CountedPoints:
 def _counted_points(study: Study, sweep: KernelSweep) -> list[Point]:
     """The points to profile on a GPU, without those that can't run; else the point nearest to the reference point."""
     profiled = [each.point for each in points_to_profile(study.settings, sweep) if not each.skipped]
-    if profiled or not study.settings["steps"]:  # Without steps, it is the nearest already.
+    if profiled or not study.settings.steps:  # Without steps, it is the nearest already.
         return profiled
-    nearest = nearest_point(study.settings["reference"], sweep)
+    nearest = nearest_point(study.settings.reference, sweep)
     return [nearest] if nearest else []
 
 

@@ -51,8 +51,8 @@ def sweep(project: Project, platform: str, study: str, kernel: str) -> dict[str,
     return {
         "axes": axes(project, platform, study, kernel),
         "restrictions": restrictions_of(project.config, project.studies[study], kernel),
-        "tied": settings["tied"],
-        "searched": bool(settings["search"]),
+        "tied": settings.tied,
+        "searched": bool(settings.search),
     }
 
 
@@ -62,18 +62,18 @@ def sweep_beside_kernels(project: Project, platform: str, study: str, rival: str
     return {
         "sweeps": libraries.library_axes(project.config, of_study, platform, rival),
         "restrictions": restrictions_of(project.config, of_study, None),
-        "tied": of_study.settings["tied"],
+        "tied": of_study.settings.tied,
     }
 
 
 def setting(project: Project, study: str, key: str) -> Any:
     """One of a study's settings."""
-    return project.studies[study].settings[key]
+    return project.studies[study].settings.values(key)[key]
 
 
 def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
     """Some of a study's settings."""
-    return {key: project.studies[study].settings[key] for key in ("compares", *keys)}
+    return project.studies[study].settings.values("compares", *keys)
 
 
 def settings_by_study(project: Project, scope: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -83,13 +83,17 @@ def settings_by_study(project: Project, scope: str, keys: tuple[str, ...]) -> di
 
 def searched_quantities(project: Project, study: str) -> dict[str, Any]:
     """What a search compares configurations by; nothing else is measured otherwise for it."""
-    return settings(project, study, *COMPARED) if project.studies[study].settings["search"] else {}
+    return (
+        settings(project, study, *COMPARED)
+        if project.studies[study].settings.search
+        else {"quantities": {}, "objective": None}
+    )
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:
     """What a job needs besides a kernel's file to read the kernel: its problem, and its settings in the study."""
     of_study, source = project.studies[study], project.kernel(study, kernel)
-    return {"named": source.problem.named, "settings": of_study.entry(kernel), "cxx": of_study.settings["cxx"]}
+    return {"named": source.problem.named, "settings": of_study.entry(kernel).values(), "cxx": of_study.settings.cxx}
 
 
 def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
@@ -170,9 +174,9 @@ def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, s
 
     Without their uncertainties: these change judgements only, and nothing has to be collected again.
     """
-    names = dict.fromkeys([*project.studies[study].settings["metrics"], *project.config["profiling"]["metrics"]])
-    table = project.config["metrics"]
-    return {name: {key: text for key, text in table[name].items() if key != "uncertainty"} for name in names}
+    names = dict.fromkeys([*project.studies[study].settings.metrics, *project.config.profiling.metrics])
+    table = project.config.metrics
+    return {name: {key: text for key, text in table[name].values().items() if key != "uncertainty"} for name in names}
 
 
 def pictured_kernels(project: Project, study: str) -> dict[str, dict[str, Any]]:
@@ -250,7 +254,7 @@ def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[s
         "is_made": not recorded,
         "excluded": combinations_of(project.config, of_study, kernel, platform) - valid if valid else 0,
         "valid": valid,
-        "searched": bool(of_study.settings["search"]) and kind_of(platform).has_clock,
+        "searched": bool(of_study.settings.search) and kind_of(platform).has_clock,
         "file": path("points", platform=platform, study=study, kernel=kernel),
         "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
     }

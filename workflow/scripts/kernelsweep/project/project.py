@@ -13,11 +13,9 @@ from typing import Any
 
 from kernelsweep.analysis.published import check_published
 from kernelsweep.baselines.check import check_baselines
-from kernelsweep.baselines.host import BASELINES
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
-from kernelsweep.judge.claims.relations import RELATIONS
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
@@ -28,12 +26,9 @@ from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.planning import check_sweeps
+from kernelsweep.sweep.settings import Config
 from kernelsweep.sweep.study import Study, read_study
 from kernelsweep.sweep.study_quantities import objective_of
-
-# The names that a study's file may use because a later stage than the sweep knows them, by the kind that a schema asks
-# for as `x-known: KIND`.
-_KNOWN: Mapping[str, Iterable[str]] = {"baselines": BASELINES, "relations": RELATIONS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +37,13 @@ class Project:
 
     root       the folder of the Snakefile
     config     config.yaml and what --config set, checked, with defaults
-    studies    every study in config/studies/, by name; `config["studies"]` names those that `all` runs
+    studies    every study in config/studies/, by name; `config.studies` names those that `all` runs
     platforms  where this run's points run, or were run
     models     the platforms among them that are GPUs, with their models
     """
 
     root: Path
-    config: Mapping[str, Any]
+    config: Config
     studies: Mapping[str, Study]
     platforms: Sequence[str]
     models: Mapping[str, Model]
@@ -58,7 +53,7 @@ class Project:
         platform, study = parts_of(scope)
         if study:
             return [_known(study, self.studies, "study")]
-        return [name for name in self.config["studies"] if self.can_have(platform, name)]
+        return [name for name in self.config.studies if self.can_have(platform, name)]
 
     def can_have(self, platform: str, study: str) -> bool:
         """Whether a platform can have results of a study: a recording has those that were recorded."""
@@ -83,8 +78,8 @@ class Project:
         """
         if target := kind_of(platform).target:
             return target
-        if self.config["arch"] != "native":
-            return str(self.config["arch"])
+        if self.config.arch != "native":
+            return str(self.config.arch)
         return self.models[_known(platform, self.models, "GPU of this run")].arch
 
 
@@ -119,22 +114,24 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         check_metrics(checked, study)
     if (root / CLAIMS_FILE).is_file():
         check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
-    platforms, models = choose_platforms(checked["platform"], root, checked["gpu_models"], jobs_bring_pycuda)
-    if checked["profile"]:
+    platforms, models = choose_platforms(
+        checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
+    )
+    if checked.profile:
         observed_platforms(list(models), platforms, "profile: true")
     if models:
         check_energy(checked, studies)
-    check_run_axes(checked["axes"], list(studies.values()), root)
+    check_run_axes(checked.axes, list(studies.values()), root)
     for study in studies.values():
         check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
 
 
-def check_energy(config: Mapping[str, Any], studies: Mapping[str, Study]) -> None:
+def check_energy(config: Config, studies: Mapping[str, Study]) -> None:
     """Raise UserError for a study of this run whose objective needs energies, if none are measured."""
-    for name in config["studies"]:
+    for name in config.studies:
         objective = objective_of(studies[name].settings)
-        if objective.needs_energy and not config["measuring"]["energy_seconds"]:
+        if objective.needs_energy and not config.measuring.energy_seconds:
             raise UserError(
                 f"{studies[name].file}: objective is {objective.name!r}, which is computed from energies. "
                 f"{CONFIG_FILE}: measuring.energy_seconds is 0. Set it to 1 or 2."
@@ -189,12 +186,12 @@ def check_study_names(names: Collection[str], root: Path) -> None:
             )
 
 
-def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
+def load_config(config: Mapping[str, Any], root: Path) -> Config:
     """config.yaml, with what --config sets: checked by every stage, with defaults. Raises UserError as load_project."""
     checked = read_config(config, root)
-    check_names(checked["platforms"], CONFIG_FILE)
+    check_names(checked.platforms, CONFIG_FILE)
     try:
-        definitions(checked["metrics"])
+        definitions(checked.values("metrics")["metrics"])
     except UserError as error:
         raise UserError(f"{CONFIG_FILE}: {error}") from error
     return checked
@@ -202,9 +199,9 @@ def load_config(config: Mapping[str, Any], root: Path) -> dict[str, Any]:
 
 def load_study(name: str, root: Path) -> Study:
     """A study, checked by every stage. Raises UserError as load_project."""
-    study = read_study(name, root, _KNOWN)
-    for entry in (study.settings, *study.settings["kernels"], *study.settings["further"]):
-        check_names(entry["platforms"], study.file)
+    study = read_study(name, root)
+    for entry in (study.settings, *study.settings.kernels, *study.settings.further):
+        check_names(entry.platforms, study.file)
     check_baselines(study)
     check_claims(study.settings, study.kernels, study.file)
     check_published(study.settings, root, study.file)
@@ -212,9 +209,9 @@ def load_study(name: str, root: Path) -> Study:
     return study
 
 
-def check_metrics(config: Mapping[str, Any], study: Study) -> None:
+def check_metrics(config: Config, study: Study) -> None:
     """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
-    check_metric_names(config["profiling"]["metrics"], config["metrics"], f"{CONFIG_FILE}: profiling")
-    check_metric_names(study.settings["metrics"], config["metrics"], study.file)
-    if study.settings["steps"]:
-        check_claimed_metrics(study.settings["claims"], config["metrics"], study.file)
+    check_metric_names(config.profiling.metrics, config.metrics, f"{CONFIG_FILE}: profiling")
+    check_metric_names(study.settings.metrics, config.metrics, study.file)
+    if study.settings.steps:
+        check_claimed_metrics(study.settings.claims, config.metrics, study.file)

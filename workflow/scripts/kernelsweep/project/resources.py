@@ -44,16 +44,16 @@ def spanned_points(project: Project, platform: str, study: str, kernel: str) -> 
     """
     of_study = project.studies[study]
     listed = listed_points(project.config, of_study, kernel, platform)
-    if of_study.settings["search"] and kind_of(platform).has_clock:
-        return searched_count(listed, of_study.problem, of_study.settings["search"]["budget"])
+    if of_study.settings.search and kind_of(platform).has_clock:
+        return searched_count(listed, of_study.problem, of_study.settings.search.budget)
     return len(listed)
 
 
 def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -> int:
     """The number of chunks that a kernel's sweep is cut into; 1 if one job measures, or searches, the whole kernel."""
-    if project.studies[study].settings["search"]:
+    if project.studies[study].settings.search:
         return 1
-    return chunk_count(spanned_points(project, platform, study, kernel), project.config["points_per_job"])
+    return chunk_count(spanned_points(project, platform, study, kernel), project.config.points_per_job)
 
 
 def points_of_job(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
@@ -78,7 +78,7 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
         return 1
     if not kind_of(platform).has_clock:  # It compiles first, and then measures.
         return min(unit_count(project, project.target(platform), study, kernel), cores or CLUSTER_CORES)
-    if project.studies[study].settings["search"]:
+    if project.studies[study].settings.search:
         units, gpus = spanned_points(project, platform, study, kernel), 1
     else:
         units = unit_count(project, project.target(platform), study, kernel)
@@ -97,7 +97,7 @@ def measuring_priority(project: Project, platform: str, study: str, kernel: str,
     if not points_of_job(project, platform, study, kernel, chunks):
         return 0
     # A study that config.yaml doesn't list is run alone.
-    scope = platform if study in project.config["studies"] else scope_of(platform, study)
+    scope = platform if study in project.config.studies else scope_of(platform, study)
     return 1 + _by_points(project, scope).index((study, kernel))
 
 
@@ -132,7 +132,7 @@ def most_measuring(gpus: int, cores: int) -> int:
 
 def resource_names(project: Project) -> list[str]:
     """The resources that jobs at a platform's device ask for; config.yaml's `gpu_models` may name some."""
-    added = {name for model in project.config["gpu_models"].values() for name in model["resources"]}
+    added = {name for model in project.config.gpu_models.values() for name in model.resources}
     return sorted({"gpu", "runtime", *added})
 
 
@@ -141,7 +141,7 @@ def resource(project: Project, platform: str, name: str, minutes: int) -> str | 
 
     minutes  its time limit, unless config.yaml sets one for the GPU's model
     """
-    own = project.config["gpu_models"].get(platform, {}).get("resources", {})
+    own = project.config.gpu_models[platform].resources if platform in project.config.gpu_models else {}
     asked = {"runtime": minutes, "gpu": 1 if kind_of(platform).needs_gpu else None, **own}
     return asked.get(name)
 
@@ -164,21 +164,21 @@ def minutes_of_library(project: Project, platform: str, study: str) -> int:
 def minutes_under_ncu(project: Project, study: str, kernel: str) -> int:
     """The time limit of a job that profiles a kernel: each point for the longest time allowed."""
     settings = project.studies[study].settings
-    points = sum(step["kernel"] == kernel for step in (*settings["steps"], *settings["profiled"]))
-    return _minutes(TOOL_START_SECONDS + points * project.config["profiling"]["timeout_seconds"])
+    points = sum(step.kernel == kernel for step in (*settings.steps, *settings.profiled))
+    return _minutes(TOOL_START_SECONDS + points * project.config.profiling.timeout_seconds)
 
 
 def minutes_under_sanitizer(project: Project) -> int:
     """The time limit of a job that runs a kernel under one of compute-sanitizer's tools, where one point hangs."""
-    points = MOST_CHECKED_POINTS * SANITIZING_SECONDS + project.config["measuring"]["timeout_seconds"]
+    points = MOST_CHECKED_POINTS * SANITIZING_SECONDS + project.config.measuring.timeout_seconds
     return _minutes(TOOL_START_SECONDS + points)
 
 
 def _measuring_minutes(project: Project, points: int) -> int:
     """Each point is sampled for the longest time allowed, and one hangs."""
-    measuring = project.config["measuring"]
-    of_point = PREPARING_SECONDS + measuring["max_seconds"] + measuring["visits"] * 2 * measuring["energy_seconds"]
-    waiting = measuring["timeout_seconds"] + measuring["max_pause_seconds"]
+    measuring = project.config.measuring
+    of_point = PREPARING_SECONDS + measuring.max_seconds + measuring.visits * 2 * measuring.energy_seconds
+    waiting = measuring.timeout_seconds + measuring.max_pause_seconds
     return _minutes(points * of_point + waiting)
 
 

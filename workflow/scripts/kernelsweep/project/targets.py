@@ -5,9 +5,7 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
@@ -20,6 +18,7 @@ from kernelsweep.project import inputs, observed
 from kernelsweep.project.files import RESULTS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.settings import Config
 
 
 def everything(project: Project) -> list[str]:
@@ -62,40 +61,40 @@ def build(project: Project) -> list[str]:
 
     For a GPU, a search compiles what it proposes, so that nothing is compiled before.
     """
-    if project.config["arch"] == "native":
+    if project.config.arch == "native":
         measured = [platform for platform in project.platforms if not is_recording(platform)]
         targets = [project.target(platform) for platform in measured] or [EMULATOR]
     else:
-        targets = [project.config["arch"]]
+        targets = [project.config.arch]
     return [
         path("build", target=target, study=study, kernel=kernel, suffix="bin")
-        for study in project.config["studies"]
+        for study in project.config.studies
         for kernel in project.studies[study].kernels
         for target in dict.fromkeys(targets)
-        if target_named(target).is_emulator or not project.studies[study].settings["search"]
+        if target_named(target).is_emulator or not project.studies[study].settings.search
     ]
 
 
 def compare(project: Project) -> list[str]:
     """The comparison that the configuration asks for."""
-    before, after = project.config["compare"]["before"], project.config["compare"]["after"]
+    before, after = project.config.compare.before, project.config.compare.after
     platform = compared_platform(after, project.platforms)
     check_sides(before, after, platform)
     if after == NOW and kind_of(platform).has_clock and not is_recording(platform):
         _check_visits(project.config)
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
-        side_files(side, project.config["studies"])
-    figure = file_names("ratios", "two_columns", formats_of(project.config["sweep"]))
+        side_files(side, project.config.studies)
+    figure = file_names("ratios", "two_columns", formats_of(project.config.sweep))
     texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
     shown = (*texts, *figure, ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]
 
 
-def _check_visits(config: Mapping[str, Any]) -> None:
+def _check_visits(config: Config) -> None:
     """Raise UserError if this run would measure points that can't be compared."""
-    if config["measuring"]["visits"] < 2:
-        key = "quick_visits" if config["sweep"] == "quick" else "visits"
+    if config.measuring.visits < 2:
+        key = "quick_visits" if config.sweep == "quick" else "visits"
         raise UserError(
             f"config/config.yaml: measuring.{key} is 1, and one visit doesn't show how far processes lie apart. Set 3, "
             "measure the kernels as they were before the edit, and compare them after it (docs/comparing.md)."
@@ -107,7 +106,7 @@ def history(project: Project) -> list[str]:
     measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]
     if not measured:
         raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
-    if not any(project.studies[study].compares_times for study in project.config["studies"]):
+    if not any(project.studies[study].compares_times for study in project.config.studies):
         raise UserError("The target history needs a study whose kernels all do the same work; this run has none.")
     names = ("history.md", "history.csv", *file_names("history", "two_columns"))
     return [path("history", platform=platform, file=name) for platform in measured for name in names]
@@ -170,7 +169,7 @@ def _timed(project: Project, target: str) -> list[str]:
 
 def _of_studies(project: Project, target: str, file: str) -> list[str]:
     """A kind of file (files.py) of the run's studies whose kernels do the same work, on platforms with times."""
-    studies = [name for name in project.config["studies"] if project.studies[name].compares_times]
+    studies = [name for name in project.config.studies if project.studies[name].compares_times]
     return [
         path(file, platform=platform, study=name)
         for platform in _timed(project, target)

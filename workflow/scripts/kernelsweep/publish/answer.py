@@ -17,6 +17,7 @@ from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
 from kernelsweep.publish.summary import all_right
+from kernelsweep.sweep.settings import StudySettings
 
 _HEADS = ("fastest, largest size", "kernel", "configuration")
 
@@ -66,7 +67,7 @@ class StudyAnswer:
 
 
 def answers(
-    studies: Mapping[str, Mapping[str, Any]],
+    studies: Mapping[str, StudySettings],
     found: Sequence[Best],
     counted: RowCounts,
     device: Mapping[str, Any],
@@ -90,7 +91,7 @@ def answers(
 
 def _answer(
     name: str,
-    study: Mapping[str, Any],
+    study: StudySettings,
     found: Sequence[Best],
     counted: RowCounts,
     device: Mapping[str, Any],
@@ -107,7 +108,7 @@ def _answer(
         gain = ratio(over=time_interval(asdict(there.fastest)), under=time_interval(asdict(fastest)))
     return StudyAnswer(
         study=name,
-        title=study["title"],
+        title=study.title,
         right=counts["ok"],
         run=counted.run_in(name),
         excused=counted.excused_in(name),
@@ -118,7 +119,7 @@ def _answer(
         gain=gain,
         proven=(sum(proof.is_proven for proof in proofs), len(proofs)),
         mistaken=sum(bool(proof.found) for proof in proofs),
-        searched=bool(study["search"]),
+        searched=bool(study.search),
     )
 
 
@@ -132,7 +133,7 @@ def rate_of(fastest: Fastest) -> str:
 
 def answer_text(
     found: Sequence[StudyAnswer],
-    studies: Mapping[str, Mapping[str, Any]],
+    studies: Mapping[str, StudySettings],
     provenance: str,
     claims: Mapping[str, int],
     proofs: Proofs,

@@ -48,13 +48,13 @@ def check_figures(study: Study, root: Path) -> None:
         if name in shipped:
             raise UserError(f"{file.relative_to(root)}: kernelsweep has a figure {name}. Rename this one.")
     known = [name for name in (*shipped, *own) if name != CORRECTNESS]
-    for number, name in enumerate(study.settings["figures"]):
+    for number, name in enumerate(study.settings.figure_names):
         if name not in known:
             raise UserError(
                 f"{study.file}: figures.{number} is {name!r}{nearest(name, known) or ';'} Allowed: {', '.join(known)}; "
                 f"or a figure of your own, kernels/{study.name}/figures/{name}.py."
             )
-    for name, chosen in study.settings.get("figure_axes", {}).items():
+    for name, chosen in study.settings.figure_axes.items():
         declaration = read_declaration((shipped | own)[name])
         allowed = [*declaration.axes, *([SHOW] if declaration.shows_quantity else [])]
         axes, quantities = ["kernel", *study.problem.axes], quantities_of(study.settings)
@@ -78,7 +78,7 @@ def check_figures(study: Study, root: Path) -> None:
 def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
     """The files of the figures that are drawn for a study, by name; without a clock, none that needs times."""
     files = shipped_figures() | own_figures(study.name, root)
-    named = {name: files[name] for name in (CORRECTNESS, *study.settings["figures"])}
+    named = {name: files[name] for name in (CORRECTNESS, *study.settings.figure_names)}
     return {name: file for name, file in named.items() if has_clock or "times" not in read_declaration(file).needs}
 
 

@@ -35,13 +35,13 @@ QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us
 
 def axes_of_figure(data: StudyData, figure: str) -> Mapping[str, str]:
     """The axes that the study's file gives a figure, by what they are in it."""
-    chosen: Mapping[str, str] = data.settings["figure_axes"].get(figure, {})
+    chosen: Mapping[str, str] = data.settings.figure_axes.get(figure, {})
     return chosen
 
 
 def with_tied(data: StudyData, axes: Collection[str]) -> set[str]:
     """The axes, and those that vary together with one of them."""
-    groups = [group for group in data.settings["tied"] if {*group} & {*axes}]
+    groups = [group for group in data.settings.tied if {*group} & {*axes}]
     return {*axes, *(axis for group in groups for axis in group)}
 
 
@@ -92,7 +92,7 @@ def shown_quantity(rows: pandas.DataFrame, data: StudyData, name: str | None) ->
 
     rows  with times, at least one
     """
-    name = name or data.settings.get("objective")
+    name = name or data.settings.objective
     if name is None or name in QUANTITIES:
         name = name or next(column for column in QUANTITIES if rows[column].notna().all())
         return Shown(name, QUANTITIES[name], rows[name].astype("float64"), name != TIME)
@@ -122,7 +122,7 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     if free > {*drawn}:
         together = [axis for axis in size_axes(data.settings) if axis in free]
         meaning += f" Varying together: {list_texts(together, most=len(together))}."
-    if data.settings["search"]:
+    if data.settings.search:
         meaning += " A search chose the configurations: what it tried seldom may look too slow."
     cache = place.pop("cache", None)
     words = [*([point_text(place)] if place else []), *([f"{cache} cache"] if cache else [])]

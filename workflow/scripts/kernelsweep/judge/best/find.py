@@ -19,6 +19,7 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
+from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 
 _THROUGHPUTS = ("bandwidth_gbs", "gflops")
@@ -91,7 +92,7 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 
     gridded  the kernels whose grid size is an axis of the sweep
     """
-    of_problem = problem_of(data.settings["problem"]).axes
+    of_problem = problem_of(data.settings.problem).axes
     columns = [axis for axis in ALL_POINT_COLUMNS if axis in of_problem]
     axes = [*columns, *(axis for axis in of_problem if axis not in columns)]
     parameters = [axis for axis in axes if of_problem[axis].of_kernel]
@@ -118,7 +119,7 @@ def best_at(data: StudyData) -> dict[str, Best]:
     """The best configuration of each kernel, by kernel, at the place where kernels are compared; without limits."""
     rows = at_place(data.measurements, shown_place(data))
     found = find_best(data.title, replace(data, measurements=rows), data.gridded)
-    return {best.kernel: best for best in found if best.kernel not in data.settings.get("limits", ())}
+    return {best.kernel: best for best in found if best.kernel not in data.settings.limits}
 
 
 @dataclass(frozen=True)
@@ -148,21 +149,21 @@ def fastest_of(found: Iterable[Best]) -> Fastest | None:
     return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
 
 
-def at_reference_kind(found: Iterable[Best], study: Mapping[str, Any]) -> list[Best]:
+def at_reference_kind(found: Iterable[Best], study: StudySettings) -> list[Best]:
     """A study's entries at the reference's element type, operation and cache state, at every size."""
     sizes = size_axes(study)
-    kind = {axis: value for axis, value in study["reference"].items() if axis not in sizes}
+    kind = {axis: value for axis, value in study.reference.items() if axis not in sizes}
     return [best for best in found if all(best.point.get(axis, value) == value for axis, value in kind.items())]
 
 
-def fastest_by_size(found: Iterable[Best], study: Mapping[str, Any]) -> list[Fastest]:
+def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Fastest]:
     """The fastest of all kernels at each size, at the reference's other values; the smallest size first.
 
     Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
     """
     sizes = size_axes(study)
     by_size: dict[tuple[Any, ...], list[Best]] = {}
-    limits = study.get("limits", ())
+    limits = study.limits
     for best in (best for best in at_reference_kind(found, study) if best.kernel not in limits):
         by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
     every = (fastest_of(by_size[size]) for size in sorted(by_size))
@@ -170,13 +171,13 @@ def fastest_by_size(found: Iterable[Best], study: Mapping[str, Any]) -> list[Fas
 
 
 def nearest_peak_share(
-    one: Configuration, point: Mapping[str, Any], study: Mapping[str, Any], device: Mapping[str, Any]
+    one: Configuration, point: Mapping[str, Any], study: StudySettings, device: Mapping[str, Any]
 ) -> float | None:
     """The share of the nearest peak, of memory or of the work's arithmetic; None where no peak is known.
 
     point  the values on the axes that the configuration does not choose
     """
-    work = problem_of(study["problem"]).work({**point, **one.parameters})
+    work = problem_of(study.problem).work({**point, **one.parameters})
     return share_of_nearest_peak(one.bandwidth_gbs, one.gflops, work.get("arithmetic"), device)[0]
 
 

@@ -12,6 +12,7 @@ from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, nearest_peak_share
 from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.sweep.settings import StudySettings
 
 # More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.
 MOST_SIZES = 8
@@ -25,7 +26,7 @@ _EXPLANATION = (
 _PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
 
 
-def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], device: Mapping[str, Any]) -> str:
+def best_text(found: Sequence[Best], studies: Mapping[str, StudySettings], device: Mapping[str, Any]) -> str:
     """The page: two tables a study, at the reference point's element type, operation and cache state.
 
     studies  their settings by name
@@ -37,8 +38,8 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
     lines.append(_EXPLANATION + (_PEAK.format(peak) if peak else ""))
     for name, study in studies.items():
         shown = at_reference_kind((best for best in found if best.study == name), study)
-        lines += ["", f"## {study['title']}", ""]
-        axes = problem_of(study["problem"]).axes
+        lines += ["", f"## {study.title}", ""]
+        axes = problem_of(study.problem).axes
         where = reference_text(study, free=[*size_axes(study), *(axis for axis in axes if axes[axis].of_kernel)])
         if not shown:
             lines.append(f"No kernel of this study was timed with {where}.")
@@ -53,17 +54,17 @@ def best_text(found: Sequence[Best], studies: Mapping[str, Mapping[str, Any]], d
     return "\n".join(lines) + "\n"
 
 
-def _remarks(one: Configuration, study: Mapping[str, Any]) -> str:
+def _remarks(one: Configuration, study: StudySettings) -> str:
     """What is compared, where that is not the time; and which configurations, where a search chose them."""
     text = ""
     if one.objective:
         text += f" Here, the best has the {'most' if one.objective.better == 'more' else 'least'} {one.objective.name}."
-    if study["search"]:
-        text += f" A search measured up to {study['search']['budget']:,} configurations of each kernel at each size."
+    if study.search:
+        text += f" A search measured up to {study.search.budget:,} configurations of each kernel at each size."
     return text
 
 
-def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
+def _by_size(shown: Sequence[Best], study: StudySettings, device: Mapping[str, Any]) -> list[str]:
     """A row a size: the fastest of all kernels, and those as fast."""
     sizes, every = size_axes(study), fastest_by_size(shown, study)
     if not every:
@@ -80,7 +81,7 @@ def _by_size(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[st
     return _table({**dict.fromkeys(map(axis_title, sizes), True), "fastest kernel": False}, "as fast", rows)
 
 
-def _by_kernel(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[str, Any]) -> list[str]:
+def _by_kernel(shown: Sequence[Best], study: StudySettings, device: Mapping[str, Any]) -> list[str]:
     """A row a kernel, at the largest size."""
     sizes = size_axes(study)
     largest = max(tuple(best.point[axis] for axis in sizes) for best in shown)
@@ -100,9 +101,7 @@ def _by_kernel(shown: Sequence[Best], study: Mapping[str, Any], device: Mapping[
 _FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
-def _facts(
-    one: Configuration, point: Mapping[str, Any], study: Mapping[str, Any], device: Mapping[str, Any]
-) -> list[str]:
+def _facts(one: Configuration, point: Mapping[str, Any], study: StudySettings, device: Mapping[str, Any]) -> list[str]:
     """The columns _FACTS of a configuration at a point."""
     share = nearest_peak_share(one, point, study, device)
     return [

@@ -12,6 +12,7 @@ from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.results import BASELINE_PREFIX, LIMIT_PREFIX, finite, read_rows
 from kernelsweep.sweep.axes import is_size, parse_size
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.settings import ClaimSettings, StudySettings
 from kernelsweep.sweep.study_quantities import quantities_of
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
@@ -158,50 +159,50 @@ def check_published_claims(path: Path, studies: Collection[str], shown: str) -> 
             raise UserError(f"{shown}: {claim.id}: study is {claim.study!r}{guess}")
 
 
-def own_claims(study: str, entries: Iterable[Mapping[str, Any]]) -> list[Claim]:
+def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
     """The claims in a study's checked settings. The default id is the study's name and the claim's number."""
     return [
         _claim(
-            {**entry, "id": entry["id"] or f"{study}-{number}", "study": study},
-            {key: value for key, value in entry["at"].items() if value is not None},
-            entry["tolerance"],
+            {**entry.values(), "id": entry.id or f"{study}-{number}", "study": study},
+            {key: value for key, value in entry.at.items() if value is not None},
+            entry.tolerance,
         )
         for number, entry in enumerate(entries, start=1)
     ]
 
 
-def check_claims(settings: Mapping[str, Any], kernels: Mapping[str, KernelSource], shown: str) -> None:
+def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], shown: str) -> None:
     """Check the claims in a study's settings beyond the schema: both sides exist, and the claim may compare them.
 
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
-    beside = [*settings["rivals"], *(f"{LIMIT_PREFIX}{limit}" for limit in settings["limits"])]
-    beside += [f"{BASELINE_PREFIX}{name}" for name in settings["baselines"]]
-    for number, entry in enumerate(settings["claims"]):
+    beside = [*settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
+    beside += [f"{BASELINE_PREFIX}{name}" for name in settings.baselines]
+    for number, entry in enumerate(settings.claims):
         key = f"{shown}: claims.{number}"
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", [*kernels, *beside])):
-            if entry[side] is not None:
-                _check_known(entry[side], allowed, f"{key}.{side}")
-        for axis in entry["at"]:
-            _check_known(axis, [*settings["reference"], "grid_size"], f"{key}.at")
-        if not settings["steps"]:
-            _check_known(entry["quantity"], [SPEEDUP, OUTPUT, *quantities_of(settings)], f"{key}.quantity")
-        if entry["quantity"] == SPEEDUP and entry["reference_kernel"] is None:
+            if (named := getattr(entry, side)) is not None:
+                _check_known(named, allowed, f"{key}.{side}")
+        for axis in entry.at:
+            _check_known(axis, [*settings.reference, "grid_size"], f"{key}.at")
+        if not settings.steps:
+            _check_known(entry.quantity, [SPEEDUP, OUTPUT, *quantities_of(settings)], f"{key}.quantity")
+        if entry.quantity == SPEEDUP and entry.reference_kernel is None:
             raise UserError(f"{key} lacks the key 'reference_kernel': a speedup compares two kernels.")
-        _check_tolerance(entry["relation"], entry["tolerance"], f"{key}.tolerance")
-        is_output = entry["quantity"] == OUTPUT
-        if is_output and (settings["compares"] != "outputs" or entry["relation"] != EQUAL):
+        _check_tolerance(entry.relation, entry.tolerance, f"{key}.tolerance")
+        is_output = entry.quantity == OUTPUT
+        if is_output and (settings.compares != "outputs" or entry.relation != EQUAL):
             raise UserError(
                 f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
             )
-        if not is_output and isinstance(entry["value"], str):
-            raise UserError(f"{key}.value is {entry['value']!r}. Allowed: a number, unless quantity is output.")
+        if not is_output and isinstance(entry.value, str):
+            raise UserError(f"{key}.value is {entry.value!r}. Allowed: a number, unless quantity is output.")
 
 
-def check_claimed_metrics(entries: Sequence[Mapping[str, Any]], metrics: Iterable[str], shown: str) -> None:
+def check_claimed_metrics(entries: Sequence[ClaimSettings], metrics: Iterable[str], shown: str) -> None:
     """Raise UserError if a claim in a study's settings is about a metric that the configuration doesn't define."""
     for number, entry in enumerate(entries):
-        _check_known(entry["quantity"], [SPEEDUP, OUTPUT, *metrics], f"{shown}: claims.{number}.quantity")
+        _check_known(entry.quantity, [SPEEDUP, OUTPUT, *metrics], f"{shown}: claims.{number}.quantity")
 
 
 def _check_known(value: str, known: Collection[str], key: str) -> None:

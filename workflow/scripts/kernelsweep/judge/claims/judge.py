@@ -72,13 +72,13 @@ class _Judge:
 
     def __init__(self, data: StudyData, uncertainties: Mapping[str, float]) -> None:
         self._data, self._uncertainties = data, uncertainties
-        axes = problem_of(data.settings["problem"]).axes
+        axes = problem_of(data.settings.problem).axes
         self._rows = _by_kernel(data.measurements.filter([*_READ, *axes]))
         self._metrics = _by_kernel(data.metrics.rows)
         self._found: dict[str, Mapping[str, Any] | NotMeasured] = {}
         self._steps = data.steps
         self._place_axes = place_axes(data.settings)
-        reference = data.settings["reference"]
+        reference = data.settings.reference
         self._reference = reference if self._steps else {axis: reference[axis] for axis in self._place_axes}
         self._places = self._other_places()
         self._words = [(str(place["cache"]), place_words(place, data.settings)) for place in self._places]
@@ -174,7 +174,7 @@ class _Judge:
             raise NotMeasured(f"{side.name}: {_why(rows)}")
         costs = with_costs(with_times, self._data.settings) if len(with_times) > 1 else with_times.assign(cost=0.0)
         if costs.empty:
-            raise NotMeasured(f"{side.name} has no {self._data.settings['objective']}")
+            raise NotMeasured(f"{side.name} has no {self._data.settings.objective}")
         best = costs.nsmallest(1, "cost").iloc[0]
         return {str(column): value for column, value in best.items()}
 

@@ -111,7 +111,7 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
     """The labels of the steps, then of libraries, of limits, and of rows that only the publication has."""
     steps = data.steps
     further = table.iloc[len(steps) :]
-    limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings["limits"]}
+    limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits}
     labels = []
     for _, row in further.iterrows():
         unroll = row.get("unroll")
@@ -151,7 +151,7 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     allowed = table[of_study & table["time_us"].notna()].sort_values(["time_us", "label"])
     if allowed.empty:
         return "No step has a time that may be compared."
-    where = f"At block size {data.settings['reference']['block_size']}" if data.steps else "Each at its fastest"
+    where = f"At block size {data.settings.reference['block_size']}" if data.steps else "Each at its fastest"
     first, best = table["label"].iloc[0], allowed.iloc[0]
     labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]
     if pandas.isna(best["speedup"]):

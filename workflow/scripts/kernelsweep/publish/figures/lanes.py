@@ -116,7 +116,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _pictures(data: StudyData) -> list[_Picture]:
     rows = with_shown_output(data.settings, data.measurements)
-    elements = {str(one["name"]): int(one["axes"].get("unroll", [1])[0]) for one in data.settings["kernels"]}
+    elements = {str(one.name): int(one.axes.get("unroll", [1])[0]) for one in data.settings.kernels}
     published = data.published.outputs if data.published else {}
     return [
         _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
@@ -193,7 +193,7 @@ def _message(pictures: Sequence[_Picture]) -> str:
 
 
 def _caption(data: StudyData) -> str:
-    reference = data.settings["reference"]
+    reference = data.settings.reference
     return (
         f"{device_text(data.device)}. Elements of {reference['dtype']} in one thread block, groups of"
         f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"

@@ -67,13 +67,13 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     vary, are named in the caption.
     """
     found = step_metrics(data)
-    shown = [name for name in data.settings["metrics"] if name in set(found["metric"])]
+    shown = [name for name in data.settings.metrics if name in set(found["metric"])]
     found = found[found["metric"].isin(shown)]
     if data.published is None or data.published.only_ratios:
         found = found.assign(published=float("nan"))
     heading_text = FIGURE.heading(data.title)
     if found["value"].isna().all():
-        reason = why_none(found, data.settings["metrics"], data.device)
+        reason = why_none(found, data.settings.metrics, data.device)
         return empty_figure(Frame(width, heading_text, "No metrics to draw.", _caption(data, found, [])), reason)
     every = step_labels(data.steps, undefined_kernels(data.measurements))
     known = sorted(found.loc[found[["value", "published"]].notna().any(axis=1), "step"].unique())

@@ -49,7 +49,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         of_panel = rows[rows["panel"] == panel]
         sizes = {size: size_text(int(size)) for size in sorted(of_panel["array_size"].unique())}
         draw_lines(axes, of_panel, "array_size", "speedup", "kernel", names, sizes)
-    grid.set_axis_labels("array size (elements)", f"speedup over {data.settings['rivals'][0]} (×)")
+    grid.set_axis_labels("array size (elements)", f"speedup over {data.settings.rival_names[0]} (×)")
     add_legend(figure, line_handles(names))
     return figure
 
@@ -61,23 +61,23 @@ def _speedups(data: StudyData) -> pandas.DataFrame:
     """
     study = data.settings
     rows = timed(at_reference(study, data.device_rows, free=(*PLACE, "block_size")), data.device)
-    groups = {name: READING if name in study["limits"] else OURS for name in data.kernel_names}
+    groups = {name: READING if name in study.limits else OURS for name in data.kernel_names}
     rows = rows.assign(kernel=rows["kernel"].replace(groups))
     fastest = rows.groupby(["kernel", *PLACE], as_index=False)["time_us"].min()
-    base = fastest[fastest["kernel"].isin(study["rivals"][:1])]
+    base = fastest[fastest["kernel"].isin(study.rival_names[:1])]
     base = base[base.groupby(PLACE[:2])["array_size"].transform("count") >= LEAST_SIZES]
     joined = fastest.merge(base[[*PLACE, "time_us"]], on=PLACE, suffixes=("", "_base"))
     joined = joined.assign(
         speedup=joined["time_us_base"] / joined["time_us"],
         panel=joined["dtype"] + ", " + joined["cache"] + " cache",
-        is_other=joined["dtype"] != study["reference"]["dtype"],
+        is_other=joined["dtype"] != study.reference["dtype"],
     )
     ordered: pandas.DataFrame = joined.sort_values(["is_other", *PLACE])
     return ordered
 
 
 def _at_reference(data: StudyData, speedups: pandas.DataFrame) -> pandas.DataFrame:
-    reference = data.settings["reference"]
+    reference = data.settings.reference
     is_there = (speedups["dtype"] == reference["dtype"]) & (speedups["cache"] == reference["cache"])
     of_reference: pandas.DataFrame = speedups[is_there]
     return of_reference
@@ -85,15 +85,15 @@ def _at_reference(data: StudyData, speedups: pandas.DataFrame) -> pandas.DataFra
 
 def _libraries(data: StudyData, speedups: pandas.DataFrame) -> Sequence[str]:
     """The libraries that are drawn, in the study's order: the first, and those that are fastest at the reference."""
-    rivals, rows = data.settings["rivals"], _at_reference(data, speedups)
-    there = rows[(rows["array_size"] == data.settings["reference"]["array_size"]) & rows["kernel"].isin(rivals[1:])]
+    rivals, rows = data.settings.rival_names, _at_reference(data, speedups)
+    there = rows[(rows["array_size"] == data.settings.reference["array_size"]) & rows["kernel"].isin(rivals[1:])]
     fastest = there.nlargest(MOST_LIBRARIES - 1, "speedup")["kernel"]
     return [rival for rival in rivals if rival in {rivals[0], *fastest}]
 
 
 def _message(data: StudyData, speedups: pandas.DataFrame) -> str:
     """The range of the speedups of each size's fastest kernel, at the reference type and cache state."""
-    reference, rows = data.settings["reference"], _at_reference(data, speedups)
+    reference, rows = data.settings.reference, _at_reference(data, speedups)
     fastest = rows[rows["kernel"] == OURS].sort_values("speedup")
     if fastest.empty:
         return "None of the kernels has a time at the reference type and cache state."
@@ -101,16 +101,16 @@ def _message(data: StudyData, speedups: pandas.DataFrame) -> str:
     least, most = (f"{end['speedup']:.2f} times ({size_text(int(end['array_size']))})" for end in ends)
     return (
         f"{reference['dtype']}, {reference['cache']} cache: each size's fastest kernel is {least} to {most} "
-        f"as fast as {data.settings['rivals'][0]}."
+        f"as fast as {data.settings.rival_names[0]}."
     )
 
 
 def _why_nothing(data: StudyData) -> str:
-    if not data.settings["rivals"]:
+    if not data.settings.rival_names:
         return "No library is measured beside this study's kernels: its rivals are empty."
     if not data.has_times:
         return "This platform has no times of its own."
-    return f"{data.settings['rivals'][0]} has no time at the reference operation."
+    return f"{data.settings.rival_names[0]} has no time at the reference operation."
 
 
 def _caption(data: StudyData) -> str:

@@ -77,12 +77,12 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _points(data: StudyData) -> pandas.DataFrame:
     """A row for each point: label, intensity (flops a byte), gflops, bandwidth_gbs, arithmetic."""
-    reference = data.settings["reference"]
+    reference = data.settings.reference
     place = {axis: reference[axis] for axis in place_axes(data.settings)}
     rows = timed(at_place(data.device_rows, place), data.device)
     rows = rows[rows["gflops"].notna() & rows["bandwidth_gbs"].notna()]
     rows = rows[~rows["kernel"].isin(undefined_kernels(data.measurements))]
-    rows = rows[rows["kernel"].isin([*data.kernel_names, *data.settings["rivals"]])].sort_values("time_us")
+    rows = rows[rows["kernel"].isin([*data.kernel_names, *data.settings.rival_names])].sort_values("time_us")
     known = [
         {str(axis): value for axis, value in row.items() if pandas.notna(value)} for row in rows.to_dict("records")
     ]

@@ -18,6 +18,7 @@ from kernelsweep.publish.html_files import PAGE_FILES, policy
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 from kernelsweep.publish.page.markdown import breakable
+from kernelsweep.sweep.settings import StudySettings
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Page:
     index: Link
     facts: Facts
     answers: Sequence[StudyAnswer]
-    settings: Mapping[str, Mapping[str, Any]]
+    settings: Mapping[str, StudySettings]
     failed: str
     summary: str
     studies: Sequence[Section]

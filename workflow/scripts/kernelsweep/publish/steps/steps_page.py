@@ -152,7 +152,7 @@ def _peak_share(point: Mapping[str, Any] | None, metrics: Values, device: Mappin
 def _units(found: pandas.DataFrame, data: StudyData) -> dict[str, str]:
     """The units of the metrics that the story may name: the study's, or else all."""
     units = {str(metric): str(unit) for metric, unit in zip(found["metric"], found["unit"], strict=True)}
-    named = [name for name in data.settings.get("metrics", ()) if name in units] or [*units]
+    named = [name for name in data.settings.metrics if name in units] or [*units]
     return {name: units[name] for name in named if name != _NOT_SHOWN}
 
 

@@ -112,7 +112,7 @@ def story_of(data: StudyData) -> list[StoryRow]:
         ]
     best, rows = best_at(data), at_place(data.kernel_rows, shown_place(data))
     found = []
-    for kernel in (name for name in data.kernel_names if name not in data.settings["limits"]):
+    for kernel in (name for name in data.kernel_names if name not in data.settings.limits):
         of_kernel = rows[rows["kernel"] == kernel]
         chosen = best[kernel].fastest.parameters if kernel in best else {}
         at = {axis: value for axis, value in chosen.items() if value is not None}
@@ -230,7 +230,7 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
 def _measured(point: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
     """The columns that a row copies from its point; times only where the point is right."""
     known = {axis: value for axis, value in point.items() if not pandas.isna(value)}
-    row = {axis: known[axis] for axis in problem_of(data.settings["problem"]).axes if axis in known}
+    row = {axis: known[axis] for axis in problem_of(data.settings.problem).axes if axis in known}
     row |= {column: known.get(column) for column in _OF_POINT}
     if point["status"] == "ok" and data.has_times:
         arithmetic = work_of_row(point, data.settings).get("arithmetic")
@@ -244,8 +244,8 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
     """The rows of libraries, of limits, and of baselines on the host, at the place where kernels are compared."""
     place = shown_place(data)
     rows = []
-    kinds = dict.fromkeys(data.settings["rivals"], RIVAL_ROW)
-    kinds |= {limit_kernel(limit): LIMIT_ROW for limit in data.settings["limits"]}
+    kinds = dict.fromkeys(data.settings.rival_names, RIVAL_ROW)
+    kinds |= {limit_kernel(limit): LIMIT_ROW for limit in data.settings.limits}
     for name, kind in kinds.items():
         there = at_place(data.measurements[data.measurements["kernel"] == name], place)
         if kind == LIMIT_ROW:
@@ -257,7 +257,7 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
             own = {axis: value for axis, value in unknown.items() if axis in ("block_size", "unroll", "grid_size")}
             rows.append(_base(name, kind, data) | measured | own | ({"launches": None} if unknown else {}))
     host_place = {axis: value for axis, value in place.items() if axis != "cache"}
-    for baseline in data.settings["baselines"]:
+    for baseline in data.settings.baselines:
         name = f"{BASELINE_PREFIX}{baseline}"
         found = _first(at_place(data.measurements[data.measurements["kernel"] == name], host_place))
         if found is not None:
@@ -281,7 +281,7 @@ def _published_only(data: StudyData, rows: Sequence[Mapping[str, Any]]) -> list[
 def _outputs(data: StudyData) -> list[dict[str, Any]]:
     """One row for each published exchange, in the publication's order, then for each of the study's other kernels."""
     published = {} if data.published is None else data.published.outputs
-    kernels = {kernel["name"]: kernel["axes"].get("arguments", []) for kernel in data.settings["kernels"]}
+    kernels = {kernel.name: kernel.axes.get("arguments", []) for kernel in data.settings.kernels}
     measured = with_shown_output(data.settings, data.measurements)
     rest = [name for name in kernels if name not in {kernel for kernel, _ in published}]
     rows = []
@@ -290,7 +290,7 @@ def _outputs(data: StudyData) -> list[dict[str, Any]]:
         row = {"kernel": kernel, "kind": PUBLISHED_ROW, "status": PUBLISHED_ONLY}
         if kernel in kernels:
             row = _base(kernel, KERNEL_ROW, data)
-            elements = len(expected.split()) or data.settings["reference"]["array_size"]
+            elements = len(expected.split()) or data.settings.reference["array_size"]
             at = {"kernel": kernel, "arguments": arguments, "array_size": elements}
             point = _first(at_place(measured, at))
             row |= _measured(point, data) if point is not None else {}
@@ -320,7 +320,7 @@ def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
     gains = [_gain(row, rows[0]) if not pandas.isna(row["speedup"]) else None for row in rows]
     for column, end in (("speedup_low", "low"), ("speedup_high", "high")):
         table[column] = pandas.Series([getattr(gain, end) if gain else None for gain in gains], dtype="float64")
-    for limit in data.settings["limits"] if data.has_times else ():
+    for limit in data.settings.limits if data.has_times else ():
         of_limit = table.loc[(table["kernel"] == limit_kernel(limit)) & (table["kind"] == LIMIT_ROW), "bandwidth_gbs"]
         fractions = (table["bandwidth_gbs"] / of_limit.max()).where(table["kind"] != HOST_ROW)
         table.insert(list(table.columns).index("speedup"), f"{limit}_fraction", fractions.astype("float64"))

@@ -95,7 +95,7 @@ def _axes(data: StudyData) -> list[str]:
     """The axes by which rows differ: of kernels, with several values in the sweep, that the study doesn't fix."""
     if data.compares_outputs:
         return ["arguments", "width", "unroll"]
-    fixed = [*data.settings["reference"]] if data.steps else []
+    fixed = [*data.settings.reference] if data.steps else []
     if not any(step.grid_size for step in data.steps):
         fixed.append("grid_size")
     return [axis for axis in varied(data.kernel_rows, kernel_axes(data.settings)) if axis not in fixed]
@@ -114,7 +114,7 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
             yield Column("over the step before", _ratios(table["step_gain"]))
         yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
         yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
-        for limit in data.settings["limits"]:
+        for limit in data.settings.limits:
             yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
         yield Column("GFLOP/s", numbers(table["gflops"], 0))
     if "published_time_us" in table and data.published is not None:
@@ -204,7 +204,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     texts += [meaning for start, meaning in _MEANINGS.items() if any(head.startswith(start) for head in heads)]
     if any(head.startswith("of ") for head in heads):
         texts += _peaks(data)
-    if limits := data.settings["limits"]:
+    if limits := data.settings.limits:
         texts += (
             [f"Limits, measured in the same run: {', '.join(map(limit_text, limits))}."] if "time_us" in table else []
         )
@@ -355,7 +355,7 @@ def _uncertain_time(row: pandas.Series[Any]) -> str:
 
 def _rates(rows: pandas.DataFrame, data: StudyData) -> tuple[str, list[str]]:
     """The header and the values of the study's own quantity, or else of its arithmetic, or of its bytes."""
-    if own := next(iter(data.settings.get("quantities") or ()), None):
+    if own := next(iter(data.settings.quantities), None):
         quantity = quantities_of(data.settings)[own]
         found = [
             None if pandas.isna(row["time_us"]) else quantity_of_row(quantity, row, data.settings)
