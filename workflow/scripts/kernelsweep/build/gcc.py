@@ -86,6 +86,8 @@ _CUDA_WORD = re.compile(
 )
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
 _REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
+_ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _HINT = (
     "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
     "leave this kernel to a GPU."
@@ -149,7 +151,7 @@ def compile_for_emulator(unit: Path, library: Path, runtime: Path, include: Sequ
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in (runtime.parent, *include))]
         compiled = _run([*_compiler(), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
-            raise BuildError(_explain(compiled.stderr, unit))
+            raise BuildError(_explain(compiled.stderr, unit, include))
         _check_static_shared_memory(objects[0])
         arrays = sorted({array for file in objects for array in _dynamic_shared_arrays(file)})
         if arrays:
@@ -224,7 +226,7 @@ def _shared_memory(arrays: Sequence[str]) -> str:
     )
 
 
-def _explain(stderr: str, unit: Path) -> str:
+def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
     """The first of g++'s errors, after an explanation if the emulator lacks a feature."""
     text = _relative(stderr)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
@@ -243,5 +245,18 @@ def _explain(stderr: str, unit: Path) -> str:
         kernel = _REQUIRED_FROM.search(text)
         return f"{kernel['place'] if kernel else unit.name}: {refused['reason']}. {_HINT}\n{message}"
     if _REFUSED_ASSEMBLY.search(text):
-        return f"Assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
+        place = _find_assembly(unit, include) or unit.name
+        return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
     return message
+
+
+def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
+    """The first asm statement in the files that the unit includes, as file:line; assembler errors name no source."""
+    for name in _INCLUDE.findall(unit.read_text(encoding="utf-8")):
+        found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
+        if found is None or found.name == "emulator.hpp":
+            continue
+        for number, line in enumerate(found.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+            if _ASSEMBLY.search(line):
+                return f"{_relative(str(found))}:{number}"
+    return None

@@ -160,7 +160,8 @@ def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> panda
         is_alone = ~cells[KERNEL].isin(most[most > 1].index)
         alone = cells[is_alone].sort_values("shown", ascending=False).drop_duplicates([KERNEL, x])
         alone = alone.assign(panel=SHARED, down=alone[KERNEL])
-        cells = pandas.concat([cells[~is_alone].assign(panel=cells[KERNEL]), alone])
+        several = cells[~is_alone]
+        cells = pandas.concat([several.assign(panel=several[KERNEL]), alone])
         rows += data.kernel_names
     order = {name: place for place, name in enumerate(data.kernel_names)}
     cells = cells.sort_values(
