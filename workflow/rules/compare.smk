@@ -2,6 +2,7 @@
 
 from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
+from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, STYLE
 
 # An edit can bring a race, so the proofs belong to it. A folder of results has its own description of the device.
 is_measured_now = config["compare"]["after"] == NOW
@@ -10,6 +11,7 @@ is_measured_now = config["compare"]["after"] == NOW
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     compare_sweeps,
+    make_comparison,
     end_comparison,
 
 
@@ -44,10 +46,28 @@ rule compare_sweeps:
         "../scripts/judge/compare_sweeps.py"
 
 
+rule make_comparison:
+    input:
+        text=path("comparison", file="comparison.md"),
+        figure=path("comparison", file="ratios.svg"),
+        sources=[of_home(file, Path.cwd()) for file in (COMPARISON_TEMPLATE, STYLE)],
+    output:
+        path("comparison", file="comparison.html"),
+    log:
+        log("make_comparison"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("publish/make_comparison.py"),
+    script:
+        "../scripts/publish/make_comparison.py"
+
+
 # Ends the comparison: shows its findings, and fails if a result went wrong or a proof failed, or as `fail_on` says.
 rule end_comparison:
     input:
         text=path("comparison", file="comparison.md"),
+        page=path("comparison", file="comparison.html"),
         summary=path("comparison", file="comparison.json"),
     output:
         touch(path("comparison", file=".verdict")),

@@ -13,7 +13,7 @@ from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.comment import comment_text
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
-from kernelsweep.judge.comparison.text import Sides, comparison_text
+from kernelsweep.judge.comparison.text import Sides, comparison_text, edited_kernels
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
@@ -62,7 +62,8 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged) + of_proofs, encoding="utf-8")
     summary = {**comparison_summary(points, margin), "proven": proven, "failed_proofs": failed_proofs}
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    figure = draw(points, margin, f"Before: {of_before}. After: {of_after}.")
+    shown = [point for those in edited_kernels(points).values() for point in those] or points
+    figure = draw(shown, margin, f"Before: {of_before}. After: {of_after}.")
     for path in snakemake.output.figure:
         save(figure, Path(path))
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

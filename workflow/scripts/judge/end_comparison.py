@@ -15,7 +15,8 @@ with logged(snakemake.log[0], is_answer=True):
     summary = read_json(snakemake.input.summary)
     proven = f"  proven: {summary['proven']}\n" if summary["proven"] else ""
     # The verdict stands below the tables, where the reader is.
-    print(f"{rest.strip()}\n\n{answer.removeprefix('# ')}\n{proven}\n  All of it  {snakemake.input.text}")
+    page = Path(snakemake.input.page).resolve().as_uri()
+    print(f"{rest.strip()}\n\n{answer.removeprefix('# ')}\n{proven}\n  Page  {page}")
     errors = summary["failed_proofs"]
     if summary["failed"]:
         errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}.")

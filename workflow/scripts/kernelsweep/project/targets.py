@@ -80,13 +80,13 @@ def compare(project: Project) -> list[str]:
     before, after = project.config.compare.before, project.config.compare.after
     platform = compared_platform(after, project.platforms)
     check_sides(before, after, platform)
-    if after == NOW and kind_of(platform).has_clock and not is_recording(platform):
+    if before != PREVIOUS and after == NOW and kind_of(platform).has_clock and not is_recording(platform):
         _check_visits(project.config)
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config.studies)
     figure = file_names("ratios", "two_columns", formats_of(project.config.sweep))
-    texts = ("comparison.md", "comment.md", "comparison.csv", "comparison.json")
+    texts = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json")
     shown = (*texts, *figure, ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]
 

@@ -78,7 +78,8 @@ def _instructions(cubin: Path, symbol: str) -> list[str]:
     if not tool:
         return []
     listing = run_compiler([tool, "--dump-sass", "--function", symbol, str(cubin)]).stdout
-    return [_JUMP.sub(r"\1...", found) for found in _INSTRUCTION.findall(listing)]
+    # NOPs fill the last line of the instruction cache.
+    return [_JUMP.sub(r"\1...", found) for found in _INSTRUCTION.findall(listing) if found != "NOP"]
 
 
 def _fenced(against: str, before: Sequence[str], after: Sequence[str]) -> list[str]:

@@ -58,7 +58,7 @@ class Sides:
 
 def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float, sides: Sides) -> str:
     """The whole page. The part before the first section is the answer."""
-    kernels = by_kernel(points)
+    kernels = edited_kernels(points) or by_kernel(points)
     lines = [
         f"# {headline(points, margin, sides.unchanged)}",
         "",
@@ -92,12 +92,14 @@ def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence
     if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
         parts.append(f"No code changed{_other_device(compared)}.")
     elif compared:
-        kernels = by_kernel(compared)
+        kernels = edited_kernels(compared)
         verdicts = {kernel: _verdict_on(kernel, of_kernel, points, margin) for kernel, of_kernel in kernels.items()}
         first = sorted(verdicts, key=lambda kernel: _moved(kernels[kernel]), reverse=True)
         parts.append(f"{'; '.join(verdicts[kernel] for kernel in first[:_NAMED_KERNELS])}.")
         if first[_NAMED_KERNELS:]:
             parts.append(f"And {len(first) - _NAMED_KERNELS} more kernels.")
+        if unedited := len(by_kernel(compared)) - len(kernels):
+            parts.append(f"Of {unedited} kernels, the machine code is the same.")
     elif any(point.note == NO_TIMES for point in both):
         parts.append(f"No times to compare at {_points_of(both)}.")
     elif not failed:
@@ -108,6 +110,12 @@ def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence
     if failing:
         parts.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     return " ".join(parts)
+
+
+def edited_kernels(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
+    """The compared points of the kernels of which some have other machine code."""
+    kernels = by_kernel([point for point in points if point.ratio])
+    return {kernel: those for kernel, those in kernels.items() if any(one.note != SAME_MACHINE_CODE for one in those)}
 
 
 def _verdict_on(kernel: str, compared: Sequence[ComparedPoint], points: Sequence[ComparedPoint], margin: float) -> str:
