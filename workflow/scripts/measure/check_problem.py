@@ -11,6 +11,7 @@ from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.settings import Rival
 from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal:
@@ -26,7 +27,8 @@ with logged(snakemake.log[0]) as terminal:
             doubts[data] = kernel.problem.doubts(kernel.name, point, seed)
     if snakemake.params.kernels:
         for rival, call in snakemake.params.rivals.items():
-            check_arguments(as_kernel(rival, kernel.problem, call, f"{file}: rivals"), point, seed, file)
+            called = as_kernel(rival, kernel.problem, Rival.of_job(call), f"{file}: rivals")
+            check_arguments(called, point, seed, file)
     told = "".join(f"{doubt}\n" for of_data in doubts.values() for doubt in of_data)
     print(told, end="", file=terminal)
     Path(snakemake.output[0]).write_text(told, encoding="utf-8")
