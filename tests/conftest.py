@@ -31,7 +31,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 def why_no_gpu() -> str | None:
     """The reason why tests can't run on a GPU here, or None if they can."""
     if importlib.util.find_spec("pycuda") is None:
-        return "PyCUDA is not installed (uv run --extra gpu pytest)"
+        return "PyCUDA is not installed (uv run --group test --extra gpu pytest)"
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:

@@ -185,7 +185,7 @@ def test_kernel_tuner_tunes_the_same_machine_code(name: str, tmp_path: Path) -> 
 
 
 def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> None:
-    pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed: uv run --extra compare pytest")
+    pytest.importorskip("kernel_tuner", reason="not installed: uv run --group test --extra compare pytest")
     one = compare_kernel_tuner.tuned("one_pass", "sm_90")
     tuner = compare_kernel_tuner.tuner_of(one, [], {})
     order, results, second = list(tuner.configurations), [], 5.0
@@ -229,7 +229,7 @@ def test_strategies_are_replayed_from_what_brute_force_took(tmp_path: Path) -> N
 def test_the_document_has_the_tables_of_the_run_that_is_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
+    pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")
     monkeypatch.chdir(ROOT)
     kept = "resources/tuning/nvidia-h200.json.gz"
     monkeypatch.setattr("sys.argv", ["compare_kernel_tuner.py", "--from", kept, "--repetitions", "1"])

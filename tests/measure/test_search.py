@@ -30,7 +30,7 @@ from kernelsweep.sweep.points import ValidPoints, instantiation, units
 from kernelsweep.sweep.spaces import combinations_of
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
-pytest.importorskip("optuna", reason="Optuna is not installed: uv run --extra search pytest")
+pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")
 
 SIZES = (96, 200)
 BLOCKS = range(32, 1025, 32)

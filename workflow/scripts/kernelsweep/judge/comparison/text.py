@@ -99,7 +99,7 @@ def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence
         if first[_NAMED_KERNELS:]:
             parts.append(f"And {len(first) - _NAMED_KERNELS} more kernels.")
         if unedited := len(by_kernel(compared)) - len(kernels):
-            parts.append(f"Of {unedited} kernels, the machine code is the same.")
+            parts.append(f"The machine code of {unedited} kernels is the same.")
     elif any(point.note == NO_TIMES for point in both):
         parts.append(f"No times to compare at {_points_of(both)}.")
     elif not failed:
