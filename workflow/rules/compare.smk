@@ -2,7 +2,7 @@
 
 from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
-from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, STYLE
+from kernelsweep.publish.html_files import COMPARISON_FILES
 
 # An edit can bring a race, so the proofs belong to it. A folder of results has its own description of the device.
 is_measured_now = config["compare"]["after"] == NOW
@@ -50,7 +50,7 @@ rule make_comparison:
     input:
         text=path("comparison", file="comparison.md"),
         figure=path("comparison", file="ratios.svg"),
-        sources=[of_home(file, Path.cwd()) for file in (COMPARISON_TEMPLATE, STYLE)],
+        sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         path("comparison", file="comparison.html"),
     log:

@@ -56,7 +56,8 @@ with logged(snakemake.log[0]):
     of_proofs = "\n".join([f"\nProven: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     text = comparison_text(points, scatter, margin, sides)
-    text += f"\n{code_section(points, UnitStore(Path(params.store)))}"
+    if section := code_section(points, UnitStore(Path(params.store))):
+        text += f"\n{section}"
     text += f"\n## Proofs\n{of_proofs}" if proofs else ""
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged) + of_proofs, encoding="utf-8")

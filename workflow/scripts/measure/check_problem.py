@@ -22,7 +22,7 @@ with logged(snakemake.log[0]) as terminal:
         )
         point = Point(each["point"])
         check_arguments(kernel, point, seed, file)
-        data = tuple(point[axis] for axis in kernel.problem.instance_axes)
+        data = kernel.problem.data_of(point)
         if data not in doubts:
             doubts[data] = kernel.problem.doubts(kernel.name, point, seed)
     if snakemake.params.kernels:

@@ -52,8 +52,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         measured = each_row(snakemake.input.searched[0])
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=True))
         chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
-        build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
-        report, binary = build_searched(kernel, chosen, *build)
+        report, binary = build_searched(kernel, chosen, params.build, scratch, snakemake.threads)
     else:
         chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
         binary, report_file = map(Path, snakemake.input.build)

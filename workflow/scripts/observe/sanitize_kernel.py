@@ -44,8 +44,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         refused = next((row["message"] for row in measured if row["status"] == "build_failed"), None)
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=False))
         chosen = points_to_check(sweep, None, small)
-        build = (params.build["target"], params.build["include"], params.build["store"], scratch, snakemake.threads)
-        report, binary = build_searched(kernel, chosen, *build)
+        report, binary = build_searched(kernel, chosen, params.build, scratch, snakemake.threads)
     else:
         binary, report_file = map(Path, snakemake.input.build)
         report = read_report(report_file)

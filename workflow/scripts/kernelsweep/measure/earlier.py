@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit
+from kernelsweep.build.build import variant_reports
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.identity import Identity, identity_sha256
 from kernelsweep.measure.journal import Journal
@@ -33,7 +34,7 @@ class EarlierVersions:
             for names, macros in variants:
                 if not functions.keys() >= set(names):
                     continue
-                entries = _entries(Unit(macros, [names]), functions)
+                entries = variant_reports(Unit(macros, [names]), {name: functions[name] for name in names})
                 binary = entries[variant_name(names, macros)]["binary_sha256"]
                 if binary in wanted:
                     renamed = {f"{EARLIER}{name}": entry for name, entry in entries.items()}
@@ -60,9 +61,3 @@ def _key(identity: Identity) -> str:
     """What versions of a point have in common that differ in their machine code alone."""
     version = {name: value for name, value in identity["version"].items() if name != _BINARY}
     return identity_sha256({"point": identity["point"], "version": version, "settings": identity["settings"]})
-
-
-def _entries(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    from kernelsweep.build.build import variant_reports  # Its imports take long, and few edits need them.
-
-    return variant_reports(unit, {name: functions[name] for name in unit.functions})

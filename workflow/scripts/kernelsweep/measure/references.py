@@ -20,13 +20,10 @@ from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.platforms.processes import end_with_parent
-from kernelsweep.problems.problem_file import Problem, problem_of
+from kernelsweep.problems.problem_file import Data, Problem, problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
-
-# A point's values on the axes that its data depend on.
-Data = tuple[Any, ...]
 
 # The points of some data, and whether the second input's reference is wanted.
 _Wanted = tuple[Sequence[Point], bool]
@@ -37,11 +34,6 @@ _NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
 # A reference and its bounds take this many times the memory of the point's arrays: Black-Scholes in NumPy, with a
 # function that is vectorised in Python, took 7 times, and matrix multiplication 3 times.
 _TIMES_THE_ARRAYS = 10
-
-
-def data_of(problem: Problem, point: Point) -> Data:
-    """A point's values on the axes that its data depend on."""
-    return tuple(point[axis] for axis in problem.instance_axes)
 
 
 class References:
@@ -71,7 +63,7 @@ class References:
         self._problem = problem_of(task.problem)
         self._notify = notify
         wanted = _wanted(self._problem, planned)
-        self._left = {data_of(self._problem, points[0]): 2 for points, _ in wanted}
+        self._left = {self._problem.data_of(points[0]): 2 for points, _ in wanted}
         self._total = len(wanted)
         self._changed = threading.Condition()
         self._error: Exception | None = None
@@ -149,7 +141,7 @@ def _wanted(problem: Problem, planned: Sequence[PlannedPoint]) -> list[_Wanted]:
     of_data: dict[Data, list[Point]] = {}
     for each in planned:
         if not each.skipped:
-            of_data.setdefault(data_of(problem, each.point), []).append(each.point)
+            of_data.setdefault(problem.data_of(each.point), []).append(each.point)
     by_size = sorted(of_data.values(), key=lambda points: problem.size(points[0]))
     return [(points, is_second) for points in [*by_size[:1], *by_size[:0:-1]] for is_second in (False, True)]
 
@@ -183,7 +175,7 @@ def _computed(task: KernelTask, wanted: Sequence[_Wanted], has_clock: bool, proc
     context, problem = multiprocessing.get_context("fork"), problem_of(task.problem)
     at_once = min(processes, len(wanted))
     with ProcessPoolExecutor(at_once, context, _begin, (task, has_clock, _MemoryBudget())) as pool:
-        jobs = {pool.submit(_compute, one): data_of(problem, one[0][0]) for one in wanted}
+        jobs = {pool.submit(_compute, one): problem.data_of(one[0][0]) for one in wanted}
         for job in as_completed(jobs):
             job.result()
             yield jobs[job]

@@ -20,11 +20,11 @@ from kernelsweep.measure.identity import Identity, IdentityOf, identities, ident
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.racing import beaten
-from kernelsweep.measure.references import Data, References, data_of
+from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.problems.problem_file import Named, problem_of
+from kernelsweep.platforms.kinds import kind_of_implementation
+from kernelsweep.problems.problem_file import Data, Named, problem_of
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
@@ -286,14 +286,13 @@ class _Limits:
     def __init__(self, task: KernelTask, journal: Journal) -> None:
         self._problem = problem_of(task.problem)
         self._most = task.protocol.timeout_seconds
-        has_clock = all(kind.has_clock for kind in KINDS.values() if kind.implementation == task.platform)
-        self._least = _SHORTEST_LIMITS[has_clock]
+        kind = kind_of_implementation(task.platform)
+        self._least = _SHORTEST_LIMITS[kind is None or kind.has_clock]
         self._per_size = math.inf  # the fewest seconds that a point took, over its size
         self._fewest = math.inf
         for value in journal.values():
-            with suppress(
-                KeyError, IndexError, TypeError
-            ):  # A sweep's line, a study that had other axes, an edited line.
+            # A sweep's line, one of a study with other axes, or one that was edited.
+            with suppress(KeyError, IndexError, TypeError):
                 self.add(Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"])
 
     def add(self, point: Point, seconds: float) -> None:
@@ -382,7 +381,7 @@ def _groups(work: Work, task: KernelTask, visit: int) -> dict[Data, list[Missing
     problem = problem_of(task.problem)
     of_input: dict[Data, list[MissingVisit]] = {}
     for each in work.missing[visit]:
-        of_input.setdefault(data_of(problem, each.point), []).append(each)
+        of_input.setdefault(problem.data_of(each.point), []).append(each)
     inputs = list(of_input)
     generator.shuffle(inputs)
     for group in of_input.values():

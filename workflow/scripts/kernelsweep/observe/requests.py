@@ -97,19 +97,18 @@ def observed_platforms(gpus: Sequence[str], platforms: Sequence[str], asked_by: 
 def build_searched(
     kernel: KernelSource,
     chosen: Sequence[PlannedPoint],
-    target: str,
-    include: Sequence[str],
-    store: str,
+    settings: Mapping[str, Any],
     folder: str,
     workers: int,
 ) -> tuple[Report, Path]:
     """The build of points that were searched, whose units the store has: its report, and its binary in `folder`.
 
-    The other arguments are those of a job that measures.
+    settings  what compiles, as project.building.compiler() has it
+    workers   how many units are compiled side by side
     """
-    source, binary = gpu_source(kernel.path, kernel, include), Path(folder, "searched.bin")
-    wanted = units(kernel, [each.point for each in chosen])
-    return build(source, binary, target, wanted, workers, UnitStore(Path(store))), binary
+    source, binary = gpu_source(kernel.path, kernel, settings["include"]), Path(folder, "searched.bin")
+    wanted, store = units(kernel, [each.point for each in chosen]), UnitStore(Path(settings["store"]))
+    return build(source, binary, settings["target"], wanted, workers, store), binary
 
 
 def observe(tool: Sequence[str], mode: str, requests: Requests, log: Path) -> Observed:

@@ -59,6 +59,11 @@ def kind_of(platform: str) -> Kind:
     return _RECORDING if is_recording(platform) else KINDS.get(platform, KINDS[GPU])
 
 
+def kind_of_implementation(implementation: str) -> Kind | None:
+    """The kind whose points an implementation runs; None for a library's, which has none."""
+    return next((kind for kind in KINDS.values() if kind.implementation == implementation), None)
+
+
 def load(implementation: str) -> Any:
     """The class that a Kind's `implementation` names. Importing it touches no device."""
     module, _, name = implementation.partition(":")

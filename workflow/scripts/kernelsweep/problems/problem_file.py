@@ -38,6 +38,9 @@ from kernelsweep.problems.problem import ARITHMETIC, Axis, Point
 from kernelsweep.problems.reference_store import ReferenceStore
 from kernelsweep.problems.user_module import UserModule, load
 
+# A point's values on the axes that its data depend on.
+Data = tuple[Any, ...]
+
 
 class Named(TypedDict):
     """A problem as settings and tasks name it: its file, the study's axes, and the files that it reads.
@@ -95,6 +98,10 @@ class Problem:
     def instance_axes(self) -> tuple[str, ...]:
         """The axes that the data and its judgement depend on. Points that agree on them share an instance."""
         return self._named_axes(OF_DATA)
+
+    def data_of(self, point: Point) -> Data:
+        """A point's values on instance_axes: points with equal ones share an instance."""
+        return tuple(point[axis] for axis in self.instance_axes)
 
     @cached_property
     def size_axes(self) -> tuple[str, ...]:

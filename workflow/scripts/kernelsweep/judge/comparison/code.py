@@ -39,9 +39,9 @@ def code_section(points: Sequence[ComparedPoint], store: UnitStore) -> str:
         for point in points
         if point.ratio and point.before and point.after and _binary(point.before) != _binary(point.after)
     ]
-    functions = {
-        entry["binary_sha256"]: (file, entry) for file, every in store.all() for entry in every.values()
-    } if changed else {}  # fmt: skip
+    if not changed:
+        return ""
+    functions = {entry["binary_sha256"]: (file, entry) for file, every in store.all() for entry in every.values()}
     parts = [_of_kernel(kernel, in_order(those)[0], functions, store) for kernel, those in by_kernel(changed).items()]
     return "\n".join(["## What changed in the code", "", *filter(None, parts)]) if any(parts) else ""
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.problems.problem import Instance
-from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.problems.problem_file import Data, problem_of
 from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
 
 # The most bytes of an instance's inputs, and of all inputs, that are made ahead.
 _LARGE = 2**24
 _MOST_AHEAD = 2**30
-
-_Data = tuple[Any, ...]  # A point's values on the axes that its data depend on.
 
 
 class Instances:
@@ -30,9 +27,9 @@ class Instances:
     def __init__(self, task: KernelTask) -> None:
         self._task = task
         self._problem = problem_of(task.problem)
-        self._ahead: dict[tuple[_Data, bool], Instance] = {}
+        self._ahead: dict[tuple[Data, bool], Instance] = {}
         self._kept: dict[bool, Instance] = {}
-        self._kept_of: _Data = ()
+        self._kept_of: Data = ()
 
     def make_ahead(self, checked: Sequence[Point], timed: Iterable[Point]) -> bool:
         """Make the instances of points that are going to be checked, and of others that are only timed.
@@ -44,7 +41,7 @@ class Instances:
         for is_checked, points in ((True, checked), (False, timed)):
             for point in points:
                 for is_second in (False, True) if is_checked and self._task.protocol.second_input else (False,):
-                    place = self._data(point), is_second
+                    place = self._problem.data_of(point), is_second
                     if place in self._ahead:
                         continue
                     instance = self._made(point, is_second)
@@ -68,15 +65,12 @@ class Instances:
 
     def at(self, point: Point, is_second: bool = False) -> Instance:
         """The instance of a point, or that of the second input."""
-        if self._data(point) != self._kept_of:
-            self._kept, self._kept_of = {}, self._data(point)
+        if self._problem.data_of(point) != self._kept_of:
+            self._kept, self._kept_of = {}, self._problem.data_of(point)
         if is_second not in self._kept:
             ahead = self._ahead.get((self._kept_of, is_second))
             self._kept[is_second] = ahead or self._made(point, is_second)
         return self._kept[is_second]
-
-    def _data(self, point: Point) -> _Data:
-        return tuple(point[axis] for axis in self._problem.instance_axes)
 
     def _made(self, point: Point, is_second: bool) -> Instance:
         seed = self._task.protocol.seed

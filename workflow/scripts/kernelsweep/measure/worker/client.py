@@ -17,7 +17,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
-from kernelsweep.platforms.kinds import KINDS
+from kernelsweep.platforms.kinds import kind_of_implementation
 from kernelsweep.sweep.point import Point
 
 if TYPE_CHECKING:
@@ -222,10 +222,8 @@ class Workers:
             variant,
             seconds,
             check=visit == 0,
-            unit={"file": str(unit.file), "variants": unit.variants} if unit else None,
-            earlier={"file": str(earlier[1].file), "variants": earlier[1].variants, "binary_sha256": earlier[0]}
-            if earlier
-            else None,
+            unit=_as_values(unit) if unit else None,
+            earlier={**_as_values(earlier[1]), "binary_sha256": earlier[0]} if earlier else None,
         )
 
     def free_memory(self, visit: int) -> None:
@@ -252,7 +250,13 @@ class Workers:
 
 def _crash_hint(implementation: str) -> str:
     """The likely cause of a crash on a platform, by its implementation."""
-    return next((f". {kind.crash_hint}" for kind in KINDS.values() if kind.implementation == implementation), "")
+    kind = kind_of_implementation(implementation)
+    return f". {kind.crash_hint}" if kind else ""
+
+
+def _as_values(unit: BuiltUnit) -> dict[str, Any]:
+    """A unit as the worker's Runner.run() takes it."""
+    return {"file": str(unit.file), "variants": unit.variants}
 
 
 def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
-
-from kernelsweep.publish.html_files import INDEX_TEMPLATE, STYLE, policy
+from kernelsweep.publish.html_files import INDEX_TEMPLATE
+from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import Link, link
 
@@ -93,13 +92,12 @@ def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
                 comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
         if (beside := platform.folder / BESIDE_RECORDINGS).is_file():
             devices += beside.read_text(encoding="utf-8").splitlines()
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(INDEX_TEMPLATE.read_text(encoding="utf-8")).render(
+    return html_text(
+        INDEX_TEMPLATE,
+        "kernelsweep: results",
         entries=entries,
         devices=devices or ["No GPU of this machine was held against a recording."],
         comparisons=comparisons,
-        style=STYLE.read_text(encoding="utf-8"),
-        policy=policy([]),
     )
 
 

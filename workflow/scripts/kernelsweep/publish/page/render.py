@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-
 from kernelsweep.analysis.places import place_words, size_axes
 from kernelsweep.judge.best.best_words import also_text, configuration_text
 from kernelsweep.publish.answer import StudyAnswer, rate_of
-from kernelsweep.publish.html_files import PAGE_FILES, policy
+from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
+from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
 from kernelsweep.publish.page.markdown import breakable
@@ -75,9 +74,8 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    template, style, script, licence, d3, explorer = (file.read_text(encoding="utf-8") for file in PAGE_FILES)
+    script, licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS)
     scripts = [script, *([f"/*\n{licence}*/\n{d3}", explorer] if page.points else [])]
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     words = {
         "configuration": configuration_text,
         "rate": rate_of,
@@ -85,11 +83,11 @@ def render(page: Page) -> str:
         "size": lambda one, study: place_words(one.point, study),
         "breakable": breakable,
     }
-    return environment.from_string(template).render(
+    return html_text(
+        PAGE_TEMPLATE,
+        page.title,
+        scripts,
         page=page,
-        style=style,
-        scripts=scripts,
-        policy=policy(scripts),
         packed_points=_packed(page.points),
         matrices=_matrices(page),
         **words,
