@@ -160,12 +160,86 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
         assert "extern __shared__" in message
 
 
+# A file as programs have it: two kernels, what launches them, and headers that are not installed.
+PROGRAM = """\
+#include <cooperative_groups.h>
+#include <a_library_of_the_authors.h>
+#include "common.h"
+namespace cg = cooperative_groups;
+#define DEVICE static __device__ inline
+#ifdef DOUBLE
+typedef double real;
+#else
+typedef float real;
+#endif
+class Timer {
+    cudaEvent_t begin;
+public:
+    Timer() { cudaEventCreate(&begin); }
+};
+template <typename T> struct Maximum { __device__ T operator()(T a, T b) const { return a > b ? a : b; } };
+DEVICE real twice(real x) { return 2 * x; }
+__device__ real by_assembly(real x) { asm("mov.f32 %0, %1;" : "=f"(x) : "f"(x)); return x; }
+
+template <int threads>
+__global__ void __launch_bounds__(threads) scale(const real *x, real *y, int n)
+{
+    cg::thread_block block = cg::this_thread_block();
+    for (int i = block.thread_rank(); i < n; i += threads)
+        y[i] = Maximum<real>()(twice(x[i]), reduce(i));
+}
+
+__global__ void textured(cudaTextureObject_t image, real *y) { y[0] = by_assembly(tex2D<real>(image, 0, 0)); }
+
+template <class T> void reduce(int n, T *data)
+{
+    T *copy;
+    CHECK(cudaMalloc(&copy, n * sizeof(T)));
+    scale<128><<<dim3((n + 127) / 128), 128>>>(data, copy, n);
+    const char *brackets = "}}{";
+#ifdef VERBOSE
+    if (n) {
+#else
+    {
+#endif
+    }
+}
+template void reduce<real>(int, real *);
+#ifdef ARGUMENTS
+int main(int count, char **words) {
+#else
+int main() {
+#endif
+    reduce<real>(1, nullptr);
+}
+"""
+COMMON = """\
+#pragma once
+#include <vector>
+#define CHECK(call) if (call) exit(1)
+static a_library::handle_t handle;
+inline std::vector<float> random_numbers(a_library::seed_t seed) { return {}; }
+__device__ int reduce(int i) { return i / 2; }
+"""
+
+
+@pytest.mark.parametrize("target", ["emulator", "sm_90"])
+def test_a_kernel_is_built_from_a_program_as_it_stands(tmp_path: Path, target: str) -> None:
+    (tmp_path / "common.h").write_text(COMMON)
+    report = build_toy(tmp_path, PROGRAM, ["scale<128>"], target)
+    assert report["status"] == "ok", report["message"]
+    wrong = PROGRAM.replace("2 * x", "2 * z")
+    message = build_toy(tmp_path, wrong, ["scale<128>"], target)["message"]
+    line = 1 + wrong[: wrong.index("2 * z")].count("\n")
+    assert f"{tmp_path}/toy.cu:{line}" in message or f"{tmp_path}/toy.cu({line})" in message
+
+
 def test_a_variant_that_does_not_compile_in_the_background_costs_only_itself(tmp_path: Path) -> None:
     kernel = tmp_path / "fill.cu"
     text = 'template <int n> __global__ void fill(int *y) { static_assert(n != 2, "not two"); y[0] = n; }\n'
     unit = Unit({}, [[f"fill<{n}>"] for n in (1, 2, 3)])
-    for fault, built in (("", ["fill<1>", "fill<3>"]), ("nonsense;\n", [])):
-        kernel.write_text(fault + text)
+    for fault, built in (("", ["fill<1>", "fill<3>"]), ("nonsense;", [])):
+        kernel.write_text(text.replace("y[0]", f"{fault} y[0]"))
         with Builder(source_of(kernel), "emulator", UnitStore(tmp_path / "units"), 2) as builder:
             builder.offer([unit])
             builder.ask(["fill<3>", "fill<1>"])
@@ -250,7 +324,7 @@ __global__ void __launch_bounds__(THREADS, 2) toy(int *data) { data[threadIdx.x]
 
 def test_launch_bounds_are_read_from_the_source() -> None:
     of_k = "template <int n>\n__global__ void __launch_bounds__((n * 2) / (n - 1), 2)\nk(int *x)"
-    threads = "template <int n> struct b { static constexpr size_t threads = (n * 2) / (n - 1); };\n"
+    threads = "template <int n> struct b { static constexpr size_t kernelsweep_threads = (n * 2) / (n - 1); };\n"
     assert launch_bounds(f"{of_k} {{}}\n", "k", "b") == threads
     other = "__global__ void __launch_bounds__(64) other(int *x) {}\n__global__ void k(int *x)"
     assert launch_bounds(f"{other} {{}}\n", "k", "b") == ""

@@ -86,6 +86,9 @@ __global__ void scaled(float *y, const float *x, int n) {
     kept[threadIdx.x] = i < n ? x[i] : 0;
     __syncthreads();
     if (i < n) y[i] = factor * kept[threadIdx.x] + offset[0] + 0 * steps[i % 4];
+#ifdef ADDED
+    if (i < n) y[i] += ADDED;
+#endif
 }
 
 __global__ void other(float *y) { y[0] = 1; }
@@ -228,15 +231,17 @@ EDITS: Mapping[str, tuple[Edit, bool]] = {
 PREPARED: Mapping[str, tuple[Edit, Edit]] = {
     "header behind a macro": (
         lambda r: None,
-        lambda r: r.write("kernels/own/table.inc", "#define EVERY 1\n__constant__ int more[9];\n"),
+        lambda r: r.write(
+            "kernels/own/table.inc", "#define EVERY 1\n#define ADDED more[8]\n__constant__ int more[9];\n"
+        ),
     ),
     "header in a folder of CPATH": (
         lambda r: (
-            r.write("elsewhere/found.h", "__constant__ int found[1];\n"),
+            r.write("elsewhere/found.h", "__constant__ int found[1];\n#define ADDED found[0]\n"),
             r.edit("scaled.cu", "#ifdef FOUND", "#if 1"),
             r.environment("CPATH", "{root}/elsewhere"),
         ),
-        lambda r: r.write("elsewhere/found.h", "__constant__ int found[2];\n"),
+        lambda r: r.write("elsewhere/found.h", "__constant__ int found[2];\n#define ADDED found[1]\n"),
     ),
     "import on a line with other statements": (
         lambda r: r.edit("problem.py", "from helpers import BOUND", "try: from helpers import BOUND\nfinally: pass"),

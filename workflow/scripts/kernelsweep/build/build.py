@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.build import gcc, nvcc
+from kernelsweep.build.device_code import included_folders, write_device_code
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.build.unit_store import Compiled
 from kernelsweep.code_hash import code_hash, sha256_of
@@ -89,16 +90,19 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
         "target": target,
         "compiler": compiler,
         "variables": code_variables(),
-        "code": code_hash(map(Path(__file__).with_name, ("build.py", "gcc.py", "nvcc.py", "translation_unit.py"))),
+        "code": code_hash(
+            map(Path(__file__).with_name, ("build.py", "device_code.py", "gcc.py", "nvcc.py", "translation_unit.py"))
+        ),
     }
 
 
 def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Compile a unit with g++. Returns its warnings, and what the report says of each function."""
     text = library.with_suffix(".cpp")
-    text.write_text(emulator_unit(source.file.resolve(), unit, source.constants), encoding="utf-8")
+    kernel, include = _device_code(source, library.with_suffix(".source"), unit)
+    text.write_text(emulator_unit(kernel, unit, source.constants), encoding="utf-8")
     assert source.emulator is not None and source.runtime is not None
-    include = [source.emulator, source.emulator / "include", *source.include]
+    include = [source.emulator, source.emulator / "include", *include]
     warnings = gcc.compile_for_emulator(text, library, source.runtime, include)
     digest = hashlib.sha256(library.read_bytes()).hexdigest()
     return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
@@ -107,9 +111,17 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
 def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Compile a unit with nvcc. Returns its warnings, and what the report says of each function."""
     text = cubin.with_suffix(".cu")
-    text.write_text(cuda_unit(source.file.resolve(), unit), encoding="utf-8")
-    output = nvcc.compile_cubin(text, cubin, target, source.include, unit.macros, source.options)
+    kernel, include = _device_code(source, cubin.with_suffix(".source"), unit)
+    text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
+    output = nvcc.compile_cubin(text, cubin, target, include, unit.macros, source.options)
     return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
+
+
+def _device_code(source: Source, folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
+    """Copies of the source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
+    files = [source.file, *included_files(source.file, source.include, source.options)]
+    kernel = write_device_code(folder, files, unit.functions, [*source.constants, *unit.macros.values()])
+    return kernel, list(included_folders(folder, source.include))
 
 
 def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

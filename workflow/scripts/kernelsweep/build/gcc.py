@@ -14,6 +14,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from kernelsweep.build.device_code import original_of
 from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
 
@@ -256,7 +257,9 @@ def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
         found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
         if found is None or found.name == "emulator.hpp":
             continue
-        for number, line in enumerate(found.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        for line in found.read_text(encoding="utf-8", errors="replace").splitlines():
             if _ASSEMBLY.search(line):
-                return f"{_relative(str(found))}:{number}"
+                original = original_of(found)
+                number = original.read_text(encoding="utf-8", errors="replace").splitlines().index(line) + 1
+                return f"{_relative(str(original))}:{number}"
     return None

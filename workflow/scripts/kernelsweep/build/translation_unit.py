@@ -39,7 +39,7 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) 
         of_kernel, bracket, arguments = name.partition("<")
         declared = launch_bounds(source, of_kernel, struct)
         bounds += declared
-        threads = f", {struct}{bracket}{arguments}::threads" if declared else ""
+        threads = f", {struct}{bracket}{arguments}::kernelsweep_threads" if declared else ""
         entries += f'    emulator::entry("{name}", &{name}{threads}),\n'
     symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
     return (
@@ -60,7 +60,7 @@ def launch_bounds(source: str, kernel: str, struct: str) -> str:
         return ""
     template = " ".join((declared[1] or "").split())
     threads = " ".join(_first_argument(bounds[1]).split())
-    return f"{template} struct {struct} {{ static constexpr size_t threads = {threads}; }};\n".lstrip()
+    return f"{template} struct {struct} {{ static constexpr size_t kernelsweep_threads = {threads}; }};\n".lstrip()
 
 
 def _first_argument(text: str) -> str:
