@@ -2,6 +2,9 @@
 //
 // A thread takes a small square, as high as a vector is long, and swaps its sides in registers. What it then stores into
 // shared memory are vectors of the target's rows. A quarter of the instructions of `several_rows` moves as many bytes.
+//
+// Tiles can be taken in bands, each from top to bottom. Those at work at a time then lie in a square of the matrix, not in
+// a few of its rows, and write long runs of a few of the target's rows, not short ones of all of them.
 
 #include "shared_array.cuh"
 #include "vectors.cuh"
@@ -36,7 +39,27 @@ __device__ void store_vector(Element *row, int column, int width, const Vector<E
             row[column + element] = vector.at[element];
 }
 
-template <typename Element, int tile_width, int tile_height, int rows>
+struct Place {
+    int column, row;
+};
+
+// The tile of this block: the grid's own order without bands, or else bands of `band` columns of tiles, row by row.
+template <int band>
+__device__ Place tile_place()
+{
+    if constexpr (band == 0) {
+        return {int(blockIdx.x), int(blockIdx.y)};
+    } else {
+        const unsigned block = blockIdx.y * gridDim.x + blockIdx.x;
+        const unsigned first = block / (band * gridDim.y) * band;
+        const unsigned left = gridDim.x - first;
+        const unsigned columns = left < band ? left : band; // The last band can be narrower.
+        const unsigned inside = block - first * gridDim.y;
+        return {int(first + inside % columns), int(inside / columns)};
+    }
+}
+
+template <typename Element, int tile_width, int tile_height, int rows, int band>
 __global__ void __launch_bounds__(tile_width *tile_height / rows / Vector<Element>::elements)
     vectors(Element *target, const Element *source, int width, int height)
 {
@@ -51,8 +74,9 @@ __global__ void __launch_bounds__(tile_width *tile_height / rows / Vector<Elemen
     // so that the eight lanes that store together, in rows a square apart, use different banks.
     auto *tile = reinterpret_cast<Vector<Element>(*)[vectors_down]>(dynamic_shared<Vector<Element>>());
     const auto place = [](int row, int vector) { return vector ^ (row / length % 8); };
-    const int first_column = blockIdx.x * tile_width;
-    const int first_row = blockIdx.y * tile_height;
+    const Place of_tile = tile_place<band>();
+    const int first_column = of_tile.column * tile_width;
+    const int first_row = of_tile.row * tile_height;
 
     Vector<Element> loaded[squares][length];
 #pragma unroll
