@@ -14,7 +14,7 @@ __global__ void staged_any_block(const Element *data, Element *partials, size_t 
     Element *shared = dynamic_shared<Element>();
     const unsigned thread = threadIdx.x;
 
-    accumulate_grid_stride<Operation>(shared[thread], data, count);
+    shared[thread] = combine_grid_stride<Operation>(data, count);
     __syncthreads();
 
     const unsigned power_of_two = 1u << (32 - __clz(int(blockDim.x - 1)));

@@ -1,8 +1,8 @@
 // Stages in shared memory, step 3: unlike in `staged_global`, a block's threads go on together, by a tree in shared
 // memory, and leave one partial result. Two launches: the grid over the array, one block over the grid's partials.
 //
-// The values between launches shrink from one a thread to one a block, and the input stays as it was. The sums of the
-// grid's loop grow in shared memory, too, as they were published; compilers can't keep them in a register.
+// The values between launches shrink from one a thread to one a block, and the input stays as it was. The listing adds up
+// its loop's elements in shared memory; nvcc keeps the sum in a register until the loop ends, which is written here.
 
 #include "loads.cuh"
 #include "operations.cuh"
@@ -14,7 +14,7 @@ __global__ void staged_shared(const Element *data, Element *partials, size_t cou
     Element *shared = dynamic_shared<Element>();
     const unsigned thread = threadIdx.x;
 
-    accumulate_grid_stride<Operation>(shared[thread], data, count);
+    shared[thread] = combine_grid_stride<Operation>(data, count);
     __syncthreads();
 
     for (unsigned stride = blockDim.x / 2; stride > 0; stride /= 2) {

@@ -26,7 +26,7 @@ __global__ void staged_warp(const Element *data, Element *partials, size_t count
     Element *shared = dynamic_shared<Element>();
     const unsigned thread = threadIdx.x;
 
-    accumulate_grid_stride<Operation>(shared[thread], data, count);
+    shared[thread] = combine_grid_stride<Operation>(data, count);
     __syncthreads();
 
     if (thread + 256 < blockDim.x)

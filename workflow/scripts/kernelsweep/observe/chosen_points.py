@@ -143,13 +143,16 @@ def pictured_steps(config: Config, study: Study, counted: Mapping[str, Sequence[
 
 
 def _one_block(kernel: KernelSource, point: Point, restrictions: Sequence[str]) -> Point | None:
-    """The point with one block of four warps in its first launch, where it has these axes; None where it can't run."""
+    """The point with one block of four warps in its first launch, or of eight, where it has these axes.
+
+    None where it can't run with either.
+    """
     if not {"array_size", "block_size", "unroll"} <= {*point}:
         return point
     grid = {GRID_SIZE: 1} if kernel.chooses_grid else {}
-    elements = DRAWN_BLOCK * (4 if kernel.chooses_grid else point["unroll"])
-    small = point.at(block_size=DRAWN_BLOCK, array_size=elements, **grid)
-    return None if skip_reason(small, kernel, restrictions, EMULATOR) else small
+    turns = 4 if kernel.chooses_grid else point["unroll"]
+    small = (point.at(block_size=block, array_size=block * turns, **grid) for block in (DRAWN_BLOCK, 2 * DRAWN_BLOCK))
+    return next((each for each in small if not skip_reason(each, kernel, restrictions, EMULATOR)), None)
 
 
 # Proven, or run under compute-sanitizer: corners of the smallest problems
