@@ -14,7 +14,19 @@ from workflow_runs import edit, snakemake
 from kernelsweep.results import read_rows
 
 SAVED = re.compile(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
-YOUR_COMMAND = "uv run --project ../kernelsweep snakemake -s ../kernelsweep/Snakefile --cores 1 "
+SCRIPTS = ROOT / "workflow/scripts"
+PUBLISHED = """\
+#include <cstdio>
+/* Adds, and is launched by main. */
+__global__ void add(const float *a, const float *b,
+                    float *sums, /* of a, b */ int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) sums[i] = a[i] + b[i];
+}
+int main() { add<<<1, 1>>>(nullptr, nullptr, nullptr, 0); }
+"""
+YOUR_COMMAND = "kernelsweep "
 
 
 def test_adding_a_kernel_works_as_written(finished: Path) -> None:
@@ -47,11 +59,29 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path) -> None:
     for path, source in [*written, ("kernels/nine/axpy.cu", (own / "kernels/axpy/axpy.cu").read_text())]:
         (own / path).parent.mkdir(parents=True, exist_ok=True)
         (own / path).write_text(source)
-    start = [sys.executable, str(ROOT / "workflow/scripts/new_study.py"), "scaled"]
-    assert subprocess.run(start, cwd=own, capture_output=True).returncode == 0
-    assert b"exists already" in subprocess.run(start, cwd=own, capture_output=True).stderr
+    published = tmp_path / "published.cu"
+    published.write_text(PUBLISHED)
+    for words, mistake in [
+        (["scaled"], ""),
+        (["scaled"], "config/studies/scaled.yaml exists already"),
+        (["taken", str(published)], ""),
+        (["other", str(own / "kernels/scaled/problem.py")], "no kernel other; it has no __global__ at all"),
+    ]:
+        start = [sys.executable, "-m", "kernelsweep.project.command", "new", *words]
+        done = subprocess.run(start, cwd=own, capture_output=True, text=True, env={"PYTHONPATH": str(SCRIPTS)})
+        assert (done.returncode != 0) == bool(mistake) and mistake in done.stderr
+    edit(own / "kernels/taken/problem.py", r"raise NotImplementedError(", 'return {"sums": (a + b) * 1.0}  # ')
+    edit(own / "config/studies/taken.yaml", "count: [2^20, 2^24]", "count: [64]")
 
-    kernels = ("sgemm/sgemm", "nine/axpy", "scaled/scaled", "total/block_sums", "axpy/axpy_vectors", "axpy/axpy")
+    kernels = (
+        "sgemm/sgemm",
+        "nine/axpy",
+        "scaled/scaled",
+        "taken/taken",
+        "total/block_sums",
+        "axpy/axpy_vectors",
+        "axpy/axpy",
+    )
     points = {kernel: f"results/emulator/points/{kernel}.csv" for kernel in kernels}
     emulator = ("--config", "platform=emulator")
     run = snakemake(own, *points.values(), *emulator)
@@ -60,7 +90,7 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path) -> None:
         assert snakemake(own, study, "-n", *emulator, *filter(None, [config])).returncode == 0
     rows = {kernel: read_rows(own / path) for kernel, path in points.items()}
     assert {row["status"] for found in rows.values() for row in found} == {"ok"}
-    assert [len(rows[kernel]) for kernel in kernels[:3]] == [6, 8, 6]
+    assert [len(rows[kernel]) for kernel in kernels[:4]] == [6, 8, 6, 6]
     launched = {(row["parameters"], row["launches"]) for row in rows["total/block_sums"]}
     assert {("n=1 block=32", "1"), ("n=1000 block=32", "2"), ("n=5000 block=32", "3")} < launched
 

@@ -18,7 +18,7 @@ from shipped_builds import compiled
 from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import gcc, nvcc
-from kernelsweep.build.translation_unit import parameter_names
+from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
@@ -116,7 +116,7 @@ class Kernels:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
         platform.launch(name, blocks, threads, shared, values)
-        names = parameter_names(self._source, name.split("<")[0])
+        names = [text.split()[-1].strip("*") for text in kernel_parameters(self._source)[name.split("<")[0]]]
         buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values) if value.ndim]
         found = platform.mistakes(buffers)
         counted = metrics(Counts(platform.sites(), platform.synchronisations()))

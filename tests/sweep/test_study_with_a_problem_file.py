@@ -391,7 +391,7 @@ def test_a_mistake_in_launches_is_a_sentence_before_any_job_starts(
 
 
 def test_a_folder_without_a_study_is_told_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"config/studies/ has no study\. .*new_study\.py starts one"):
+    with pytest.raises(UserError, match=r"config/studies/ has no study\. .*`kernelsweep new NAME` starts one"):
         load_project({}, tmp_path)
 
 

@@ -9,11 +9,12 @@ import pandas
 
 from kernelsweep.analysis.reference import at_reference, has_times
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.results import COUNTED, NCU
 
 # The commands that collect metrics.
-PROFILE_COMMAND = "uv run --extra gpu snakemake --cores 1 profile"
-COUNT_COMMAND = "uv run snakemake --cores 2 count"
+PROFILE_COMMAND = f"{GPU_COMMAND} --cores 1 profile"
+COUNT_COMMAND = f"{COMMAND} --cores 2 count"
 
 ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE_COMMAND}` renews it."
 

@@ -15,6 +15,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from kernelsweep.code_hash import cxx_code
 from kernelsweep.sweep.kernels.source import read_source
 
 _TOKEN = re.compile(
@@ -36,6 +37,8 @@ _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
 _AFTER_A_NAME = {"(", "[", "{", "<", "=", ";", ",", ":"}
+# A comma outside the arguments of a template.
+_COMMA = re.compile(r",(?![^<]*>)")
 _OF_DEVICE = {"__device__", "__global__", "__constant__", "constexpr", "consteval"}
 _TYPE = {"class", "struct", "union"}
 _ALWAYS = {"operator", "namespace", "static_assert"}
@@ -50,6 +53,7 @@ class _Item:
     uses        the names in it
     function    whether it is a function's definition or declaration
     head        the names in it outside brackets
+    parameters  of a function, as they stand there
     """
 
     start: int
@@ -58,6 +62,7 @@ class _Item:
     uses: frozenset[str]
     function: bool
     head: frozenset[str]
+    parameters: str
 
 
 @dataclass
@@ -89,6 +94,17 @@ def write_device_code(folder: Path, files: Sequence[Path], functions: Sequence[s
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(f'#line 1 "{file}"\n' + _optional_headers(_without(text, cut)), encoding="utf-8")
     return folder / files[0].resolve().relative_to("/")
+
+
+def kernel_parameters(text: str) -> dict[str, list[str]]:
+    """The parameters of each kernel in a source, such as ``const float *x``, by the kernel's name in order."""
+    kernels = {}
+    for item in _parsed(text).items:
+        if item.function and "__global__" in item.head:
+            (name,) = item.defines or ("",)
+            plain = " ".join(cxx_code(item.parameters, keep_leading=False).split())
+            kernels[name] = [part.strip() for part in _COMMA.split(plain) if part.strip()]
+    return kernels
 
 
 def original_of(copy: Path) -> Path:
@@ -293,7 +309,16 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, functio
         frozenset(names),
         function,
         frozenset(words),
+        _parameters(head, _function_name(words)) if function else "",
     )
+
+
+def _parameters(head: Sequence[re.Match[str]], name: str) -> str:
+    """What stands in the brackets after a function's name."""
+    for before, opening, closing in zip(head, head[1:], head[2:], strict=False):
+        if before[0] == name and opening[0] == "(":
+            return opening.string[opening.end() : closing.start()]
+    return ""
 
 
 def _declares_function(words: Sequence[str]) -> bool:

@@ -9,8 +9,6 @@ from pathlib import Path
 from kernelsweep.sweep.kernels.source import read_source
 from kernelsweep.sweep.kernels.units import Unit
 
-# The attributes allowed between a kernel's `void` and its name.
-_ATTRIBUTES = r"(?:__(?:launch_bounds|cluster_dims)__\s*\([^)]*\)\s*)*"
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
 
 
@@ -71,10 +69,3 @@ def _first_argument(text: str) -> str:
             return text[:place]
         depth += (character == "(") - (character == ")")
     return text
-
-
-def parameter_names(source: str, kernel: str) -> list[str]:
-    """The names of a kernel's function parameters, in order; empty if the source has no such kernel."""
-    match = re.search(rf"__global__\s+void\s+{_ATTRIBUTES}{kernel}\s*\(([^)]*)\)", source)
-    parameters = match[1].split(",") if match else []
-    return [re.findall(r"\w+", parameter)[-1] for parameter in parameters if parameter.strip()]

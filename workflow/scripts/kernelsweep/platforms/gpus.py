@@ -13,9 +13,10 @@ from typing import Any
 import pynvml
 
 from kernelsweep.errors import UserError
+from kernelsweep.home import COMMAND, GPU_COMMAND
 
-INSTALL_PYCUDA = "uv run --extra gpu snakemake --cores 1 all"
-USE_EMULATOR = "uv run snakemake --cores 1 all --config platform=emulator"
+INSTALL_PYCUDA = f"{GPU_COMMAND} --cores 1 all"
+USE_EMULATOR = f"{COMMAND} --cores 1 all --config platform=emulator"
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     if not study_names(root):
         raise UserError(
             f"{root}: config/studies/ has no study. kernelsweep runs the studies of the folder that it is called in; "
-            f"{HOME / 'workflow/scripts/new_study.py'} starts one, and {HOME / 'docs/your-kernel.md'} explains it."
+            f"`kernelsweep new NAME` starts one, and {HOME / 'docs/your-kernel.md'} explains it."
         )
     checked = load_config(config, root)
     check_study_names(study_names(root), root)

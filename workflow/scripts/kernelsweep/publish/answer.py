@@ -12,6 +12,7 @@ from kernelsweep.analysis.places import place_words
 from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
+from kernelsweep.home import COMMAND
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
@@ -183,5 +184,5 @@ def places_text(found: Sequence[StudyAnswer], page: Path) -> str:
     """The page's address; and where all points are right and have times, what may come next."""
     lines = ["", f"  Page  {page.resolve().as_uri()}"]
     if all(one.right == one.run for one in found) and any(one.sizes for one in found):
-        lines.append("  Next  edit a kernel, then: uv run snakemake compare")
+        lines.append(f"  Next  edit a kernel, then: {COMMAND} compare")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from kernelsweep.build.translation_unit import parameter_names
+from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
@@ -130,9 +130,9 @@ class CountingRunner:
     def _array_name(self, address: int) -> str:
         """The name of the kernel's parameter, or of the array where the source doesn't show the parameter's."""
         variant, parameter = self._platform.parameters[address]
-        names = parameter_names(self._source, re.split(r"\W", variant, maxsplit=1)[0])
+        names = kernel_parameters(self._source).get(re.split(r"\W", variant, maxsplit=1)[0], [])
         if parameter < len(names):
-            return names[parameter]
+            return str(re.findall(r"\w+", names[parameter])[-1])
         return next(name for memory, name, _ in self._runner.buffers() if memory.ctypes.data == address)
 
 

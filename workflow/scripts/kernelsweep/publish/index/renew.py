@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
+from kernelsweep.home import COMMAND
 from kernelsweep.publish.html_files import INDEX_TEMPLATE
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
@@ -128,7 +129,7 @@ def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
             continue
         remark = "run by itself"
         if study in uncounted:
-            remark = f"measured again on {when(platform.changed(study))}; uv run snakemake {study} counts its points"
+            remark = f"measured again on {when(platform.changed(study))}; {COMMAND} {study} counts its points"
         elif outcome.edited:
             remark = f"recorded before your edit of {', '.join(outcome.edited)}"
         is_known = study not in uncounted and not outcome.edited
@@ -193,7 +194,7 @@ def _note(study: str, platform: PlatformStatus, status: Status) -> str:
     newest, changed, name = platform.newest(study), platform.changed(study), escape(study)
     if newest.made < changed:
         return (
-            f"{name} was measured again on {when(changed)}, and <code>uv run snakemake {name}</code> counts its points"
+            f"{name} was measured again on {when(changed)}, and <code>{COMMAND} {name}</code> counts its points"
         )
     outcome = platform.outcome(study)
     colour = "good" if outcome.is_right and not outcome.edited else "bad"

@@ -1,0 +1,5 @@
+"""The package of an installation, which has kernelsweep's folders as they are in the repository below home/."""
+
+from pathlib import Path
+
+__path__ = [str(Path(__file__).parent / "home/workflow/scripts/kernelsweep")]

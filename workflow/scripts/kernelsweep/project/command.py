@@ -1,0 +1,127 @@
+"""The command ``kernelsweep``, which an installation has: Snakemake with kernelsweep's Snakefile, in any folder.
+
+    kernelsweep new NAME            start a study in this folder: its YAML file, a kernel, and a problem.py
+    kernelsweep new NAME FILE.cu    the same with a copy of your kernel, whose parameters the other files name
+    kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
+
+So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernelsweep compare`` tells what an edit did.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.errors import UserError
+from kernelsweep.home import HOME
+from kernelsweep.sweep.kernels.source import read_source
+
+_TEMPLATES = HOME / "examples/new-study"
+_DTYPES = {"double": "np.float64", "float": "np.float32", "int": "np.int32", "unsigned": "np.uint32"}
+_PROBLEM = '''"""What {kernel} computes. Shapes and values are guesses: docs/your-kernel.md has what to write."""
+
+import numpy as np
+
+
+def inputs(random, {size}):
+    return {{{inputs}}}
+
+
+def outputs({size}):
+    return {{{outputs}}}
+
+
+def reference({read}):
+    raise NotImplementedError("write the right results of {results} here, in NumPy")
+'''
+
+
+def main() -> None:
+    """Run the command line's command. A mistake ends it with status 1 and a sentence."""
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        sys.exit(f"{__doc__}\nAll options of Snakemake hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
+    if arguments[0] == "new":
+        try:
+            print(start_study(arguments[1:]))
+        except UserError as error:
+            sys.exit(str(error))
+    else:
+        # Jobs run Snakemake and Python by their names.
+        os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        os.execv(sys.executable, [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile"), *arguments])
+
+
+def start_study(arguments: Sequence[str]) -> str:
+    """Write a study's three files into the working directory; a sentence that says so.
+
+    arguments  the study's name, and perhaps the file of a kernel
+
+    Raises UserError for another command line, for a file without the kernel, and where a file of the study exists.
+    """
+    if len(arguments) not in (1, 2) or not re.fullmatch("[a-z][a-z0-9_]*", arguments[0]):
+        raise UserError("usage: kernelsweep new NAME [FILE.cu]; NAME has lower-case letters, digits and _")
+    name, *kernel_files = arguments
+    study, kernel, problem = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
+    if kernel_files:
+        kernel = read_source(Path(kernel_files[0]))
+        study, problem = _texts_for(kernel_parameters(kernel), name, kernel_files[0], study)
+    folder = Path("kernels", name)
+    written = {
+        Path(f"config/studies/{name}.yaml"): study,
+        folder / f"{name}.cu": kernel,
+        folder / "problem.py": problem,
+    }
+    for path in written:
+        if path.exists():
+            raise UserError(f"{path} exists already. Choose another name, or move it away.")
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        schemas = os.path.relpath(HOME / "workflow/schemas", path.parent)
+        own = path.suffix == ".cu" and kernel_files
+        path.write_text(text if own else text.replace("NAME", name).replace("SCHEMAS", schemas), encoding="utf-8")
+    return f"Written: {', '.join(map(str, written))}. Run it: kernelsweep {name}"
+
+
+_FILES = ("study.yaml", "kernel.cu", "problem.py")
+
+
+def _texts_for(kernels: Mapping[str, list[str]], name: str, file: str, template: str) -> tuple[str, str]:
+    """The study and the problem of a file's only kernel, or of the one with the study's name. Raises UserError."""
+    kernel = next(iter(kernels), "") if len(kernels) == 1 else name
+    if kernel not in kernels:
+        raise UserError(f"{file} has no kernel {name}; it has {', '.join(kernels) or 'no __global__ at all'}.")
+    parameters = kernels[kernel]
+    names = {re.findall(r"\w+", parameter)[-1]: parameter for parameter in parameters}
+    arrays = {name: "const" not in parameter for name, parameter in names.items() if re.search(r"[*\[]", parameter)}
+    scalars = [name for name in names if name not in arrays]
+    integers = [name for name in scalars if re.search(r"\b(int|unsigned|size_t|long|u?int\d+_t)\b", names[name])]
+    size = integers[0] if integers else "n"
+    read = [name for name, written in arrays.items() if not written]
+    inputs = [f'"{name}": random.random({size}).astype({_dtype(names[name])})' for name in read]
+    inputs += [f'"{name}": {_dtype(names[name])}(1)' for name in scalars if name != size]
+    outputs = [f'"{name}": ({size}, {_dtype(names[name])})' for name, written in arrays.items() if written]
+    problem = _PROBLEM.format(
+        kernel=kernel,
+        size=size,
+        inputs=", ".join(inputs),
+        outputs=", ".join(outputs),
+        read=", ".join(read),
+        results=" and ".join(name for name, written in arrays.items() if written),
+    )
+    study = re.sub(r"\bn\b", size, template).replace("[y, x, factor, " + size + "]", f"[{', '.join(names)}]")
+    return study.replace("- grid:", f"- kernel: {kernel}\n        grid:"), problem
+
+
+def _dtype(parameter: str) -> str:
+    """NumPy's type for a parameter's; float32 for a type that is not C++'s own."""
+    words = re.findall(r"\w+", parameter)
+    return next((dtype for word, dtype in _DTYPES.items() if word in words), "np.float32")
+
+
+if __name__ == "__main__":
+    main()
