@@ -1,20 +1,7 @@
 // Copies from global to shared memory that pass no register and that no thread waits for, since sm_80.
 #pragma once
 
-#if defined(__CUDACC__)
 #include <cuda_pipeline_primitives.h>
-#else
-// The emulator copies at once: a vector, or one float.
-inline void __pipeline_memcpy_async(void *shared, const void *global, size_t size, size_t zeros)
-{
-    if (size == sizeof(float4))
-        *static_cast<float4 *>(shared) = zeros ? make_float4(0, 0, 0, 0) : *static_cast<const float4 *>(global);
-    else
-        *static_cast<float *>(shared) = zeros ? 0 : *static_cast<const float *>(global);
-}
-inline void __pipeline_commit() {}
-inline void __pipeline_wait_prior(size_t) {}
-#endif
 
 // Starts to copy four floats of a row-major matrix of rows x columns, from (row, column) on, to shared memory; 0 for those
 // outside. Without `whole_vectors` they are copied one by one.

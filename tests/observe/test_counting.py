@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.device_code import kernel_parameters
-from kernelsweep.errors import UserError
+from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import BuiltKernel, Protocol
@@ -40,6 +42,7 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 
 VECTOR = "float4"
+COPIES = ("none", "no_wait", "later_group", "no_barrier", "read_by_itself", "source_written", "target_written")
 ENTRIES = {
     "requests": [
         *(f"strided_global<int, {stride}>" for stride in (1, 2, 8, 33)),
@@ -69,6 +72,13 @@ ENTRIES = {
         "last_block<false>",
         "atomics_agree",
         "atomic_and_plain",
+    ],
+    "copies": [
+        *(f"by_primitives<{mistake}>" for mistake in COPIES),
+        "staged",
+        *(f"by_{how}<{mistake}>" for how in ("group", "pipeline") for mistake in COPIES[:4]),
+        "wrong_size",
+        "misaligned",
     ],
     "ordering": [
         *(f"shared_lock<{scope}, {by_atomic}>" for scope in (0, 1, 2) for by_atomic in ("true", "false")),
@@ -275,6 +285,45 @@ def test_fences_with_atomic_functions_on_one_address_order_any_two_threads(
     assert lines == {line_of("ordering", mark) for mark in marks}
 
 
+@pytest.mark.parametrize(("name", "marks", "message"), [
+    ("by_primitives<none>", (), ""),
+    ("by_primitives<no_wait>", ("copy", "read"), "before the wait for the asynchronous copy"),
+    ("by_primitives<later_group>", ("copy", "read"), "before the wait for the asynchronous copy"),
+    ("by_primitives<no_barrier>", ("copy", "read"), "nothing orders the two"),
+    ("by_primitives<read_by_itself>", ("copy", "own"), "thread 0 of block 0 reads it .* thread 0 of block 0 writes it"),
+    ("by_primitives<source_written>", ("copy", "source"), r"race at input\[\d+\] .* before the wait for the"),
+    ("by_primitives<target_written>", ("copy", "target"), "before the wait for the asynchronous copy"),
+    ("staged", (), ""),
+    ("by_group<none>", (), ""),
+    ("by_group<no_wait>", ("copy", "read"), r"race at tile\[\d+\]"),
+    ("by_group<later_group>", ("copy", "read"), "before the wait for the asynchronous copy"),
+    ("by_group<no_barrier>", ("copy", "read"), "nothing orders the two"),
+    ("by_pipeline<none>", (), ""),
+    ("by_pipeline<no_wait>", ("copy", "read"), "before the wait for the asynchronous copy"),
+    ("by_pipeline<later_group>", ("copy", "read"), "before the wait for the asynchronous copy"),
+    ("by_pipeline<no_barrier>", ("copy", "read"), "nothing orders the two"),
+])  # fmt: skip
+def test_a_copy_lands_at_the_wait_for_it(
+    kernels: Callable[[str], Kernels], name: str, marks: tuple[str, ...], message: str
+) -> None:
+    _, found = kernels("copies").run(name, ones(256), outputs=256, block=64)
+    how = name.removeprefix("by_").partition("<")[0].removesuffix("s")
+    lines = {line.rsplit("support/", 1)[-1] for each in found for line in each.lines}
+    assert lines == {line_of("copies", f"{how}: {mark}") for mark in marks}
+    assert {each.kind for each in found} == ({"race"} if marks else set())
+    assert all(re.search(message, each.message) for each in found), found
+
+
+@pytest.mark.parametrize(("name", "message"), [
+    ("wrong_size", "another size than 4, 8 or 16 bytes"), ("misaligned", "no multiple of its size"),
+])  # fmt: skip
+def test_a_copy_that_the_hardware_does_not_have_fails(
+    kernels: Callable[[str], Kernels], name: str, message: str
+) -> None:
+    with pytest.raises(LaunchError, match=rf"copy at .*{line_of('copies', name)} .*{message}"):
+        kernels("copies").run(name, ones(64), outputs=64, block=64)
+
+
 def launch_of(name: str) -> dict[str, Any]:
     """The launch of a kernel of mistakes.cu, as parameters of Kernels.run."""
     of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "pairs", "wrong_half")
@@ -378,6 +427,23 @@ def watched(built: BuiltKernel, points: list[Point]) -> dict[Point, Outcome]:
     platform = CountingPlatform()
     runner = Runner(platform, built.task("", Protocol(None, seed=1)))
     return {point: run_watched(platform, runner, point, instantiation(built.source, point)) for point in points}
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_the_only_wait_for_copies_deleted(tmp_path: Path, waits: bool) -> None:
+    kernel = load_study("matmul", ROOT).kernels["async_copies"]
+    folder = shutil.copytree(kernel.path.parent, tmp_path / "matmul")
+    edited = replace(kernel, path=folder / kernel.path.name)
+    text, wait = edited.path.read_text(), "__pipeline_wait_prior(stages - 2);"
+    assert text.count(wait) == 1
+    edited.path.write_text(text if waits else text.replace(wait, ""))
+    sizes = {"m": 64, "n": 68, "k": 40, "block_m": 64, "block_n": 64, "tile_k": 16, "thread_m": 8, "thread_n": 8}
+    at = Point({**sizes, "stages": 2, "resident": 1, "precision": "float32", "cache": "hot"})
+    outcome = watched(compiled(edited, [at], tmp_path), [at])[at]
+    assert outcome.status == "ok" if waits else outcome.mistakes, outcome
+    assert {mistake.kind for mistake in outcome.mistakes} == (set() if waits else {"race"})
+    lines = {line for mistake in outcome.mistakes for line in mistake.lines}
+    assert waits or all(re.search(r"(async_copies\.cu|copies\.cuh|vectors\.cuh):\d+$", line) for line in lines), lines
 
 
 # At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200

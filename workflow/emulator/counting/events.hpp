@@ -17,6 +17,18 @@ void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
 void observe_fence(bool is_of_device);
 
+// Asynchronous copies of a thread (copies.hpp): one of up to 16 bytes, of which the last `zeros` are not read but 0; all
+// that it has started since the last commit become a group; all groups but the last ones land.
+void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller);
+void copy_at_once(void *target, const void *source, size_t size, size_t zeros, const void *caller);
+void commit_copies();
+void wait_for_copies(size_t groups_on_their_way);
+
+bool is_shared(const void *address);
+
+// Whether a GPU copies between these addresses asynchronously: from global to shared memory.
+bool copies_asynchronously(const void *target, const void *source);
+
 // The running warp has no lane left that could go on.
 void leave_warp(unsigned next, Lanes existing_lanes);
 

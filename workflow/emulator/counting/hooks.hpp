@@ -103,6 +103,12 @@ EMULATOR_UNCOUNTED void observe_fence(bool is_of_device)
     pass_fence(thread, is_of_device);
 }
 
+} // namespace emulator::counting
+
+#include "copies.hpp"
+
+namespace emulator::counting {
+
 EMULATOR_UNCOUNTED inline int watch(uintptr_t start, size_t size)
 {
     Cell *const cells = spaces.buffer_count < most_buffers ? make_cells(size) : nullptr;

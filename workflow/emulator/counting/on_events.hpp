@@ -51,6 +51,8 @@ EMULATOR_UNCOUNTED inline void fill_shared_memory()
     }
 }
 
+EMULATOR_UNCOUNTED void forget_copies(unsigned threads); // in copies.hpp
+
 EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes)
 {
     if (doubts.are_settled)
@@ -60,6 +62,7 @@ EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned thr
     forget_requests();
     pending_checks.count = 0;
     start_ordering(threads);
+    forget_copies(threads);
     start_warp(0, existing_lanes);
 }
 

@@ -27,6 +27,7 @@ struct alignas(2 * 16) Cell {
     uint32_t moments[3]; // and threads
     uint16_t sites[3];   // and bytes
     unsigned char initialised; // a bit for each byte
+    unsigned char in_flight;   // likewise: an asynchronous copy writes it (copies.hpp)
 
     EMULATOR_UNCOUNTED Access get(unsigned which) const
     {
@@ -82,7 +83,7 @@ struct Finding {
     uint32_t block_size[3];
     uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
     uint32_t fenced; // of a race: whether there are fences that could order the two
-    uint32_t padding;
+    uint32_t in_flight; // of a race: whether one of the two is an asynchronous copy that is not waited for
     int64_t offset;
     uint64_t count;
 };
@@ -167,12 +168,15 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
 }
 
 __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place,
-                                                                      const Access &now, const Access &other)
+                                                                      const Access &now, const Access &other,
+                                                                      bool in_flight = false)
 {
     Finding *const found = find_finding(mistake, place, now, other);
     if (found == nullptr)
         return;
     ++found->count;
+    found->in_flight |= in_flight;
+    found->differs |= in_flight; // What the copy brings is not known yet.
     found->fenced = now.run == other.run ? ordering.fences_in_block : ordering.fences_on_device;
     const bool are_writes =
         requests.sites[now.site].operation == store && requests.sites[other.site].operation == store;
@@ -221,9 +225,10 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Cell &cell, const Place &place, const 
 {
     const Access write = cell.get(last_write);
     if (place.space == shared_memory && !is_current(write, shared_memory))
-        cell.initialised = 0;
-    if (races(write, now, place.space))
-        report(race, place, now, write);
+        cell.initialised = cell.in_flight = 0;
+    const bool in_flight = (cell.in_flight & now.bytes) != 0;
+    if (in_flight || races(write, now, place.space))
+        report(race, place, now, write, in_flight);
     if (operation != store && (cell.initialised & now.bytes) != now.bytes)
         report(uninitialised, place, now, now);
     if (operation == load) {

@@ -57,6 +57,7 @@ class Mistake(ctypes.Structure):
     grid, block_size  the launch's, in x, y and z
     differs           of a race of two writes, where start() got a filling: whether some stored different values
     fenced            of a race: whether the launch has fences that could order the two accesses
+    in_flight         of a race: whether one of the two is an asynchronous copy that is not waited for
     offset            bytes from the buffer's start, or from the start of all shared memory
     """
 
@@ -65,7 +66,7 @@ class Mistake(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("other_block", "other_thread", "site", "other_site")),
         ("grid", ctypes.c_uint32 * 3),
         ("block_size", ctypes.c_uint32 * 3),
-        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "padding")),
+        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "in_flight")),
         ("offset", ctypes.c_int64),
         ("count", ctypes.c_uint64),
     ]

@@ -84,10 +84,8 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
         other = _thread(one, one.other_thread, one.other_block)
         did = _DOES[sites[one.other_site].operation]
         why = ": fences do so only with atomic functions on one address" if one.fenced else ""
-        return (
-            f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, and nothing orders "
-            f"the two{why}"
-        )
+        order = "before the wait for the asynchronous copy" if one.in_flight else f"and nothing orders the two{why}"
+        return f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, {order}"
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
     return f"{thread} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"

@@ -1,0 +1,218 @@
+// Asynchronous copies to shared memory (cp.async): a thread starts them, commits what it has started as a group, and
+// waits for groups.
+//
+// Data land at the wait, in order before what the thread does next; other threads need a barrier after that. Until then
+// the hardware may read the source and write the target at any moment. So any access to the target is a race, by any
+// thread, and so is a write to the source. The target's words carry a mark, which every access checks. Whether the source
+// was written is seen at the wait: its last write is no longer the one that it was at the start.
+#pragma once
+
+#include "on_events.hpp"
+
+namespace emulator::counting {
+
+constexpr uint32_t no_copy = 0; // Copies are numbered from 1.
+constexpr unsigned words_of_a_copy = largest_access / word + 1;
+
+struct Copy {
+    unsigned char *target;
+    const unsigned char *source;
+    uint32_t size;
+    uint32_t from_source; // bytes; the others are zeros
+    uint32_t group;
+    uint32_t next; // of its thread
+    uint32_t target_site;
+    uint32_t source_site;
+    Access writes[words_of_a_copy]; // the source's, at the start
+};
+
+// What a thread has on its way, in order.
+struct Queue {
+    uint32_t first;
+    uint32_t last;
+    uint32_t committed; // groups
+};
+
+struct Copies {
+    Copy *all;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t landed; // a list of those whose place is free
+    bool are_used; // by the block
+    Queue queues[most_threads];
+};
+
+inline Copies copies;
+
+EMULATOR_UNCOUNTED inline void forget_copies(unsigned threads)
+{
+    for (unsigned thread = 0; copies.are_used && thread < threads; ++thread)
+        copies.queues[thread] = {};
+    copies.count = 0;
+    copies.landed = no_copy;
+    copies.are_used = false;
+}
+
+EMULATOR_UNCOUNTED inline uint32_t new_copy(Worker &worker)
+{
+    const uint32_t landed = copies.landed;
+    if (landed != no_copy) {
+        copies.landed = copies.all[landed].next;
+        return landed;
+    }
+    if (++copies.count >= copies.capacity) {
+        const uint32_t capacity = 2 * copies.capacity + 1024;
+        void *const grown = realloc(copies.all, capacity * sizeof(Copy));
+        if (grown == nullptr)
+            fail(worker, "no memory for %u asynchronous copies", capacity);
+        copies.all = static_cast<Copy *>(grown);
+        copies.capacity = capacity;
+    }
+    return copies.count;
+}
+
+EMULATOR_UNCOUNTED inline Copy made_copy(void *target, const void *source, size_t size, size_t zeros)
+{
+    return {static_cast<unsigned char *>(target), static_cast<const unsigned char *>(source), uint32_t(size),
+            uint32_t(size - zeros), 0, no_copy, 0, 0, {}};
+}
+
+// Calls `visit(cell, bytes, place, number)` for each word of `size` bytes, which lie at `place`.
+template <typename Visit>
+EMULATOR_UNCOUNTED_INLINE void for_each_word(Place place, size_t size, Visit visit)
+{
+    Cell *const cells = cells_of(place.space, place.buffer);
+    unsigned number = 0;
+    for (size_t byte = size_t(place.offset), end = byte + size; byte < end; ++number) {
+        const size_t first = byte % word;
+        const size_t bytes = word - first < end - byte ? word - first : end - byte;
+        place.offset = ptrdiff_t(byte);
+        visit(cells[byte / word], ((1u << bytes) - 1) << first, place, number);
+        byte += bytes;
+    }
+}
+
+// The place of an address inside an array; false for one that is in none, and whose words have no cells.
+EMULATOR_UNCOUNTED inline bool find_inside(const void *pointer, size_t size, Place &place)
+{
+    return size > 0 && find_place(uintptr_t(pointer), size, place) && place.inside;
+}
+
+// Marks the target's words, and keeps who has written the source.
+EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
+{
+    check_pending();
+    Place place;
+    if (find_inside(copy.target, copy.size, place)) {
+        copy.target_site = find_site(caller, copy.size, place.space, store);
+        for_each_word(place, copy.size, [](Cell &cell, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
+            cell.in_flight = static_cast<unsigned char>(cell.in_flight | bytes);
+        });
+    }
+    if (find_inside(copy.source, copy.from_source, place)) {
+        copy.source_site = find_site(caller, copy.from_source, place.space, load);
+        for_each_word(place, copy.from_source,
+                      [&](Cell &cell, uint32_t, const Place &, unsigned number) EMULATOR_UNCOUNTED {
+                          copy.writes[number] = cell.get(last_write);
+                      });
+    }
+}
+
+// The copy's data are there: its accesses are of this moment.
+EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, unsigned thread)
+{
+    Place place;
+    if (find_inside(copy.target, copy.size, place))
+        for_each_word(place, copy.size, [&](Cell &cell, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
+            cell.in_flight = static_cast<unsigned char>(cell.in_flight & ~bytes);
+            cell.set(last_write, {requests.run, ordering.moment, thread, copy.target_site, bytes});
+        });
+    if (find_inside(copy.source, copy.from_source, place))
+        for_each_word(place, copy.from_source,
+                      [&](Cell &cell, uint32_t bytes, const Place &where, unsigned number) EMULATOR_UNCOUNTED {
+                          const Access now = {requests.run, ordering.moment, thread, copy.source_site, bytes};
+                          const Access write = cell.get(last_write), before = copy.writes[number];
+                          const bool is_same = write.run == before.run && write.moment == before.moment &&
+                                               write.thread == before.thread && write.site == before.site;
+                          if (!is_same && (write.bytes & bytes) != 0)
+                              report(race, where, now, write, true);
+                          remember_read(cell, now, where.space);
+                      });
+}
+
+EMULATOR_UNCOUNTED bool is_shared(const void *address)
+{
+    return uintptr_t(address) - spaces.shared < spaces.shared_size;
+}
+
+EMULATOR_UNCOUNTED bool copies_asynchronously(const void *target, const void *source)
+{
+    return is_shared(target) && !is_shared(source) && uintptr_t(source) - uintptr_t(state.worker) >= region_size;
+}
+
+EMULATOR_UNCOUNTED inline void observe_copy(const Copy &copy, const void *caller)
+{
+    if (copy.from_source > 0)
+        observe(copy.source, copy.from_source, load, caller);
+    doubts.is_range = true; // The value is not in memory when the next access is seen.
+    observe(copy.target, copy.size, store, caller);
+    doubts.is_range = false;
+}
+
+EMULATOR_UNCOUNTED inline void move_data(const Copy &copy)
+{
+    for (uint32_t byte = 0; byte < copy.size; ++byte)
+        copy.target[byte] = byte < copy.from_source ? copy.source[byte] : 0;
+}
+
+EMULATOR_UNCOUNTED void copy_at_once(void *target, const void *source, size_t size, size_t zeros, const void *caller)
+{
+    const Copy copy = made_copy(target, source, size, zeros);
+    observe_copy(copy, caller);
+    move_data(copy);
+}
+
+EMULATOR_UNCOUNTED void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller)
+{
+    Worker &worker = *state.worker;
+    Queue &queue = copies.queues[worker.current->index];
+    Copy started = made_copy(target, source, size, zeros);
+    observe_copy(started, caller);
+    started.group = queue.committed;
+    copies.are_used = true;
+    const uint32_t index = new_copy(worker);
+    Copy &copy = copies.all[index];
+    copy = started;
+    if (state.check_races)
+        watch_copy(copy, uintptr_t(caller));
+    (queue.first == no_copy ? queue.first : copies.all[queue.last].next) = index;
+    queue.last = index;
+}
+
+EMULATOR_UNCOUNTED void commit_copies()
+{
+    ++copies.queues[state.worker->current->index].committed;
+    copies.are_used = true;
+}
+
+EMULATOR_UNCOUNTED void wait_for_copies(size_t groups_on_their_way)
+{
+    const unsigned thread = state.worker->current->index;
+    Queue &queue = copies.queues[thread];
+    if (queue.first != no_copy && state.check_races)
+        check_pending();
+    while (queue.first != no_copy) {
+        const uint32_t index = queue.first;
+        Copy &copy = copies.all[index];
+        if (copy.group + groups_on_their_way >= queue.committed)
+            break;
+        move_data(copy);
+        if (state.check_races)
+            settle_copy(copy, thread);
+        queue.first = copy.next;
+        copy.next = copies.landed;
+        copies.landed = index;
+    }
+}
+
+} // namespace emulator::counting
