@@ -6,8 +6,9 @@ from pathlib import Path
 
 from kernelsweep.analysis.proofs import Proofs, proof_errors, proof_summary, proofs_in_words, read_proofs
 from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.publish.page.sections import failed_html
-from kernelsweep.results import CHECKS, NOT_CHECKED, PROOF_COLUMNS, Row, write_rows
+from kernelsweep.results import CHECKS, NOT_CHECKED, OTHER_CODE, PROOF_COLUMNS, Row, write_rows
 
 RACE = "race at partials[1] (device buffer partials of 4 elements)"
 
@@ -56,10 +57,16 @@ def test_a_kernel_is_proven_when_every_check_of_memory_was_made(tmp_path: Path) 
     by_tools = [row("on_gpu", "", finding=NOT_CHECKED, message="only for a GPU: it multiplies by tensor cores")]
     by_tools += [row("on_gpu", check, "a tool") for check in CHECKS if check not in ("result", "races")]
     without = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck", NOT_CHECKED, message="hung"))
-    assert proofs_in_words(without) == "1 of 2 kernels by 5 checks at 3 points; 1 not proven: unrolling/on_gpu"
+    assert proofs_in_words(without) == "1 of 2 kernels, nothing found at 3 points; 1 not proven: unrolling/on_gpu"
     assert "- unrolling/on_gpu, races (racecheck): hung" in proof_summary(without)
     proven = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck"))
-    assert proofs_in_words(proven) == "2 of 2 kernels by 5 checks at 6 points"
+    assert proofs_in_words(proven) == "2 of 2 kernels, 1 of them by compute-sanitizer, nothing found at 6 points"
     assert not proof_summary(proven)
+    where = "kernels/unrolling/guarded.cu:7-9: the emulator can't run the GPU's code (there is PTX)"
+    of_part = [row("guarded", "", finding=OTHER_CODE, message=where), *(row("guarded", check) for check in CHECKS)]
+    in_part = proofs_of(tmp_path, *every, *of_part, *(row("guarded", "races", tool) for tool in TOOLS))
+    assert proofs_in_words(in_part) == "1 of 2 kernels, nothing found at 3 points; 1 in part: unrolling/guarded"
+    assert in_part["unrolling", "guarded"].in_words == "proven in part: kernels/unrolling/guarded.cu:7-9"
+    assert f"- unrolling/guarded: {where}" in proof_summary(in_part)
     unknown = proofs_of(tmp_path, by_tools[0])
     assert "- unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in proof_summary(unknown)

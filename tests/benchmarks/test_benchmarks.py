@@ -178,7 +178,7 @@ def test_kernel_tuner_tunes_the_same_machine_code(name: str, tmp_path: Path) -> 
         f"#define {word} {value}\n" for word, value in zip(tuner.call["tune_params"], values, strict=True)
     )
     (tmp_path / "tuner.cu").write_text(defined + tuner.call["kernel_source"])
-    fixed = {"RADIUS": "4"} if name == "one_pass" else {}
+    fixed = ["-DRADIUS=4"] if name == "one_pass" else []
     include = [one.kernel.path.parent, ROOT / "kernels/include"]
     compile_cubin(tmp_path / "tuner.cu", tmp_path / "tuner.cubin", "sm_90", include, fixed)
     assert machine_code(tmp_path / "tuner.cubin") == machine_code(tmp_path / "ours.cubin")

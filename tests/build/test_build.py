@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.project.project import load_config, load_study
+from kernelsweep.results import OTHER_CODE
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import Unit, spread_units
@@ -249,6 +252,81 @@ def test_a_variant_that_does_not_compile_in_the_background_costs_only_itself(tmp
                 ):
                     assert builder.wait(name).variants.keys() == {name}
             assert sorted(builder.report()["variants"]) == built
+
+
+GUARDED = """\
+#ifdef __CUDACC__
+#include <cublas_v2.h>
+int main() { int *data; cudaMalloc(&data, 4); toy<<<1, 1>>>(data); } // The emulator leaves this out, or stops here.
+#endif
+__device__ inline int answer()
+{
+#if __CUDA_ARCH__ >= 800
+    return OF_NEW;
+#else
+    return OF_OLD;
+#endif
+}
+__global__ void toy(int *data) { data[0] = answer(); }
+"""
+
+
+@pytest.mark.parametrize(("gpu", "new", "old", "value", "lines"), [
+    ("sm_90", "8", "missing", 8, ""),
+    ("sm_75", "missing", "7", 7, ""),
+    ("sm_90", "tex1Dfetch<int>(0, 1)", "7", 7, ":8, 10: the emulator can't run the GPU's code ({}:8: tex1Dfetch is a "),
+    ("sm_90", "VALUE", "7", 3, ""),  # as nvcc's options say
+])  # fmt: skip
+def test_what_runs_is_the_gpus_branch_or_its_lines_are_named(
+    tmp_path: Path, gpu: str, new: str, old: str, value: int, lines: str
+) -> None:
+    kernel = tmp_path / "toy.cu"
+    kernel.write_text(GUARDED.replace("OF_NEW", new).replace("OF_OLD", old))
+    binary = tmp_path / "toy.bin"
+    source = replace(source_of(kernel), options=["-DVALUE=3"], gpu=gpu)
+    report = build(source, binary, "emulator", [Unit({}, [["toy"]])])
+    assert report["status"] == "ok", report["message"]
+    other = report["variants"]["toy"].get(OTHER_CODE, "")
+    assert other.startswith(f"{kernel}{lines.format(kernel)}") if lines else not other
+    data = np.zeros(1, np.int32)
+    EmulatedLibrary(binary).launch(0, 1, 1, 0, [data.ctypes.data])
+    assert data[0] == value
+
+
+BY_MACROS = """\
+#ifndef kernel_tuner
+#define WIDTH 4096
+#endif
+#if 0
+__global__ void __launch_bounds__(block_size_z) toy(int *data)
+#else
+__global__ void __launch_bounds__(32 * WIDTH) toy(int *data)
+#endif
+{
+#pragma unroll UNROLL
+    for (int i = 0; i < WIDTH; ++i)
+        data[i] = 2 * i;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["emulator", pytest.param("sm_90", marks=pytest.mark.nvcc)])
+def test_macros_are_as_the_preprocessor_sees_them(tmp_path: Path, target: str) -> None:
+    kernel, binary = tmp_path / "toy.cu", tmp_path / "toy.bin"
+    kernel.write_text(BY_MACROS)
+    sizes = {"WIDTH": "2", "UNROLL": "4"}
+    report = build(source_of(kernel), binary, target, [Unit({"kernel_tuner": "1", **sizes}, [["toy"]])])
+    assert report["status"] == "ok" and not report["message"], report["message"]
+    if target == "emulator":
+        data = np.zeros(2, np.int32)
+        EmulatedLibrary(binary).launch(0, 1, 64, 0, [data.ctypes.data])
+        assert data.tolist() == [0, 2]
+        with pytest.raises(LaunchError, match="where its __launch_bounds__ allows at most 64"):
+            EmulatedLibrary(binary).launch(0, 1, 65, 0, [data.ctypes.data])
+    message = build(source_of(kernel), binary, target, [Unit(sizes, [["toy"]])])["message"]
+    assert message.startswith(f"{kernel}:2: the kernel's macros have WIDTH, and this line defines it, too")
+    message = build(source_of(kernel), binary, target, [Unit({"kernel_tuner": "1", **sizes}, [["toys"]])])["message"]
+    assert re.search(r"\nlaunches of toy.cu[:(]\d+.* error: .*toys", message), message
 
 
 def test_compiled_units_are_kept_until_what_they_depend_on_changes(

@@ -48,6 +48,7 @@ KERNELS = {
     "other_acknowledged": ("1", 0, 0, "false"),
     "other_values": ("threadIdx.x + 1", 0, 0, "false"),
     "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
+    "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1Dfetch<float>(0, 1)\n#else\nfalse\n#endif\n"),
     "deciding_read": ("threadIdx.x / 64 + 1", 1, 1, "next > 1e30f"),
 }
 ACKNOWLEDGED = {
@@ -83,7 +84,7 @@ def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, di
 
 @pytest.mark.xdist_group("notes")
 def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: Path) -> None:
-    names = ["same_value", "acknowledged", "other_acknowledged", "indifferent_read"]
+    names = ["same_value", "acknowledged", "other_acknowledged", "indifferent_read", "other_code"]
     found, said = proofs_of(tmp_path, names, status=0)
     assert {place: row["finding"] for place, row in found.items()} == {
         "same_value, races": "same_value",
@@ -91,6 +92,8 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
         "other_acknowledged, races": "same_value",
         "indifferent_read, races": "same_value",
         "indifferent_read, uninitialised": "indifferent_read",
+        "other_code, ": "other_code",
+        "other_code, races": "same_value",
     }
     assert found["acknowledged, races"]["expected"] == "all threads write 1"
     assert "writes it at kernels/own/same_value.cu:11, the same value" in found["same_value, races"]["message"]
@@ -100,6 +103,9 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
         "- own/same_value, races",
         "- own/other_acknowledged, races",
         "- own/indifferent_read, uninitialised",
+        "- own/other_code, races",
+        "- own/other_code: kernels/own/other_code.cu:17, 19: the emulator can't run the GPU's code "
+        "(kernels/own/other_code.cu:17: tex1Dfetch is a CUDA word that the emulator does not supply)",
     }
 
 

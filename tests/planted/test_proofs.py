@@ -126,12 +126,16 @@ def test_a_right_kernel_is_proven(planted: Run) -> None:
     assert f"| {RIGHT} |" not in summary.replace(f"| sanitized | {RIGHT} |", "")
     page = (planted.results / "report.html").read_text()
     kernels = sum(len(mistakes) + 1 for mistakes in planted.mistakes.values())
-    of_all = rf"\d of {kernels} kernels by 5 checks at \d points;.* \d+ not proven: arrays/\w+, arrays/\w+ and \d+ more"
+    of_all = (
+        rf"\d of {kernels} kernels.*, nothing found at \d points;.* "
+        r"\d+ not proven: arrays/\w+, arrays/\w+ and \d+ more"
+    )
     proven = re.search(of_all, planted.said)
     assert proven and f"proven: {proven[0]}" in planted.said and f"Proven: {proven[0]}" in page
     assert f"1 of {len(planted.mistakes['arrays']) + 1} kernels proven" in page
+    assert "What is not found is listed below" in page and "A mistake at other points" in page
     table = pandas.read_csv(planted.results / "studies/arrays/table.csv").set_index("kernel")["proven"]
-    assert table[RIGHT] == "5 checks, 1 points" and "race" in table["missing_syncthreads"]
+    assert table[RIGHT] == "nothing found at 1 point" and "race" in table["missing_syncthreads"]
 
 
 def test_compute_sanitizer_proves_what_the_emulator_does_not_run(planted: Run) -> None:

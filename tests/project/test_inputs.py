@@ -63,6 +63,28 @@ def test_a_gpu_measures_libraries_and_limits_beside_the_kernels_and_the_emulator
     assert sorted(path for paths in by_study.values() for path in paths) == sorted(inputs.measurements(shipped, GPU))
 
 
+def test_what_may_be_other_code_on_the_emulator_is_run_under_compute_sanitizer(
+    shipped: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "find_sanitizer", lambda: "compute-sanitizer")
+
+    def sanitized() -> set[str]:
+        return {
+            Path(path).name.partition(".")[0]
+            for path in inputs.proofs(shipped, f"{GPU}/studies/matmul")
+            if "sanitize" in path
+        }
+
+    assert sanitized() == {"tensor_cores"}
+    header = tmp_path / "guarded.cuh"
+    header.write_text("#if __CUDA_ARCH__ >= 900\n#endif\n")
+    included = inputs.included
+    monkeypatch.setattr(
+        inputs, "included", lambda *kernel: [*included(*kernel), *([str(header)] if kernel[2] == "naive" else [])]
+    )
+    assert sanitized() == {"naive", "tensor_cores"}
+
+
 def test_a_recording_is_one_file_and_a_live_study_is_read_before_all_are_joined(shipped: Project) -> None:
     joined = f"results/{RECORDING}/measurements.csv"
     for scope in (RECORDING, f"{RECORDING}/studies/staged"):

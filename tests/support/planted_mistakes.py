@@ -57,8 +57,7 @@ PLANTED = {
     "endless_loop": (
         # Asleep, or the tests that run beside it would wait for a core.
         "result", "timed_out", _START,
-        "    volatile int runs = 1;\n    while (runs) {\n        runs = 1;\n#ifndef __CUDACC__\n        usleep(1000);\n"
-        "#endif\n    }\n",
+        "    volatile int runs = 1;\n    while (runs) {\n        runs = 1;\n        __nanosleep(1000000);\n    }\n",
     ),
     "trap": ("result", "launch_failed", _START, "    if (array_size > 31)\n        __trap();\n"),
 }  # fmt: skip

@@ -8,7 +8,7 @@ from kernelsweep.platforms.choose import recordings
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
 from kernelsweep.publish.page.chapters import CHAPTERS
-from kernelsweep.publish.page.glossary import GLOSSARY
+from kernelsweep.publish.page.glossary import GLOSSARY, PROOFS
 
 RECORDINGS = recordings(PROJECT.root)
 
@@ -84,7 +84,7 @@ rule make_page:
         accesses=for_job(inputs.accesses),
         builds=for_job(inputs.page_builds),
         samples=for_job(inputs.page_samples),
-        sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY)],
+        sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY, PROOFS)],
         kernels=by_code(inputs.kernel_files),
     output:
         path("page"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernelsweep.errors import BuildError
@@ -60,21 +60,46 @@ def gxx() -> list[str]:
 
 def named_headers(options: Sequence[str]) -> tuple[list[Path], list[Path]]:
     """The folders of headers, and the headers, that nvcc's options and variables name besides its command."""
+    folders = [part for name in _FOLDERS for part in os.environ.get(name, "").split(os.pathsep) if part]
+    given = [*_option_values(options)]
+    folders += [value for name, value in given if name in _OF_FOLDER]
+    return [Path(folder) for folder in folders], [Path(value) for name, value in given if name in _OF_FILE]
+
+
+def preprocessor_lines(options: Sequence[str]) -> str:
+    """What nvcc's options and variables define and include before a source, as lines for the preprocessor."""
+    lines = []
+    for name, value in _option_values(options):
+        if name in _OF_MACRO:
+            macro, _, defined = value.partition("=")
+            lines.append(f"#define {macro} {defined if '=' in value else 1}\n")
+        elif name in _OF_NO_MACRO:
+            lines.append(f"#undef {value}\n")
+        elif name in _OF_FILE:
+            lines.append(f'#include "{value}"\n')
+    return "".join(lines)
+
+
+def language_standard(options: Sequence[str]) -> list[str]:
+    """The option of g++ for the language standard that nvcc's options and variables name, if they do."""
+    return [f"-std={value}" for name, value in _option_values(options) if name in _OF_STANDARD][-1:]
+
+
+def _option_values(options: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The options that say something of a source, each with its value, however the two are written."""
     words = [*shlex.split(os.environ.get("NVCC_PREPEND_FLAGS", "")), *options]
     words += shlex.split(os.environ.get("NVCC_APPEND_FLAGS", ""))
-    folders = [part for name in _FOLDERS for part in os.environ.get(name, "").split(os.pathsep) if part]
-    files: list[str] = []
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, _, value = word.partition("=")
-        if name in _OF_FOLDER:
-            folders.append(value or following)
-        elif name in _OF_FILE:
-            files.append(value or following)
-        elif word.startswith("-I"):
-            folders.append(word.removeprefix("-I"))
-    return [Path(folder) for folder in folders], [Path(file) for file in files]
+        if name in (*_OF_FOLDER, *_OF_FILE, *_OF_MACRO, *_OF_NO_MACRO, *_OF_STANDARD):
+            yield name, value or following
+        elif word[:2] in ("-I", "-D", "-U"):
+            yield word[:2], word[2:]
 
 
 _FOLDERS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 _OF_FOLDER = ("-I", "--include-path", "-isystem", "--system-include")
 _OF_FILE = ("-include", "--pre-include")
+_OF_MACRO = ("-D", "--define-macro")
+_OF_NO_MACRO = ("-U", "--undefine-macro")
+_OF_STANDARD = ("-std", "--std")

@@ -158,9 +158,9 @@ BUILD_COLUMNS = (
 #   check          one of CHECKS
 #   tool           emulator, or compute-sanitizer's
 #   points         the number of points that were checked
-#   finding        empty: nothing was found; NOT_CHECKED; one of NOTES; else race, uninitialised, out_of_bounds,
-#                  barrier, a point's status, or compute-sanitizer's words
-#   message        the first finding, with its point and its lines; or why nothing was checked
+#   finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised,
+#                  out_of_bounds, barrier, a point's status, or compute-sanitizer's words
+#   message        the first finding, with its point and lines; why nothing was checked; or the lines of other code
 #   expected       the undefined behaviour that the kernel's header declares; of a note, the reason acknowledged for it
 #   source_sha256  as in measurements.csv
 PROOF_COLUMNS = (
@@ -177,6 +177,8 @@ PROOF_COLUMNS = (
 )
 CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
 NOT_CHECKED = "not_checked"
+# Not all that the emulator ran is the code that a GPU runs. Also the key of the lines in the report on a build.
+OTHER_CODE = "other_code"
 # Findings that decide nothing: two writes of one value, a read of uninitialised memory that no result depends on.
 SAME_VALUE = "same_value"
 INDIFFERENT_READ = "indifferent_read"

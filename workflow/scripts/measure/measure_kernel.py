@@ -113,5 +113,5 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             end_try(of_kernel, params.number, outcomes.values())
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
-                write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, proven))
+                write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, proven))
         print(f"{len(outcomes)} points, {sum(outcome.status == 'ok' for outcome in outcomes.values())} ok")

@@ -41,5 +41,5 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as running:
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     end_try(Path(params.journal), params.number, outcomes.values())
     known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
-    write_rows(snakemake.output[0], PROOF_COLUMNS, proof_rows(kernel, outcomes, known))
+    write_rows(snakemake.output[0], PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))
     print(f"{len(outcomes)} points, {sum(bool(outcome.mistakes) for outcome in outcomes.values())} with mistakes")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelsweep.analysis.words import list_texts
-from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, each_row
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 CsvRow = Mapping[str, str]
 
@@ -22,6 +23,7 @@ class KernelProof:
     expected  the rows with a finding of a kernel whose behaviour is undefined
     noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
     missing   the rows that say why something was not checked
+    other     the rows that say where the emulator ran other code than a GPU
     """
 
     points: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -29,11 +31,17 @@ class KernelProof:
     expected: list[CsvRow] = field(default_factory=list)
     noted: list[CsvRow] = field(default_factory=list)
     missing: list[CsvRow] = field(default_factory=list)
+    other: list[CsvRow] = field(default_factory=list)
 
     @property
     def is_proven(self) -> bool:
-        """Whether all checks of its use of memory were made, and nothing was found."""
-        return not (self.unchecked or self.found or self.expected)
+        """Whether all checks of its use of memory were made of the GPU's code, and nothing was found."""
+        return not (self.unchecked or self.found or self.expected or self.other)
+
+    @property
+    def is_of_emulator(self) -> bool:
+        """Whether the emulator has run it."""
+        return any(tool == EMULATOR for _, tool in self.points)
 
     @property
     def unchecked(self) -> list[str]:
@@ -43,7 +51,7 @@ class KernelProof:
 
     @property
     def in_words(self) -> str:
-        """Such as "5 checks, 12 points"; the checks in which something was found; or that it isn't proven."""
+        """Such as "nothing found at 12 points"; the kinds of what was found; or that it isn't proven, or in part."""
         if self.found:
             return ", ".join(dict.fromkeys(row["finding"].replace("_", " ") for row in self.found))
         if self.expected:
@@ -51,14 +59,19 @@ class KernelProof:
             return f"expected: {', '.join(kinds)}"
         if self.unchecked:
             return "not proven" if not self.points else f"not proven: {', '.join(self.unchecked)}"
-        checks = {check for check, _ in self.points}
+        if self.other:
+            return "proven in part: " + "; ".join(row["message"].partition(": ")[0] for row in self.other)
         notes = dict.fromkeys(row["finding"].replace("_", " ") for row in self.noted)
-        return f"{len(checks)} checks, {self.most_points} points" + "".join(f"; note: {note}" for note in notes)
+        by = "" if self.is_of_emulator else " by compute-sanitizer"
+        points = self.fewest_points
+        words = f"nothing found at {points} point{'s' * (points != 1)}{by}"
+        return "; ".join([words, *(f"note: {note}" for note in notes)])
 
     @property
-    def most_points(self) -> int:
-        """The points of the check that was made at most of them."""
-        return max(self.points.values())
+    def fewest_points(self) -> int:
+        """The points of the check that was made at the fewest of them."""
+        checks = {check for check, _ in self.points}
+        return min(max(points for (of, _), points in self.points.items() if of == check) for check in checks)
 
 
 # By study and kernel.
@@ -71,8 +84,8 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
     for path in paths:
         for row in each_row(path):
             proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
-            if row["finding"] == NOT_CHECKED:
-                proof.missing.append(row)
+            if row["finding"] in (NOT_CHECKED, OTHER_CODE):
+                (proof.missing if row["finding"] == NOT_CHECKED else proof.other).append(row)
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])
             if row["finding"] in NOTES:
@@ -88,18 +101,22 @@ def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
 
 
 def proofs_in_words(proofs: Proofs) -> str:
-    """Such as "57 of 60 kernels by 5 checks at 1,203 points; 2 of undefined behaviour; 1 not proven: matmul/tensor".
+    """Such as "57 of 60 kernels, nothing found at 1,203 points; 2 of undefined behaviour; 1 not proven: matmul/tensor".
 
     Kernels with notes are proven, and named, too.
     """
     proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
-    checks = {check for proof in proven.values() for check, _ in proof.points}
-    points = sum(proof.most_points for proof in proven.values())
-    words = [f"{len(proven)} of {len(proofs)} kernels by {len(checks)} checks at {points:,} points"]
+    points = sum(proof.fewest_points for proof in proven.values())
+    by_sanitizer = sum(not proof.is_of_emulator for proof in proven.values())
+    by = f", {by_sanitizer} of them by compute-sanitizer" if by_sanitizer else ""
+    words = [f"{len(proven)} of {len(proofs)} kernels{by}, nothing found at {points:,} points"]
     undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
-    others = ["/".join(name) for name in proofs if name not in proven and name not in undefined]
-    words += [f"{len(others)} not proven: {list_texts(others)}"] if others else []
+    others = [name for name in proofs if name not in proven and name not in undefined]
+    in_part = {name for name in others if proofs[name].other and not (proofs[name].found or proofs[name].unchecked)}
+    for kernels, how in ((in_part, "in part"), (set(others) - in_part, "not proven")):
+        names = ["/".join(name) for name in others if name in kernels]
+        words += [f"{len(names)} {how}: {list_texts(names)}"] if names else []
     noted = ["/".join(name) for name, proof in proofs.items() if proof.noted]
     words += [f"{len(noted)} with notes: {list_texts(noted)}"] if noted else []
     return "; ".join(words)
@@ -130,16 +147,16 @@ def section(title: str, entries: Sequence[str]) -> list[str]:
 
 
 def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven and why, notes, and what undefined behaviour explains, as Markdown; empty without any."""
+    """What was not proven, or in part, and why, notes, and what undefined behaviour explains, as Markdown."""
     return [*unproven(proofs, named), *explained_findings(proofs)]
 
 
 def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven and why, and notes that nobody has acknowledged, as Markdown; empty without any.
+    """What was not proven and why, or in part, and notes that nobody has acknowledged, as Markdown; empty without any.
 
     named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
     """
-    found, missing, noted = [], [], []
+    found, missing, noted, other = [], [], [], []
     for proof in proofs.values():
         told = [(row["check"] == "result", (row["study"], row["kernel"], row["finding"])) for row in proof.found]
         shown = zip(proof.found, told, strict=True)
@@ -147,9 +164,11 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> lis
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
         missing += _listed([row for row in proof.missing if row["check"] in unchecked])
         noted += _listed(proof.noted)
+        other += _listed(proof.other)
     return [
         *section("Not proven: mistakes in kernels", found),
         *section("Not proven: not checked", missing),
+        *section("Proven in part: other code on the emulator than on a GPU", other),
         *section("Notes: findings that decide nothing", noted),
     ]
 

@@ -5,16 +5,27 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.device_code import included_folders, write_device_code
+from kernelsweep.build.gpu_code import (
+    DEFAULT_ARCHITECTURE,
+    KEEPS_SPECIFIERS,
+    code_of,
+    gpu_macros,
+    names_gpu,
+    other_lines,
+)
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.build.unit_store import Compiled
 from kernelsweep.code_hash import code_hash, sha256_of
-from kernelsweep.compilers import code_variables
+from kernelsweep.compilers import code_variables, language_standard, named_headers, preprocessor_lines
+from kernelsweep.errors import BuildError
+from kernelsweep.results import OTHER_CODE
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import KernelSource, included_files, read_source
 from kernelsweep.sweep.kernels.units import Unit, variant_name
@@ -24,6 +35,11 @@ _DECLARED = (
     r"\b(?:bool|char|short|int|long|unsigned|float|double|half|auto|\w+_t)\b"
     r"[\s*&]*(?:const\s+|__restrict__\s+)*\b({name})\b"
 )
+
+# A macro that a source defines although it has been defined.
+_REDEFINED = re.compile(r'^([^\s:][^:\n]*:\d+):(?:\d+:)? warning: "(\w+)" redefined', re.MULTILINE)
+
+_COMPILING = ("build.py", "device_code.py", "gcc.py", "gpu_code.py", "nvcc.py", "translation_unit.py")
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
@@ -37,8 +53,9 @@ class Source:
     include    the folders of its headers
     emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
     runtime    the emulator's runtime, compiled by gcc.compile_runtime(); None as above
-    options    further options for nvcc
+    options    further options for nvcc, of which g++ is given what they define, undefine and include
     constants  the variables in constant memory that the host sets
+    gpu        the architecture as which the emulator compiles, such as sm_90
     """
 
     file: Path
@@ -47,6 +64,7 @@ class Source:
     runtime: Path | None = None
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
+    gpu: str = DEFAULT_ARCHITECTURE
 
 
 def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Source:
@@ -89,38 +107,74 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
         "constants": list(source.constants),
         "target": target,
         "compiler": compiler,
+        "gpu": gpu_macros(source.gpu) if headers and names_gpu([source.file, *included]) else {},
         "variables": code_variables(),
-        "code": code_hash(
-            map(Path(__file__).with_name, ("build.py", "device_code.py", "gcc.py", "nvcc.py", "translation_unit.py"))
-        ),
+        "code": code_hash(map(Path(__file__).with_name, _COMPILING)),
     }
 
 
 def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
-    """Compile a unit with g++. Returns its warnings, and what the report says of each function."""
-    text = library.with_suffix(".cpp")
-    kernel, include = _device_code(source, library.with_suffix(".source"), unit)
-    text.write_text(emulator_unit(kernel, unit, source.constants), encoding="utf-8")
+    """Compile a unit with g++. Returns its warnings, and what the report says of each function.
+
+    Where the code depends on macros that nvcc defines, it is the GPU's; without these macros where g++ refuses that.
+    """
+    text, given = library.with_suffix(".cpp"), preprocessor_lines(source.options)
     assert source.emulator is not None and source.runtime is not None
-    include = [source.emulator, source.emulator / "include", *include]
-    warnings = gcc.compile_for_emulator(text, library, source.runtime, include)
-    digest = hashlib.sha256(library.read_bytes()).hexdigest()
-    return warnings, {name: {"entry": entry, "binary_sha256": digest} for entry, name in enumerate(unit.functions)}
+    runtime, standard = source.runtime, language_standard(source.options)
+    files = [source.file, *included_files(source.file, source.include, source.options)]
+    kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
+    include = [source.emulator, source.emulator / "include", *include, *named_headers(source.options)[0]]
+
+    def preprocessed(defined: str) -> str:
+        text.write_text(emulator_unit(kernel, unit, (), KEEPS_SPECIFIERS + defined, ""), encoding="utf-8")
+        return gcc.preprocess(text, include, standard)
+
+    def compiled(defined: str, other: str = "") -> tuple[str, dict[str, Any]]:
+        code = read_source(source.file)
+        if "__launch_bounds__" in code and re.search(r"^\s*#\s*if", code, re.MULTILINE):
+            code = code_of(preprocessed(defined), files)
+        text.write_text(emulator_unit(kernel, unit, source.constants, defined, code), encoding="utf-8")
+        warnings = gcc.compile_for_emulator(text, library, runtime, include, standard)
+        _check_macros(unit, warnings)
+        found = {"binary_sha256": sha256_of(library)} | ({OTHER_CODE: other} if other else {})
+        return warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
+
+    of_gpu = "".join(f"#define {name} {value}\n" for name, value in gpu_macros(source.gpu).items()) + given
+    if not names_gpu(files) or not (lines := other_lines(preprocessed(of_gpu), preprocessed(given), files)):
+        return compiled(given)
+    try:
+        return compiled(of_gpu)
+    except BuildError as error:
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        with suppress(BuildError):
+            return compiled(given, f"{lines}: the emulator can't run the GPU's code ({reason})")
+        raise
+
+
+def _check_macros(unit: Unit, said: str) -> None:
+    """Raise BuildError where a compiler says that the source defines one of the unit's macros once more."""
+    for place, name in _REDEFINED.findall(said):
+        if name in unit.macros:
+            raise BuildError(
+                f"{place}: the kernel's macros have {name}, and this line defines it, too: every variant would have "
+                f"its value. Put it between #ifndef {name} and #endif"
+            )
 
 
 def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Compile a unit with nvcc. Returns its warnings, and what the report says of each function."""
     text = cubin.with_suffix(".cu")
-    kernel, include = _device_code(source, cubin.with_suffix(".source"), unit)
+    files = [source.file, *included_files(source.file, source.include, source.options)]
+    kernel, include = _device_code(source, files, cubin.with_suffix(".source"), unit)
     text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
-    output = nvcc.compile_cubin(text, cubin, target, include, unit.macros, source.options)
+    output = nvcc.compile_cubin(text, cubin, target, include, source.options)
+    _check_macros(unit, output)
     return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
 
 
-def _device_code(source: Source, folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
-    """Copies of the source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
-    files = [source.file, *included_files(source.file, source.include, source.options)]
-    kernel = write_device_code(folder, files, unit.functions, [*source.constants, *unit.macros.values()])
+def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
+    """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
+    kernel = write_device_code(folder, files, unit.functions, unit.macros, source.constants)
     return kernel, list(included_folders(folder, source.include))
 
 

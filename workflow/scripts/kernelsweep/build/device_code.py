@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -32,7 +32,10 @@ _DEFINE = re.compile(r"\s*#\s*define\s+(\w+)(.*)", re.DOTALL)
 _CONDITION = re.compile(r"\s*#\s*(if|el|endif)")
 # What stays of code that is cut out.
 _KEPT_DIRECTIVE = re.compile(r"\s*#\s*(?:if|el|endif|define|undef|line)")
-_SYSTEM_INCLUDE = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]*(<[^>\n]+>)[^\n]*$", re.MULTILINE)
+_SYSTEM_INCLUDE = re.compile(
+    r"^[^\S\n]*#[^\S\n]*(?:include[^\S\n]*(<[^>\n]+>)|(?:el|endif))(?:\\\n|[^\n])*$", re.MULTILINE
+)
+_UNROLL = re.compile(r"^[^\S\n]*#[^\S\n]*pragma[^\S\n]+unroll\b.+$", re.MULTILINE)
 _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
@@ -73,26 +76,36 @@ class _Parsed:
     macros: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
-def write_device_code(folder: Path, files: Sequence[Path], functions: Sequence[str], used: Iterable[str] = ()) -> Path:
+def write_device_code(
+    folder: Path,
+    files: Sequence[Path],
+    functions: Sequence[str],
+    macros: Mapping[str, str] | None = None,
+    used: Iterable[str] = (),
+) -> Path:
     """Write copies of a kernel's file and of the files that it includes, less what its functions don't need.
 
     folder     gets a copy of each file at the file's absolute path below it, so that they include each other
     files      the kernel's first
     functions  in C++, such as ``unrolled<int, Sum>``; if one is in none of the files, or there are none, all code of
                the device stays
-    used       C++ in which further names stand
+    macros     values by macro, which also stand for it in a `#pragma unroll`, where nvcc expands none
+    used       further names
 
     Lines keep their numbers, and compilers name the original files. A header in angle brackets that is nowhere is left
     out, as host code may have needed it. Returns the kernel's copy.
     """
     texts = {file.resolve(): read_source(file) for file in files}
     parsed = {file: _parsed(text) for file, text in texts.items()}
-    kept = _Reachable(list(parsed.values()), functions, used)
+    defined = macros or {}
+    kept = _Reachable(list(parsed.values()), functions, [*defined.values(), *used])
     for file, text in texts.items():
         cut = [item for item in parsed[file].items if not kept(item)]
         copy = folder / file.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(f'#line 1 "{file}"\n' + _optional_headers(_without(text, cut)), encoding="utf-8")
+        copy.write_text(
+            f'#line 1 "{file}"\n' + _optional_headers(_unrolled(_without(text, cut), defined)), encoding="utf-8"
+        )
     return folder / files[0].resolve().relative_to("/")
 
 
@@ -155,12 +168,18 @@ class _Reachable:
         return not words.isdisjoint(_OF_DEVICE)
 
 
+def _unrolled(text: str, macros: Mapping[str, str]) -> str:
+    """The text with the macros' values in `#pragma unroll`."""
+    return _UNROLL.sub(lambda line: _NAME.sub(lambda name: str(macros.get(name[0], name[0])), line[0]), text)
+
+
 def _optional_headers(text: str) -> str:
-    """The text with each header in angle brackets included only if there is one."""
+    """The text with each header in angle brackets included only if there is one. Every branch begins at its line."""
 
     def guarded(match: re.Match[str]) -> str:
-        line = text.count("\n", 0, match.start()) + 1
-        return f"#if __has_include({match[1]})\n#include {match[1]}\n#endif\n#line {line + 1}"
+        header, line = match[1], text.count("\n", 0, match.end()) + 2
+        kept = f"#if __has_include({header})\n#include {header}\n#endif" if header else match[0]
+        return f"{kept}\n#line {line}"
 
     return _SYSTEM_INCLUDE.sub(guarded, text)
 

@@ -78,6 +78,7 @@ _UNKNOWN = re.compile(
     r"|(?P<header>[\w./]+): No such file or directory"
     r"|'(?P<member>\w+)' is not a member of '(?P<space>cooperative_groups)'"
 )
+_MISSING = re.compile(r"fatal error: (?P<header>[\w./]+): No such file or directory")
 # A static assertion of the emulator's headers, which says so itself.
 _REFUSED = re.compile(r"static assertion failed: (?P<reason>.* that the emulator does not supply)")
 _REQUIRED_FROM = re.compile(r"^(?P<place>[^\s:][^:]*:\d+):\d+:\s+required from here", re.MULTILINE)
@@ -137,10 +138,13 @@ def compile_runtime(emulator: Path, compiled: Path) -> None:
             raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
 
 
-def compile_for_emulator(unit: Path, library: Path, runtime: Path, include: Sequence[Path]) -> str:
+def compile_for_emulator(
+    unit: Path, library: Path, runtime: Path, include: Sequence[Path], options: Sequence[str] = ()
+) -> str:
     """Compile `unit`, in the form described in workflow/emulator/entries.hpp, to the shared library `library`.
 
     runtime  as compile_runtime() made it
+    options  further ones
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
     directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
@@ -150,7 +154,7 @@ def compile_for_emulator(unit: Path, library: Path, runtime: Path, include: Sequ
         objects = [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in (runtime.parent, *include))]
-        compiled = _run([*_compiler(), *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
+        compiled = _run([*_compiler(), *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
         _check_static_shared_memory(objects[0])
@@ -165,6 +169,20 @@ def compile_for_emulator(unit: Path, library: Path, runtime: Path, include: Sequ
             reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
             raise BuildError(f"g++ could not link the kernel: {reason}")
     return _relative(compiled.stderr)
+
+
+def preprocess(unit: Path, include: Sequence[Path], options: Sequence[str] = ()) -> str:
+    """A unit's tokens with markers of their lines. Headers that are missing count as empty."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [f"-I{path}" for path in (*include, folder)]
+        while True:
+            run = _run([*find(), *_LANGUAGE, *options, *paths, "-E", "-x", "c++", str(unit)])
+            missing = _MISSING.search(run.stderr)
+            header = Path(folder, missing["header"]) if missing else None
+            if header is None or header.exists() or not header.resolve().is_relative_to(folder):
+                return run.stdout
+            header.parent.mkdir(parents=True, exist_ok=True)
+            header.touch()
 
 
 def _compiler() -> list[str]:

@@ -79,18 +79,15 @@ def compile_cubin(
     cubin: Path,
     arch: str,
     include: Sequence[Path],
-    macros: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
 ) -> str:
     """Compile `unit` for one architecture (sm_90, or native) and return the compilers' output.
 
-    macros   values by macro
     options  further options
 
     Raises BuildError with nvcc's message if it refuses the unit.
     """
-    command = ["-cubin", "-Xptxas=-v", *(f"-D{name}={value}" for name, value in (macros or {}).items()), *options]
-    return _compiled(command, unit, cubin, arch, include)
+    return _compiled(["-cubin", "-Xptxas=-v", *options], unit, cubin, arch, include)
 
 
 def compile_library(

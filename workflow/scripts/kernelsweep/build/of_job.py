@@ -35,6 +35,7 @@ def build_of_job(
         runtime=Path(runtime) if runtime else None,
         options=settings["options"],
         constants=settings["constants"],
+        gpu=settings["gpu"],
     )
     store = UnitStore(Path(settings["store"]))
     report = build(source, binary, settings["target"], read_units(settings["units"]), workers, store)

@@ -15,22 +15,37 @@ _HEAD = "// Generated: the kernel's file and the variants that are compiled with
 def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     """The unit for nvcc: a table of the functions' addresses, which has nvcc compile each of them.
 
-    The table ends with a null, since C++ has no empty arrays and a unit may have no functions.
+    The table ends with a null, since C++ has no empty arrays and a unit may have no functions. Macros are defined for
+    the kernel only: CUDA's own names may be the same.
     """
     addresses = "".join(f"    (void *)&{name},\n" for name in unit.functions)
-    return _HEAD + f'#include "{kernel_file}"\n\nvoid *kernelsweep_functions[] = {{\n{addresses}    nullptr,\n}};\n'
+    table = f"void *kernelsweep_functions[] = {{\n{addresses}    nullptr,\n}};\n"
+    return f'{_HEAD}{_defined(unit)}#include "{kernel_file}"\n{_own_part(kernel_file)}{table}'
 
 
-def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) -> str:
+def _defined(unit: Unit) -> str:
+    return "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
+
+
+def _own_part(kernel_file: Path) -> str:
+    """Begins a unit's own lines, which messages name so."""
+    return f'#line 1 "launches of {kernel_file.name}"\n'
+
+
+def emulator_unit(
+    kernel_file: Path, unit: Unit, constants: Sequence[str] = (), given: str = "", code: str | None = None
+) -> str:
     """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
 
     constants  the variables in constant memory whose addresses the library gives
+    given      lines before the kernel, such as macros
+    code       the kernel's source for its launch bounds, if it is not the file's
 
     Macros are defined for the kernel only: the emulator's own names may be the same.
     """
-    defined = "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
+    defined = given + _defined(unit)
     undefined = "".join(f"#undef {name}\n" for name in unit.macros)
-    source = read_source(kernel_file)
+    source = read_source(kernel_file) if code is None else code
     bounds = entries = ""
     for number, name in enumerate(unit.functions):
         struct = f"kernelsweep_bounds_{number}"
@@ -40,11 +55,10 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = ()) 
         threads = f", {struct}{bracket}{arguments}::kernelsweep_threads" if declared else ""
         entries += f'    emulator::entry("{name}", &{name}{threads}),\n'
     symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
-    return (
-        _HEAD
-        + f'#include "emulator.hpp"\n{defined}#include "{kernel_file}"\n{bounds}{undefined}\n'
-        + f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
-    )
+    table = f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
+    # The emulator is compiled with a sanitizer, and no GPU's code is.
+    kernel = f'#include "emulator.hpp"\n#undef __SANITIZE_THREAD__\n{defined}#include "{kernel_file}"\n'
+    return f"{_HEAD}{kernel}{_own_part(kernel_file)}{bounds}{undefined}{table}"
 
 
 def launch_bounds(source: str, kernel: str, struct: str) -> str:

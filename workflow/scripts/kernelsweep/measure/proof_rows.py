@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, SAME_VALUE, Row
+from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, OTHER_CODE, SAME_VALUE, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -32,10 +32,13 @@ _CHECK_OF_WORDS = {
 _RUN = ("ok", "wrong_result")
 
 
-def proof_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]) -> list[Row]:
-    """A row for each variant and check; one that says why, where no point was run.
+def proof_rows(
+    kernel: KernelSource, outcomes: Mapping[Point, Outcome], report: Mapping[str, Any], known: Mapping[str, Any]
+) -> list[Row]:
+    """A row for each variant and check; one that says why, where no point was run; and one for lines of other code.
 
-    known  the columns that the caller knows: study, kernel, source_sha256
+    report  of the build
+    known   the columns that the caller knows: study, kernel, source_sha256
     """
     known = {**known, "tool": EMULATOR, "expected": kernel.undefined_behaviour or ""}
     of_variant: dict[str, dict[Point, Outcome]] = {}
@@ -46,7 +49,11 @@ def proof_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome], known: M
         reasons = dict.fromkeys(outcome.message for outcome in outcomes.values())
         why = next(iter(reasons), "the sweep has no point of it on the emulator")
         return [{**known, "finding": NOT_CHECKED, "points": 0, "message": " ".join(why.split())}]
-    return [row for variant, run in of_variant.items() for row in _of_variant(kernel, variant, run, known)]
+    lines = dict.fromkeys(entry[OTHER_CODE] for entry in report["variants"].values() if entry.get(OTHER_CODE))
+    return [
+        *({**known, "finding": OTHER_CODE, "points": 0, "message": " ".join(each.split())} for each in lines),
+        *(row for variant, run in of_variant.items() for row in _of_variant(kernel, variant, run, known)),
+    ]
 
 
 def _of_variant(

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from kernelsweep.build.build import compiler_of
+from kernelsweep.build.gpu_code import DEFAULT_ARCHITECTURE
 from kernelsweep.compilers import code_variables
 from kernelsweep.errors import BuildError
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
@@ -50,14 +51,20 @@ def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
     return len(compiled_units(project, target, study, kernel))
 
 
-def build_settings(project: Project, study: str, kernel: str, target: str = EMULATOR) -> dict[str, Any]:
-    """What the build of a kernel depends on besides its files, as plain values (build/of_job.py)."""
+def build_settings(
+    project: Project, study: str, kernel: str, target: str = EMULATOR, platform: str = EMULATOR
+) -> dict[str, Any]:
+    """What the build of a kernel depends on besides its files, as plain values (build/of_job.py).
+
+    platform  a GPU, as which the emulator compiles
+    """
     source = project.kernel(study, kernel)
     return {
         **compiler(project, target),
         "units": [asdict(unit) for unit in compiled_units(project, target, study, kernel)],
         "options": list(source.options),
         "constants": list(source.launches.entry.constants),
+        "gpu": DEFAULT_ARCHITECTURE if kind_of(platform).target else project.target(platform),
     }
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import COMPILED
+from kernelsweep.build.gpu_code import names_gpu
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
@@ -180,8 +181,8 @@ def environment(project: Project, scope: str) -> list[str]:
 def proofs(project: Project, scope: str) -> list[str]:
     """The proofs of a scope's kernels. A recording has none.
 
-    compute-sanitizer proves what the emulator can't run, and kernels of undefined behaviour, which both may show. Where
-    it isn't installed, such kernels are not proven.
+    compute-sanitizer checks what the emulator can't run, kernels whose code may differ there by nvcc's macros, and
+    kernels of undefined behaviour, which both may show. Where it isn't installed, the first are not proven.
     """
     platform, _ = parts_of(scope)
     if is_recording(platform):
@@ -193,8 +194,14 @@ def proofs(project: Project, scope: str) -> list[str]:
     return found + [
         path("sanitized_proofs", platform=platform, study=study, kernel=kernel)
         for study, kernel in project.kernels_of(scope)
-        if project.kernel(study, kernel).gpu_only or project.kernel(study, kernel).undefined_behaviour
+        if _is_sanitized(project, study, kernel)
     ]
+
+
+def _is_sanitized(project: Project, study: str, kernel: str) -> bool:
+    source = project.kernel(study, kernel)
+    files = [source.path, *(project.root / file for file in included(project, study, kernel))]
+    return bool(source.gpu_only or source.undefined_behaviour or names_gpu(files))
 
 
 # Metrics and other observations

@@ -365,7 +365,7 @@ class KernelSettings(AxesLayer):
     macros: Annotated[Items[str | Table[str, str | Number | bool]], Field(examples=["[tile_size, {WIDTH: n}]"])] = []
     """Axes that the kernel reads as macros of their name, or macros with expressions over the axes as their values."""
     options: Items[Annotated[str, Field(pattern="^-", examples=["--use_fast_math"])]] = []
-    """Further options for nvcc. The emulator's compiler isn't given them."""
+    """Further options for nvcc. The emulator's compiler is given the language, macros and headers that they name."""
     constants: Annotated[Items[Identifier], AfterValidator(_differ)] = []
     """Inputs that are copied to the variables of their name in constant memory before the kernel runs."""
     restrictions: Conditions = []

@@ -37,9 +37,9 @@ OF_STEPS = ("unroll", GRID_SIZE)
 # The columns that an axis of a study may have the name of.
 _AXIS_COLUMNS = (*POINT_COLUMNS, GRID_SIZE, "width", "arguments")
 
-# A macro's definition in a kernel's file, and what makes way for another one.
-_DEFINITION = r"^[ \t]*#[ \t]*define[ \t]+({name})\b"
-_GUARD = r"^[ \t]*#[ \t]*(?:ifndef[ \t]+{name}\b|undef[ \t]+{name}\b|(?:el)?if\b.*\bdefined\b[ \t(]*{name}\b)"
+# A macro's definition in a kernel's file, and what decides whether the preprocessor sees it.
+_DEFINITION = r"^[ \t]*#[ \t]*(?:define|(undef))[ \t]+({name})\b"
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _check_macros(names: Iterable[str], path: Path, where: str) -> None:
 
     where  the kernel's place in messages
 
-    The compilers only warn of that, and every variant would have the file's value.
+    Every variant would have the file's value. A definition under a condition is left to the compilers.
     """
     texts: dict[Path, str] = {}
     for name in names:
@@ -178,12 +178,18 @@ def _check_macros(names: Iterable[str], path: Path, where: str) -> None:
             texts = {file: read_source(file) for file in (path, *included_files(path, folders))}
         for file, text in texts.items():
             defined = re.search(_DEFINITION.format(name=name), text, re.MULTILINE)
-            if defined and not re.search(_GUARD.format(name=name), text, re.MULTILINE):
-                line = line_number(text, defined.start(1))
+            if defined and not defined[1] and not _is_conditional(text, defined.start()):
+                line = line_number(text, defined.start(2))
                 raise UserError(
                     f"{where}: macros has {name!r}, and {file.name}, line {line}, defines {name}, too: every variant "
                     f"would have that value. Delete the line, or put it between #ifndef {name} and #endif."
                 )
+
+
+def _is_conditional(text: str, place: int) -> bool:
+    """Whether a place in a source is between an #if and its #endif."""
+    found = _CONDITION.findall(text, 0, place)
+    return found.count("if") > found.count("endif")
 
 
 def kernel_of_job(

@@ -15,6 +15,7 @@ from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, embed, link
+from kernelsweep.publish.page.glossary import proven_means
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import excused_points, failed_points
@@ -53,12 +54,14 @@ def html(file: Path, name: str, title: str, base: Path) -> str:
 def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     """The kernels that aren't proven, and the points that failed, by name, or that none did.
 
-    What was expected of undefined behaviour unfolds.
+    What was expected of undefined behaviour unfolds, and what "proven" means.
     """
     found = [*unproven(proofs, counted.points), *failed_points(counted)]
     if expected := [*explained_findings(proofs), *excused_points(counted)]:
         found += ["", "<details><summary>Expected of kernels with undefined behaviour</summary>", "", *expected]
         found += ["", "</details>"]
+    if proofs:
+        found += ["", *proven_means()]
     text = "\n".join(["# Summary", "", *found])
     return to_html(text, "failed", "failed points", base, base)
 
