@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -80,16 +80,40 @@ def _as_output(instance: FileInstance, name: str, array: ArrayValue) -> ArrayVal
 
 
 def _unseen_inputs(instance: FileInstance) -> Iterator[str]:
-    """The inputs whose last element might as well be zero."""
+    """The inputs whose last element might as well be zero, as far as the check sees, and isn't indifferent."""
     for name, value in instance.inputs.by_name.items() if "reference" in instance.functions else ():
         if not isinstance(value, ArrayValue) or not value.elements[-1]:
             continue
-        contents = value.elements.copy()
-        contents[-1] = 0
-        try:
-            lossy = instance.reference_with({name: ArrayValue(value.dtype, value.shape, contents).as_given})
-        except UserError:  # The reference does not accept such an input, so that the loss would be seen.
+        lossy = _with_last(instance, name, value, 0)
+        # A reference that does not accept such an input would show the loss.
+        if lossy is None or instance.difference(lossy, instance.bounds(1)) is not None:
             continue
-        found = {one: _as_output(instance, one, array) for one, array in lossy.items()}
-        if instance.difference(found, instance.bounds(1)) is None:
+        # The reference gives the same bits whatever the element is: no right kernel needs it.
+        others = [lossy, *(_with_last(instance, name, value, other) for other in _others(value))]
+        if not all(other is not None and _are_same(other, instance.expected) for other in others):
             yield name
+
+
+def _others(value: ArrayValue) -> list[object]:
+    """Other values for the last element of an array: its negative, and one larger than all."""
+    if value.dtype.kind in "iu":
+        return [~value.elements[-1], np.iinfo(value.dtype).max]
+    return [] if value.dtype == np.bool_ else [-value.elements[-1], 2 * np.abs(value.elements).max() + 1]
+
+
+def _with_last(instance: FileInstance, name: str, value: ArrayValue, last: object) -> dict[str, ArrayValue] | None:
+    """What the reference gives with another last element of an input, as outputs; None if it doesn't accept it."""
+    contents = value.elements.copy()
+    contents[-1] = last
+    try:
+        found = instance.reference_with({name: ArrayValue(value.dtype, value.shape, contents).as_given})
+    except UserError:
+        return None
+    return {one: _as_output(instance, one, array) for one, array in found.items()}
+
+
+def _are_same(found: dict[str, ArrayValue], expected: Mapping[str, ArrayValue]) -> bool:
+    return all(
+        np.array_equal(array.elements, expected[name].elements.astype(array.dtype), equal_nan=array.dtype.kind in "fc")
+        for name, array in found.items()
+    )
