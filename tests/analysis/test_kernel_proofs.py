@@ -39,7 +39,7 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
     # What is expected unfolds, below the verdict.
     verdict, _, folded = page.partition("<details>")
     assert "No point was run." in verdict and RACE not in verdict
-    assert "Findings that undefined behaviour explains" in folded and RACE in folded
+    assert "Findings that the study explains" in folded and RACE in folded
     assert "unrolling/volatile, races (emulator)" in page and "in lockstep" in page
 
 

@@ -1,4 +1,4 @@
-"""Findings that decide nothing are notes: the run succeeds and names them. A study may acknowledge them."""
+"""Findings that decide nothing are notes: the run succeeds and names them. A study may acknowledge findings by line."""
 
 from __future__ import annotations
 
@@ -45,19 +45,25 @@ __global__ void %s(const float *x, float *y)
 KERNELS = {
     "same_value": ("1", 0, 0, "false"),
     "acknowledged": ("1", 0, 0, "false"),
-    "other_acknowledged": ("1", 0, 0, "false"),
+    "other_line_acknowledged": ("1", 0, 0, "false"),
     "other_values": ("threadIdx.x + 1", 0, 0, "false"),
+    "other_values_acknowledged": ("threadIdx.x + 1", 0, 0, "false"),
     "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
     "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1Dfetch<float>(0, 1)\n#else\nfalse\n#endif\n"),
     "deciding_read": ("threadIdx.x / 64 + 1", 1, 1, "next > 1e30f"),
 }
+MARKS, READS = 11, 12  # lines
 ACKNOWLEDGED = {
-    "acknowledged": {"is_any": "all threads write 1"},
-    "other_acknowledged": {"tile": "another array's"},
-    "other_values": {"is_any": "all threads write 1"},  # which is not true
-    "indifferent_read": {"is_any": "all threads write 1"},
-    "deciding_read": {"is_any": "all threads write 1", "tile": "the last element has no next"},
+    "acknowledged": ("races", MARKS, "all threads write 1"),
+    "other_line_acknowledged": ("races", READS, "another line's"),
+    "other_values_acknowledged": ("races", MARKS, "any value is true"),
+    "deciding_read": ("races", READS, "another check's"),
 }
+
+
+def acknowledged(name: str) -> list[dict[str, str | int]]:
+    keys = ("check", "line", "reason")
+    return [dict(zip(keys, ACKNOWLEDGED[name], strict=True))] if name in ACKNOWLEDGED else []
 
 
 def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, dict[str, str]], str]:
@@ -72,7 +78,7 @@ def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, di
         "title": "Own",
         "problem": "kernels/own/problem.py",
         "axes": {"n": [128], "cache": ["cold"]},
-        "kernels": [{"name": name, "launches": [launch], "acknowledged": ACKNOWLEDGED.get(name, {})} for name in names],
+        "kernels": [{"name": name, "launches": [launch], "acknowledged": acknowledged(name)} for name in names],
     }
     (folder / "config/studies/own.yaml").write_text(yaml.safe_dump(study))
     place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", "2")
@@ -84,35 +90,42 @@ def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, di
 
 @pytest.mark.xdist_group("notes")
 def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: Path) -> None:
-    names = ["same_value", "acknowledged", "other_acknowledged", "indifferent_read", "other_code"]
+    names = ["same_value", "acknowledged", "other_line_acknowledged", "indifferent_read", "other_code"]
     found, said = proofs_of(tmp_path, names, status=0)
     assert {place: row["finding"] for place, row in found.items()} == {
         "same_value, races": "same_value",
         "acknowledged, races": "same_value",
-        "other_acknowledged, races": "same_value",
+        "other_line_acknowledged, races": "same_value",
         "indifferent_read, races": "same_value",
         "indifferent_read, uninitialised": "indifferent_read",
         "other_code, ": "other_code",
         "other_code, races": "same_value",
     }
     assert found["acknowledged, races"]["expected"] == "all threads write 1"
+    assert "own/acknowledged, races (emulator)" in said and "Expected: all threads write 1." in said
     assert "writes it at kernels/own/same_value.cu:11, the same value" in found["same_value, races"]["message"]
     assert "reads tile[64]" in found["indifferent_read, uninitialised"]["message"]
-    named = {line.split(" (emulator)")[0] for line in said.splitlines() if line.startswith("- own/")}
+    noted = said.partition("## Notes")[2].partition("## Findings")[0]
+    named = {line.split(" (emulator)")[0] for line in noted.splitlines() if line.startswith("- own/")}
     assert named == {
         "- own/same_value, races",
-        "- own/other_acknowledged, races",
+        "- own/other_line_acknowledged, races",
+        "- own/indifferent_read, races",
         "- own/indifferent_read, uninitialised",
         "- own/other_code, races",
-        "- own/other_code: kernels/own/other_code.cu:17, 19: the emulator can't run the GPU's code "
-        "(kernels/own/other_code.cu:17: tex1Dfetch is a CUDA word that the emulator does not supply)",
     }
+    assert (
+        "- own/other_code: kernels/own/other_code.cu:17, 19: the emulator can't run the GPU's code "
+        "(kernels/own/other_code.cu:17: tex1Dfetch is a CUDA word that the emulator does not supply)"
+    ) in said
 
 
 @pytest.mark.xdist_group("notes")
-def test_what_decides_is_no_note_even_if_it_is_acknowledged(tmp_path: Path) -> None:
-    found, said = proofs_of(tmp_path, ["other_values", "deciding_read"], status=1)
-    assert found["other_values, races"]["finding"] == "race"
+def test_what_decides_is_no_note_and_fails_unless_its_line_is_acknowledged(tmp_path: Path) -> None:
+    found, said = proofs_of(tmp_path, ["other_values", "other_values_acknowledged", "deciding_read"], status=1)
+    assert found["other_values, races"]["finding"] == found["other_values_acknowledged, races"]["finding"] == "race"
     assert found["deciding_read, uninitialised"]["finding"] == "uninitialised"
     assert "The proof of own/other_values failed: races" in said
     assert "The proof of own/deciding_read failed: uninitialised" in said
+    assert "The proof of own/other_values_acknowledged failed" not in said
+    assert "Expected: any value is true." in said

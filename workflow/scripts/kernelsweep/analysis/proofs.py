@@ -20,8 +20,9 @@ class KernelProof:
 
     points    by check and tool, the points that were checked
     found     the rows with a finding that nothing explains
-    expected  the rows with a finding of a kernel whose behaviour is undefined
+    expected  the rows with a finding that the study explains: of undefined behaviour, or acknowledged
     noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
+    known     those that somebody has
     missing   the rows that say why something was not checked
     other     the rows that say where the emulator ran other code than a GPU
     """
@@ -30,6 +31,7 @@ class KernelProof:
     found: list[CsvRow] = field(default_factory=list)
     expected: list[CsvRow] = field(default_factory=list)
     noted: list[CsvRow] = field(default_factory=list)
+    known: list[CsvRow] = field(default_factory=list)
     missing: list[CsvRow] = field(default_factory=list)
     other: list[CsvRow] = field(default_factory=list)
 
@@ -89,7 +91,7 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])
             if row["finding"] in NOTES:
-                proof.noted += [] if row["expected"] else [row]
+                (proof.known if row["expected"] else proof.noted).append(row)
             elif row["finding"]:
                 (proof.expected if row["expected"] else proof.found).append(row)
     return proofs
@@ -174,13 +176,13 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> lis
 
 
 def explained_findings(proofs: Proofs) -> list[str]:
-    """The findings that undefined behaviour explains, as Markdown; empty if there are none."""
+    """The findings that the study explains, as Markdown; empty if there are none."""
     expected = [
         f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
-        for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
+        for row in {(row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.known])}.values()
     ]
-    return section("Findings that undefined behaviour explains", expected)
+    return section("Findings that the study explains", expected)
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,17 +17,23 @@ _CHECK_OF_MISTAKE = {
     "race": "races",
     SAME_VALUE: "races",
     "uninitialised": "uninitialised",
+    "inactive_lane": "uninitialised",
     INDIFFERENT_READ: "uninitialised",
     "out_of_bounds": "bounds",
 }
 
-# The emulator's words about threads that wait for threads that can't come, and about memory that isn't there.
-_CHECK_OF_WORDS = {
-    " waits ": "barriers",
-    "which has ended": "barriers",
-    "does not name it": "barriers",
-    "memory access": "bounds",
+# The emulator's words about threads that wait for threads that can't come, and about memory that isn't there; the check
+# and the finding.
+_OF_WORDS = {
+    " waits ": ("barriers", "barrier"),
+    "does not name it": ("barriers", "barrier"),
+    "misaligned address": ("bounds", "misaligned"),
+    "memory access out of bounds": ("bounds", "out_of_bounds"),
+    "memory access": ("bounds", "launch_failed"),
 }
+
+# A place in a message, without its folders.
+_PLACE = re.compile(r"[^\s/:]+\.\w+:\d+")
 
 # A point with another status shows nothing about memory: it didn't run, or not to its end.
 _RUN = ("ok", "wrong_result")
@@ -59,14 +66,15 @@ def proof_rows(
 def _of_variant(
     kernel: KernelSource, variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
 ) -> Iterator[Row]:
-    """A row for each check, with its first finding: one that fails before a note, an acknowledged note last."""
+    """A row for each check, with its first finding: one that fails before a note, and what is known last of each."""
     found: dict[str, tuple[str, str, str]] = {}
     for point, outcome in outcomes.items():
-        for check, finding, message, array in _findings(outcome):
-            is_note = finding in NOTES
-            expected = kernel.acknowledged.get(array, "") if is_note else known["expected"]
+        for check, finding, message in findings(outcome):
+            reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(_PLACE.findall(message))]
+            known_why = "; ".join(dict.fromkeys(map(str, reasons))) if reasons and all(reasons) else ""
+            expected = known_why or ("" if finding in NOTES else known["expected"])
             before = found.get(check)
-            if before is None or (before[0] in NOTES and (not is_note or (before[2] and not expected))):
+            if before is None or _rank(before[0], before[2]) > _rank(finding, expected):
                 found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected)
     run = sum(outcome.status in _RUN for outcome in outcomes.values())
     for check in CHECKS:
@@ -78,12 +86,15 @@ def _of_variant(
         yield {**known, **row, "expected": expected}
 
 
-def _findings(outcome: Outcome) -> Iterable[tuple[str, str, str, str]]:
-    """Each finding at a point: its check, its kind, the message, and the array of a mistake."""
+def _rank(finding: str, expected: str) -> tuple[bool, bool]:
+    return finding in NOTES, bool(expected)
+
+
+def findings(outcome: Outcome) -> Iterable[tuple[str, str, str]]:
+    """Each finding at a point: its check, its kind, and the message."""
     if outcome.status not in ("ok", "out_of_memory"):
-        checks = [check for words, check in _CHECK_OF_WORDS.items() if words in outcome.message]
-        is_launch = outcome.status == "launch_failed"
-        check = checks[0] if checks and is_launch else "result"
-        yield check, "barrier" if check == "barriers" else outcome.status, outcome.message, ""
+        told = [found for words, found in _OF_WORDS.items() if words in outcome.message]
+        check, finding = told[0] if told and outcome.status == "launch_failed" else ("result", outcome.status)
+        yield check, finding, outcome.message
     for mistake in outcome.mistakes:
-        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message, mistake.array
+        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message

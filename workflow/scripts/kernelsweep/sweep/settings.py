@@ -355,6 +355,17 @@ class LaunchSettings(SettingsRecord):
     over the axes."""
 
 
+class Acknowledgement(SettingsRecord):
+    """A finding that is known and meant. One between two lines takes both lines."""
+
+    check: Literal["races", "uninitialised"]
+    """The check that finds it."""
+    line: Annotated[Natural | Annotated[str, Field(pattern=r"^[^/:]+:[1-9][0-9]*$")], Field(examples=["tree.cuh:17"])]
+    """The line of the kernel's file, or file:line of another one."""
+    reason: Words
+    """Why it is right nevertheless. The page prints it."""
+
+
 class KernelSettings(AxesLayer):
     """A kernel of a study."""
 
@@ -390,9 +401,8 @@ class KernelSettings(AxesLayer):
     undefined_behaviour: Text | None = None
     """The reason why the language does not define the kernel's result. Findings in such a kernel are expected, and the
     kernel is never a baseline."""
-    acknowledged: Table[str, Words] = {}
-    """Arrays in which several threads may write one value without an order, or a thread may read what nothing has
-    written and no result depends on, each with the reason. Such a note about them is no warning."""
+    acknowledged: Items[Acknowledgement] = []
+    """Findings that are known and meant, each with the reason."""
     smallest_architecture: Architecture | None = None
     """The oldest GPU architecture that has the kernel's instructions; null for all. Older GPUs skip the kernel."""
     gpu_only: Text | None = None

@@ -143,7 +143,10 @@ def read_kernel(
         smallest_architecture=entry.smallest_architecture,
         gpu_only=entry.gpu_only,
         options=tuple(entry.options),
-        acknowledged=entry.acknowledged,
+        acknowledged={
+            (one.check, f"{path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason
+            for one in entry.acknowledged
+        },
     )
 
 

@@ -58,7 +58,7 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     """
     found = [*unproven(proofs, counted.points), *failed_points(counted)]
     if expected := [*explained_findings(proofs), *excused_points(counted)]:
-        found += ["", "<details><summary>Expected of kernels with undefined behaviour</summary>", "", *expected]
+        found += ["", "<details><summary>What the studies explain</summary>", "", *expected]
         found += ["", "</details>"]
     if proofs:
         found += ["", *proven_means()]

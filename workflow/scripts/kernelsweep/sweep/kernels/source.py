@@ -38,7 +38,7 @@ class KernelSource:
     roundings     an expression for the longest chain of roundings of an element's value on the device
     restrictions  conditions that its points meet, besides the study's
     options       further options for nvcc
-    acknowledged  the reasons for notes (results.NOTES), by array
+    acknowledged  the reasons for findings that are known, by check and place, such as tree.cuh:17
     """
 
     name: str
@@ -51,7 +51,7 @@ class KernelSource:
     smallest_architecture: str | None = None
     gpu_only: str | None = None
     options: tuple[str, ...] = ()
-    acknowledged: Mapping[str, str] = field(default_factory=dict)
+    acknowledged: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def variant_axes(self) -> list[str]:
