@@ -80,14 +80,6 @@ ENTRIES = {
         "wrong_size",
         "misaligned",
     ],
-    "ordering": [
-        *(f"shared_lock<{scope}, {by_atomic}>" for scope in (0, 1, 2) for by_atomic in ("true", "false")),
-        *(f"global_lock<{scope}>" for scope in (0, 1, 2)),
-        "two_locks",
-        "warp_after_warp",
-        *(f"fence_reduction<{counter}>" for counter in ("true, false", "true, true", "false, false")),
-        *(f"look_back<{by_atomic}>" for by_atomic in ("true", "false")),
-    ],
 }
 
 
@@ -255,34 +247,6 @@ def test_a_planted_mistake_is_found_with_its_lines(
 @pytest.mark.parametrize("name", ["halves", "pairs", "last_block<true>", "atomics_agree"])
 def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str) -> None:
     assert run_mistake(kernels, name) == []
-
-
-@pytest.mark.parametrize(("name", "marks"), [
-    ("shared_lock<1, true>", ()),
-    ("shared_lock<2, true>", ()),
-    ("global_lock<2>", ()),
-    ("warp_after_warp", ()),
-    ("fence_reduction<true, false>", ()),
-    ("fence_reduction<true, true>", ()),
-    ("look_back<true>", ()),
-    ("shared_lock<0, true>", ("lock: update",)),  # without a fence
-    ("shared_lock<2, false>", ("lock: plain", "lock: take", "lock: update")),  # unlocked by a plain store
-    ("global_lock<0>", ("lock: update",)),
-    ("global_lock<1>", ("lock: update",)),  # orders threads of one block only
-    ("two_locks", ("lock: update",)),
-    ("fence_reduction<false, false>", ("fence: write", "fence: read")),  # a counter for each block
-    ("look_back<false>", ("look back: wait", "look back: read", "look back: write", "look back: set")),
-])  # fmt: skip
-def test_fences_with_atomic_functions_on_one_address_order_any_two_threads(
-    kernels: Callable[[str], Kernels], name: str, marks: tuple[str, ...]
-) -> None:
-    arrays = [np.zeros(128, np.int32)] * (2 if name.startswith(("fence_reduction", "look_back")) else 1)
-    _, found = kernels("ordering").run(name, ones(64), *arrays, grid=4, block=64)
-    assert {finding.kind for finding in found} <= {"race"}
-    is_fenced = name not in ("shared_lock<0, true>", "global_lock<0>", "global_lock<1>")
-    assert all(("fences do so only with atomic functions" in each.message) == is_fenced for each in found)
-    lines = {line.rsplit("support/", 1)[-1] for finding in found for line in finding.lines}
-    assert lines == {line_of("ordering", mark) for mark in marks}
 
 
 @pytest.mark.parametrize(("name", "marks", "message"), [

@@ -15,6 +15,7 @@ from kernelsweep.results import read_rows
 _HERE = ROOT / "tests/planted"
 _START = r"(?=    __shared__)"
 _FILL = r"shared\[thread\] = (place < array_size) \? (.*) : .*;"
+_FILL_ARRAYS = r"(?=shared\[thread\] = )"
 # A kernel from the name of its first input to the end, where it writes a block's sum.
 _TO_THE_END = r"(?s)const (?:Element|float) \*(\w+)(.*)partials\[blockIdx.x\] = shared\[0\];"
 
@@ -37,6 +38,31 @@ PLANTED = {
         "bounds", "out_of_bounds", r"(partials\[blockIdx.x\]) =", r"\1 = partials[blockIdx.x + 1] =",
     ),
     "read_far_away": ("bounds", "launch_failed", r"\[place\]", "[place + 20000000]"),
+    "unused_read_past_end": (
+        "bounds", "out_of_bounds", _FILL_ARRAYS,
+        "if (place < array_size) {\n        const float next = first[place + 1];\n        (void)next;\n    }\n    ",
+    ),
+    "local_array_past_end": (
+        "bounds", "out_of_bounds", _START,
+        "    float kept[4] = {};\n    kept[threadIdx.x % 5] = 1;\n    if (kept[0] > 1)\n        return;\n",
+    ),
+    "misaligned": (
+        "bounds", "misaligned", _FILL_ARRAYS,
+        "const float2 pair = *reinterpret_cast<const float2 *>(first + 1);\n    (void)pair;\n    ",
+    ),
+    "barriers_on_one_line": (
+        "barriers", "barrier", r"    __syncthreads\(\);\n(?=    for)",
+        "    if (thread < 40) __syncthreads(); else __syncthreads();\n",
+    ),
+    "lane_not_named": (
+        "uninitialised", "inactive_lane", r"    (?=if \(thread == 0\))",
+        "    const float other = thread < 16 ? __shfl_sync(0xffffu, 0.0f, 16) : 0;\n    if (thread == 0)\n"
+        "        shared[0] += other;\n    ",
+    ),
+    "never_written": (
+        "uninitialised", "uninitialised", r"    (?=if \(thread == 0\))",
+        "    __shared__ float offset;\n    if (thread == 0)\n        shared[0] += offset;\n    ",
+    ),
     "cached_by_address": (
         "result", "wrong_result", _TO_THE_END,
         r"const float *\1\2{ // for blocks that know no result of these elements\n"
@@ -62,8 +88,9 @@ PLANTED = {
     "trap": ("result", "launch_failed", _START, "    if (array_size > 31)\n        __trap();\n"),
 }  # fmt: skip
 
-# A reduction may use its input as memory to work in.
-FOR_ARRAYS_ALONE = ("input_changed",)
+# A reduction may use its input as memory to work in; the others are edits of that kernel's text.
+FOR_ARRAYS_ALONE = ("input_changed", "unused_read_past_end", "local_array_past_end", "misaligned",
+                    "barriers_on_one_line", "lane_not_named", "never_written")  # fmt: skip
 # Mistakes in the use of memory are planted once more, in kernels that compute-sanitizer proves.
 SANITIZED = ("missing_syncthreads", "missing_syncwarp", "conditional_barrier", "uninitialised_read", "past_end_read",
              "past_end_written", "read_far_away")  # fmt: skip

@@ -127,7 +127,7 @@ inline To with_bits_of(From value)
 {
     static_assert(sizeof(To) == sizeof(From), "as many bits");
     To result;
-    memcpy(&result, &value, sizeof result);
+    __builtin_memcpy(&result, &value, sizeof result);
     return result;
 }
 

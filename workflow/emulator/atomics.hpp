@@ -1,7 +1,7 @@
 // Atomic functions, which call the processor's.
 #pragma once
 
-#include "counting/events.hpp"
+#include "block.hpp"
 
 #include <string.h>
 
@@ -20,18 +20,26 @@ EMULATOR_APART Value update_atomically(Value *address, Update update)
     }
 }
 
+template <typename Value>
+EMULATOR_APART void observe_atomic(const Value *address, const void *caller, Site site)
+{
+    if (__builtin_expect(uintptr_t(address) % sizeof(Value) != 0, 0))
+        fail_misaligned(this_worker(), "the operand of an atomic function", sizeof(Value), site);
+    counting::observe_atomic(address, sizeof(Value), caller);
+}
+
 } // namespace emulator
 
 #define EMULATOR_ATOMIC(function, Value, updated)                                                                      \
-    EMULATOR_APART Value function(Value *address, Value value)                                                        \
+    EMULATOR_APART Value function(Value *address, Value value, EMULATOR_SITE)                                          \
     {                                                                                                                  \
-        emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
+        emulator::observe_atomic(address, __builtin_return_address(0), site);                                          \
         return emulator::update_atomically(address, [value](Value old) -> Value { return updated; });                  \
     }
 #define EMULATOR_INTEGER_ATOMIC(function, Value, builtin)                                                              \
-    EMULATOR_APART Value function(Value *address, Value value)                                                        \
+    EMULATOR_APART Value function(Value *address, Value value, EMULATOR_SITE)                                          \
     {                                                                                                                  \
-        emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
+        emulator::observe_atomic(address, __builtin_return_address(0), site);                                          \
         return builtin(address, value, __ATOMIC_RELAXED);                                                              \
     }
 #define EMULATOR_INTEGER_ATOMICS(Value)                                                                                \
@@ -44,9 +52,9 @@ EMULATOR_APART Value update_atomically(Value *address, Update update)
     EMULATOR_ATOMIC(atomicMax, Value, old < value ? value : old)                                                       \
     EMULATOR_COMPARE_AND_SWAP(Value)
 #define EMULATOR_COMPARE_AND_SWAP(Value)                                                                               \
-    EMULATOR_APART Value atomicCAS(Value *address, Value compare, Value value)                                        \
+    EMULATOR_APART Value atomicCAS(Value *address, Value compare, Value value, EMULATOR_SITE)                          \
     {                                                                                                                  \
-        emulator::counting::observe_atomic(address, sizeof(Value), __builtin_return_address(0));                       \
+        emulator::observe_atomic(address, __builtin_return_address(0), site);                                          \
         __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
         return compare;                                                                                                \
     }
@@ -64,9 +72,9 @@ EMULATOR_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 EMULATOR_ATOMIC(atomicAdd, float, old + value)
 EMULATOR_ATOMIC(atomicAdd, double, old + value)
 
-EMULATOR_APART float atomicExch(float *address, float value)
+EMULATOR_APART float atomicExch(float *address, float value, EMULATOR_SITE)
 {
-    emulator::counting::observe_atomic(address, sizeof(float), __builtin_return_address(0));
+    emulator::observe_atomic(address, __builtin_return_address(0), site);
     float old;
     __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
     return old;

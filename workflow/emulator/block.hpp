@@ -22,15 +22,38 @@
 #include <stdio.h>
 #include <string.h>
 
+// The column of a call, as a default argument: the compiler fills in what the standard library would declare.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_source_location) && __cplusplus < 202002L
+namespace std {
+struct source_location {
+    struct __impl {
+        const char *_M_file_name;
+        const char *_M_function_name;
+        unsigned _M_line, _M_column;
+    };
+};
+} // namespace std
+#define EMULATOR_COLUMN static_cast<const std::source_location::__impl *>(__builtin_source_location())->_M_column
+#endif
+#endif
+#if !defined(EMULATOR_COLUMN)
+#define EMULATOR_COLUMN 0
+#endif
+// A parameter: where the function is called.
+#define EMULATOR_SITE ::emulator::Site site = {__builtin_FILE(), __builtin_LINE(), EMULATOR_COLUMN}
+
 namespace emulator {
 
+// A place in the source.
 struct Site {
     const char *file;
     int line;
+    unsigned column; // 0 where the compiler does not say
 
     bool operator==(const Site &other) const
     {
-        return line == other.line && (file == other.file || strcmp(file, other.file) == 0);
+        return line == other.line && column == other.column && (file == other.file || strcmp(file, other.file) == 0);
     }
 };
 
@@ -70,6 +93,9 @@ struct Worker {
     Lanes waiting_lanes;    // of the running warp, in warp-level operations
     unsigned arrived;       // threads waiting at the barrier
     Site barrier;           // where they wait
+    const void *barrier_call; // in the code: a function's barrier has one for each call of the function
+    unsigned astray;        // threads waiting at other barriers, which end the block once no thread can run
+    Thread *first_astray;
     unsigned satisfied;     // those whose predicate holds
     unsigned outcome;       // how many there were at the barrier passed last
     unsigned block_threads;
@@ -150,6 +176,14 @@ __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(W
     __builtin_unreachable();
 }
 
+// As on a GPU, an access to an address that is no multiple of what its type needs ends the launch.
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_misaligned(Worker &worker, const char *type, size_t alignment,
+                                                                    const Site &site)
+{
+    fail(worker, "misaligned address: %s accesses %s at %s:%d, where its address is no multiple of %zu",
+         ThreadName(worker, *worker.current).text, type, site.file, site.line, alignment);
+}
+
 // Nothing wakes the lanes that wait in warp-level operations: says which lane is missing where.
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &worker)
 {
@@ -223,9 +257,20 @@ EMULATOR_COLD inline void resume_waiting_lanes(Worker &worker)
         fail_waiting_lanes(worker);
 }
 
+// All threads of the block wait, not all of them at one barrier.
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_astray(Worker &worker)
+{
+    const Site &here = worker.first_astray->site, &there = worker.barrier;
+    fail(worker, "%u of %u threads wait at the barrier at %s:%d:%u, and %u elsewhere: %s waits at the one at %s:%d:%u",
+         worker.arrived, worker.block_threads, there.file, there.line, there.column, worker.astray,
+         ThreadName(worker, *worker.first_astray).text, here.file, here.line, here.column);
+}
+
 // All threads of the block wait at the barrier or have ended: those that wait go on.
 EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
 {
+    if (worker.astray != 0)
+        fail_astray(worker);
     if (worker.block_number < worker.partial_block) {
         worker.partial_block = worker.block_number;
         worker.partial_barrier = worker.barrier;
@@ -275,13 +320,19 @@ EMULATOR_APART void let_others_run(Worker &worker, Thread *self)
     switch_context(self->context, next->context);
 }
 
-EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site)
+// A thread comes to another barrier than the last one. If others wait there, it waits in vain: the others run on first,
+// so that all are counted that wait in the end.
+EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site, const void *call)
 {
-    if (worker.arrived != 0 && !(worker.barrier == site))
-        fail(worker, "%s waits at the barrier at %s:%d while %u of %u threads wait at the one at %s:%d",
-             ThreadName(worker, *worker.current).text, site.file, site.line, worker.arrived, worker.block_threads, worker.barrier.file,
-             worker.barrier.line);
-    worker.barrier = site;
+    if (worker.arrived == 0) {
+        worker.barrier = site;
+        worker.barrier_call = call;
+        return;
+    }
+    Thread &self = *worker.current;
+    self.site = site;
+    worker.first_astray = worker.astray++ == 0 ? &self : worker.first_astray;
+    let_others_run(worker, &self);
 }
 
 // The last thread of the block has arrived, and goes on itself; the others are ready.
@@ -298,11 +349,11 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
 }
 
 // Waits until all threads of the block have arrived here or ended; returns for how many of those here `predicate` holds.
-EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site)
+EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site, const void *call)
 {
     Worker &worker = this_worker();
-    if (__builtin_expect(worker.barrier.line != site.line || worker.barrier.file != site.file, 0))
-        arrive_at_another_barrier(worker, site);
+    if (__builtin_expect(worker.barrier_call != call, 0))
+        arrive_at_another_barrier(worker, site, call);
     worker.satisfied += predicate;
     if (__builtin_expect(++worker.arrived == worker.block_threads, 0))
         open_barrier(worker);
@@ -379,8 +430,8 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.block_number = number;
     worker.clock = 0;
     worker.block_index = place_of_block(number, worker.grid_size);
-    worker.arrived = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
-    memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
+    worker.arrived = worker.astray = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
+    __builtin_memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
     worker.running_warp = worker.threads;
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);

@@ -43,7 +43,7 @@ EMULATOR_UNCOUNTED void copy_by_group(const Group &group, void *target, const vo
 {
     const size_t together = copied_at_once(target, source, bytes, known);
     if (!are_multiples(target, source, together))
-        fail_copy(site, "has an address that is no multiple of what its type says");
+        fail_copy(site, "has a misaligned address, which is no multiple of what its type says");
     const bool is_asynchronous = counting::copies_asynchronously(target, source);
     for (size_t place = group.thread_rank() * together; place < bytes; place += group.num_threads() * together) {
         const size_t size = together < bytes - place ? together : bytes - place;

@@ -14,11 +14,12 @@
 #include <ucontext.h>
 #endif
 
-// Kept out of the kernels, which are compiled with -fsanitize=thread, so that the emulator's own accesses are not counted.
-#define EMULATOR_APART __attribute__((noinline, unused, no_sanitize("thread"))) inline
-#define EMULATOR_COLD __attribute__((noinline, cold, no_sanitize("thread")))
-#define EMULATOR_UNCOUNTED __attribute__((no_sanitize("thread")))
-#define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, no_sanitize("thread"))) inline
+// Kept out of the kernels, whose accesses are watched by -fsanitize, so that the emulator's own are not.
+#define EMULATOR_UNWATCHED no_sanitize("thread,alignment,bounds,bounds-strict")
+#define EMULATOR_APART __attribute__((noinline, unused, EMULATOR_UNWATCHED)) inline
+#define EMULATOR_COLD __attribute__((noinline, cold, EMULATOR_UNWATCHED))
+#define EMULATOR_UNCOUNTED __attribute__((EMULATOR_UNWATCHED))
+#define EMULATOR_UNCOUNTED_INLINE __attribute__((always_inline, EMULATOR_UNWATCHED)) inline
 
 namespace emulator {
 

@@ -70,7 +70,7 @@ EMULATOR_APART void memcpy_async(const Group &group, Element *target, const Elem
 {
     const size_t known = ::emulator::known_alignment<Element>(bytes);
     ::emulator::copy_by_group(group, target, source, size_t(bytes), known, __builtin_return_address(0),
-                               {file, line});
+                               site);
 }
 
 template <typename Element, typename Count>
@@ -79,7 +79,7 @@ EMULATOR_APART void memcpy_async(Element *target, const Element *source, const C
 {
     const size_t known = ::emulator::known_alignment<Element>(bytes);
     ::emulator::copy_by_group(::emulator::OneThread(), target, source, size_t(bytes), known, __builtin_return_address(0),
-                               {file, line});
+                               site);
 }
 
 } // namespace cuda

@@ -11,7 +11,7 @@ EMULATOR_APART uint64_t to_bits(Value value)
 {
     static_assert(sizeof(Value) <= sizeof(uint64_t), "lanes exchange values of up to 8 bytes");
     uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
+    __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
 }
 
@@ -19,7 +19,7 @@ template <typename Value>
 EMULATOR_APART Value from_bits(uint64_t bits)
 {
     Value value;
-    memcpy(&value, &bits, sizeof value);
+    __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 
@@ -35,17 +35,8 @@ template <> struct Shuffled<float> { using Type = float; };
 template <> struct Shuffled<double> { using Type = double; };
 template <typename Value> using ShuffledType = typename Shuffled<decltype(+Value())>::Type;
 
-// A lane reads the value of one that its mask names, and that has ended.
-__attribute__((noreturn)) EMULATOR_COLD inline void fail_reading_ended_lane(const Thread *warp, const Thread &reader)
-{
-    Worker &worker = this_worker();
-    const ThreadName ended(worker, warp[reader.source_lane]);
-    fail(worker, "%s reads the value of lane %d of warp %u (%s), which has ended, in %s with mask " EMULATOR_MASK " at %s:%d",
-         ThreadName(worker, reader).text, reader.source_lane, reader.index / lanes_of_a_warp, ended.text,
-         reader.operation->name, reader.mask, reader.site.file, reader.site.line);
-}
-
-// Every lane takes its source lane's value; its own where the source is not in the mask (undefined in CUDA).
+// Every lane takes its source lane's value. CUDA leaves open what it gets from a lane that takes no part: one that the
+// mask does not name, that has ended, or that the block does not have.
 inline void take_from_source(Thread *warp, Lanes lanes)
 {
     uint64_t brought[lanes_of_a_warp];
@@ -55,8 +46,9 @@ inline void take_from_source(Thread *warp, Lanes lanes)
         Thread &thread = warp[first_of(rest)];
         if (lanes >> thread.source_lane & 1)
             thread.value = brought[thread.source_lane];
-        else if (thread.mask >> thread.source_lane & 1)
-            fail_reading_ended_lane(warp, thread);
+        else
+            thread.value =
+                counting::read_inactive_lane(thread.index, unsigned(thread.source_lane), thread.site, thread.value);
     }
 }
 
@@ -137,6 +129,14 @@ inline constexpr WarpOperation vote_all{"__all_sync", collect_votes};
 inline constexpr WarpOperation synchronise{"__syncwarp", only_wait, true};
 inline constexpr WarpOperation active_mask{"__activemask", collect_active, false, true};
 
+EMULATOR_APART void check_width(int width, const char *name, Site site)
+{
+    Worker &worker = this_worker();
+    if (__builtin_expect(width < 1 || width > int(lanes_of_a_warp) || (width & (width - 1)) != 0, 0))
+        fail(worker, "%s calls %s at %s:%d with a width of %d, where CUDA allows a power of two up to 32",
+             ThreadName(worker, *worker.current).text, name, site.file, site.line, width);
+}
+
 // The source lanes, as the PTX manual defines shfl.sync. `width` cuts the warp into segments; a lane whose source lies
 // outside keeps its own value, save that an xor may reach into earlier segments.
 EMULATOR_APART int own_lane() { return int(this_worker().current->index % lanes_of_a_warp); }
@@ -169,17 +169,16 @@ EMULATOR_APART int crossed_lane(int lane_mask, int width)
 
 } // namespace emulator
 
-#define EMULATOR_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
-
 #define EMULATOR_SHUFFLE(function, operation, Source, find_source)                                                     \
     template <typename Value>                                                                                          \
-    EMULATOR_APART emulator::ShuffledType<Value> function(emulator::Lanes mask, Value value, Source source, int width = int(emulator::lanes_of_a_warp),  \
-                                                           EMULATOR_SITE)                                              \
+    EMULATOR_APART emulator::ShuffledType<Value> function(emulator::Lanes mask, Value value, Source source,            \
+                                                          int width = int(emulator::lanes_of_a_warp), EMULATOR_SITE)   \
     {                                                                                                                  \
         using Shuffled = emulator::ShuffledType<Value>;                                                                \
+        emulator::check_width(width, #function, site);                                                                 \
         return emulator::from_bits<Shuffled>(                                                                          \
             emulator::exchange_in_warp(emulator::operation<Shuffled>, mask, emulator::to_bits(Shuffled(value)),        \
-                                       emulator::find_source(source, width), {file, line}));                           \
+                                       emulator::find_source(source, width), site));                                   \
     }
 
 EMULATOR_SHUFFLE(__shfl_sync, shuffle, int, indexed_lane)
@@ -188,10 +187,10 @@ EMULATOR_SHUFFLE(__shfl_down_sync, shuffle_down, unsigned, lane_below)
 EMULATOR_SHUFFLE(__shfl_xor_sync, shuffle_xor, int, crossed_lane)
 
 #define EMULATOR_WARP_REDUCTION(function, operation, Value)                                                            \
-    EMULATOR_APART Value function(emulator::Lanes mask, Value value, EMULATOR_SITE)                                          \
+    EMULATOR_APART Value function(emulator::Lanes mask, Value value, EMULATOR_SITE)                                    \
     {                                                                                                                  \
         return emulator::from_bits<Value>(                                                                             \
-            emulator::exchange_in_warp(emulator::operation, mask, emulator::to_bits(value), 0, {file, line}));         \
+            emulator::exchange_in_warp(emulator::operation, mask, emulator::to_bits(value), 0, site));                 \
     }
 
 EMULATOR_WARP_REDUCTION(__reduce_add_sync, reduce_add<int>, int)
@@ -206,18 +205,18 @@ EMULATOR_WARP_REDUCTION(__reduce_xor_sync, reduce_xor, unsigned)
 
 EMULATOR_APART emulator::Lanes __ballot_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
-    return emulator::Lanes(emulator::exchange_in_warp(emulator::ballot, mask, predicate != 0, 0, {file, line}));
+    return emulator::Lanes(emulator::exchange_in_warp(emulator::ballot, mask, predicate != 0, 0, site));
 }
 
 EMULATOR_APART int __any_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
-    return emulator::exchange_in_warp(emulator::vote_any, mask, predicate != 0, 0, {file, line}) != 0;
+    return emulator::exchange_in_warp(emulator::vote_any, mask, predicate != 0, 0, site) != 0;
 }
 
 EMULATOR_APART int __all_sync(emulator::Lanes mask, int predicate, EMULATOR_SITE)
 {
     // Counted by the votes against.
-    return emulator::exchange_in_warp(emulator::vote_all, mask, predicate == 0, 0, {file, line}) == 0;
+    return emulator::exchange_in_warp(emulator::vote_all, mask, predicate == 0, 0, site) == 0;
 }
 
 // The mask if all its lanes bring the same value, else 0.
@@ -226,7 +225,7 @@ EMULATOR_APART emulator::Lanes __match_all_sync(emulator::Lanes mask, Value valu
 {
     using Shuffled = emulator::ShuffledType<Value>;
     const uint64_t same = emulator::exchange_in_warp(emulator::match_all<Shuffled>, mask,
-                                                     emulator::to_bits(Shuffled(value)), 0, {file, line});
+                                                     emulator::to_bits(Shuffled(value)), 0, site);
     *are_same = same != 0;
     return emulator::Lanes(same);
 }
@@ -236,36 +235,39 @@ EMULATOR_APART emulator::Lanes __match_any_sync(emulator::Lanes mask, Value valu
 {
     using Shuffled = emulator::ShuffledType<Value>;
     return emulator::Lanes(emulator::exchange_in_warp(emulator::match_any<Shuffled>, mask, emulator::to_bits(Shuffled(value)),
-                                               0, {file, line}));
+                                               0, site));
 }
 
 EMULATOR_APART void __syncwarp(emulator::Lanes mask = emulator::all_lanes, EMULATOR_SITE)
 {
-    emulator::exchange_in_warp(emulator::synchronise, mask, 0, 0, {file, line});
+    emulator::exchange_in_warp(emulator::synchronise, mask, 0, 0, site);
 }
 
 // CUDA does not promise that lanes run together. Here, all do that get here before they wait elsewhere.
 EMULATOR_APART emulator::Lanes __activemask(EMULATOR_SITE)
 {
     const emulator::Lanes own = emulator::only_lane(unsigned(emulator::own_lane()));
-    return emulator::Lanes(emulator::exchange_in_warp(emulator::active_mask, own, 0, 0, {file, line}));
+    return emulator::Lanes(emulator::exchange_in_warp(emulator::active_mask, own, 0, 0, site));
 }
 
-EMULATOR_APART void __syncthreads(EMULATOR_SITE) { emulator::wait_at_barrier(false, {file, line}); }
+EMULATOR_APART void __syncthreads(EMULATOR_SITE)
+{
+    emulator::wait_at_barrier(false, site, __builtin_return_address(0));
+}
 
 EMULATOR_APART int __syncthreads_count(int predicate, EMULATOR_SITE)
 {
-    return int(emulator::wait_at_barrier(predicate != 0, {file, line}));
+    return int(emulator::wait_at_barrier(predicate != 0, site, __builtin_return_address(0)));
 }
 
 EMULATOR_APART int __syncthreads_or(int predicate, EMULATOR_SITE)
 {
-    return emulator::wait_at_barrier(predicate != 0, {file, line}) != 0;
+    return emulator::wait_at_barrier(predicate != 0, site, __builtin_return_address(0)) != 0;
 }
 
 EMULATOR_APART int __syncthreads_and(int predicate, EMULATOR_SITE)
 {
-    return emulator::wait_at_barrier(predicate == 0, {file, line}) == 0;
+    return emulator::wait_at_barrier(predicate == 0, site, __builtin_return_address(0)) == 0;
 }
 
 #undef EMULATOR_SHUFFLE

@@ -85,7 +85,7 @@ __global__ void uninitialised_global(int *output)
 __global__ void shared_overrun(const int *input, int *output)
 {
     __shared__ int tile[64];
-    tile[threadIdx.x + 1] = input[threadIdx.x]; // overrun
+    (tile + 1)[threadIdx.x] = input[threadIdx.x]; // overrun
     __syncthreads();
     output[threadIdx.x] = tile[threadIdx.x == 0 ? 1 : threadIdx.x];
 }

@@ -21,10 +21,7 @@ __global__ void skipped_barrier()
 
 __global__ void different_barriers()
 {
-    if (threadIdx.x < 40)
-        __syncthreads(); // first barrier
-    else
-        __syncthreads(); // second barrier
+    if (threadIdx.x < 40) __syncthreads(); else __syncthreads(); // both barriers
 }
 
 __global__ void fails_in_block(int block)

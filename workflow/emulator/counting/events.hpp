@@ -4,6 +4,7 @@
 #include "../stacks.hpp"
 
 namespace emulator {
+struct Site;
 struct Worker;
 }
 
@@ -16,6 +17,9 @@ void end_block();
 void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
 void observe_fence(bool is_of_device);
+
+// A thread takes the value of a lane that takes no part in the shuffle, in place of its own. Returns what it gets.
+uint64_t read_inactive_lane(unsigned thread, unsigned lane, const Site &site, uint64_t own);
 
 // Asynchronous copies of a thread (copies.hpp): one of up to 16 bytes, of which the last `zeros` are not read but 0; all
 // that it has started since the last commit become a group; all groups but the last ones land.

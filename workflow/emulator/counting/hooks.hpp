@@ -1,5 +1,5 @@
-// The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, and what the library
-// exports. The sanitizer's own library is not linked.
+// The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, what it calls where an
+// address or an index is wrong, and what the library exports. The sanitizer's own library is not linked.
 //
 //     size_t emulator_red_zone()
 //         How many bytes on each side of a device buffer must be left unused.
@@ -168,7 +168,7 @@ EMULATOR_UNCOUNTED inline bool start_trace(unsigned block, unsigned warp, unsign
 
 } // namespace emulator::counting
 
-#define EMULATOR_HOOK extern "C" __attribute__((noinline, used, no_sanitize("thread")))
+#define EMULATOR_HOOK extern "C" __attribute__((noinline, used, EMULATOR_UNWATCHED))
 
 #define EMULATOR_ACCESS(name, size, operation)                                                                         \
     EMULATOR_HOOK void name(void *address)                                                                             \
@@ -224,6 +224,51 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
     return __real_memset(target, value, size);
 }
 
+
+// What -fsanitize=alignment and -fsanitize=bounds-strict call, with the records that g++ makes for its own library.
+namespace emulator::counting {
+
+struct CheckedPlace {
+    const char *file;
+    uint32_t line;
+    uint32_t column;
+};
+
+struct CheckedType {
+    uint16_t kind;
+    uint16_t information;
+    char name[1]; // in quotes
+};
+
+struct CheckedAccess {
+    CheckedPlace place;
+    const CheckedType *type;
+    unsigned char alignment; // its logarithm
+};
+
+struct CheckedIndex {
+    CheckedPlace place;
+    const CheckedType *array;
+    const CheckedType *index;
+};
+
+} // namespace emulator::counting
+
+EMULATOR_HOOK void __ubsan_handle_type_mismatch_v1(const emulator::counting::CheckedAccess *access, const void *)
+{
+    using namespace emulator::counting;
+    if (state.worker != nullptr)
+        emulator::fail_misaligned(*state.worker, access->type->name, size_t(1) << access->alignment,
+                                  {access->place.file, int(access->place.line), access->place.column});
+}
+EMULATOR_HOOK void __ubsan_handle_out_of_bounds(const emulator::counting::CheckedIndex *access, intptr_t index)
+{
+    emulator::Worker *const worker = emulator::counting::state.worker;
+    if (worker != nullptr)
+        emulator::fail(*worker, "memory access out of bounds: %s uses index %td of an array of type %s at %s:%u",
+                       emulator::ThreadName(*worker, *worker->current).text, ptrdiff_t(index),
+                       access->array->name, access->place.file, access->place.line);
+}
 EMULATOR_HOOK void __tsan_init() {}
 EMULATOR_HOOK void __tsan_func_entry(void *) {}
 EMULATOR_HOOK void __tsan_func_exit() {}

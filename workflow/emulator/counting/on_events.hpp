@@ -104,6 +104,15 @@ EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bo
     order_lanes(warp, lanes, requests.existing_lanes);
 }
 
+EMULATOR_UNCOUNTED uint64_t read_inactive_lane(unsigned thread, unsigned lane, const emulator::Site &site, uint64_t own)
+{
+    const Access reader = {requests.run, ordering.moment, thread, 0, 0};
+    Finding *const found = find_finding(inactive_lane, {}, reader, reader, site.file, uint32_t(site.line));
+    if (found != nullptr && found->count++ == 0)
+        found->offset = lane;
+    return doubts.are_settled ? 0x0101010101010101u * doubts.filling : own;
+}
+
 EMULATOR_UNCOUNTED Lanes resume_paused_lanes()
 {
     const Lanes lanes = requests.paused;

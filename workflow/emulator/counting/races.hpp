@@ -66,7 +66,7 @@ EMULATOR_UNCOUNTED inline void release_cells(Cell *cells, size_t size)
     munmap(cells, (size + word - 1) / word * sizeof(Cell));
 }
 
-enum Mistake : uint32_t { race, uninitialised, out_of_bounds };
+enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane };
 
 // A kind of mistake between two places in the code, its first instance, and how often it happened.
 struct Finding {
@@ -84,8 +84,10 @@ struct Finding {
     uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
     uint32_t fenced; // of a race: whether there are fences that could order the two
     uint32_t in_flight; // of a race: whether one of the two is an asynchronous copy that is not waited for
-    int64_t offset;
+    int64_t offset; // of an inactive lane: the lane
     uint64_t count;
+    const char *file; // where it is not null: the place, in place of the sites
+    uint32_t line;
 };
 
 struct Findings {
@@ -144,14 +146,15 @@ EMULATOR_UNCOUNTED inline void settle_writes()
 
 // The finding of this kind between these places, or null where there is no room for one more.
 EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &place, const Access &now,
-                                                const Access &other)
+                                                const Access &other, const char *file = nullptr, uint32_t line = 0)
 {
     const uint32_t buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
     for (unsigned i = 0; i < findings.count; ++i) {
         Finding &found = findings.findings[i];
         const bool is_same = found.site == now.site && found.other_site == other.site;
         const bool is_reverse = found.site == other.site && found.other_site == now.site;
-        if (found.mistake == mistake && found.buffer == buffer && (is_same || is_reverse))
+        const bool is_there = found.file == file && found.line == line;
+        if (found.mistake == mistake && found.buffer == buffer && is_there && (is_same || is_reverse))
             return &found;
     }
     if (findings.count == most_findings)
@@ -161,7 +164,7 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
     Finding &found = findings.findings[findings.count++];
     found = {mistake,      place.space, buffer,     block, now.thread, other_block,
              other.thread, now.site,    other.site, {},    {},         0,
-             0,            0,           place.offset, 0};
+             0,            0,           place.offset, 0,          file, line};
     memcpy(found.grid, findings.grid, sizeof found.grid);
     memcpy(found.block_size, findings.block_size, sizeof found.block_size);
     return &found;

@@ -11,9 +11,9 @@ public:
     void sync(EMULATOR_SITE) const
     {
         if (lanes_ == 0)
-            __syncthreads(file, line);
+            __syncthreads(site);
         else
-            __syncwarp(lanes_, file, line);
+            __syncwarp(lanes_, site);
     }
     unsigned size() const { return size_; }
     unsigned num_threads() const { return size_; }
@@ -73,36 +73,36 @@ public:
     template <typename Value>
     Value shfl(Value value, unsigned rank, EMULATOR_SITE) const
     {
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, file, line));
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, site));
     }
     // From a rank outside the group, the own value.
     template <typename Value>
     Value shfl_down(Value value, unsigned distance, EMULATOR_SITE) const
     {
         const unsigned rank = distance < size_ - rank_ ? rank_ + distance : rank_;
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, file, line));
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, site));
     }
     template <typename Value>
     Value shfl_up(Value value, unsigned distance, EMULATOR_SITE) const
     {
         const unsigned rank = distance <= rank_ ? rank_ - distance : rank_;
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, file, line));
+        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, site));
     }
-    int any(int predicate, EMULATOR_SITE) const { return __any_sync(lanes_, predicate, file, line); }
-    int all(int predicate, EMULATOR_SITE) const { return __all_sync(lanes_, predicate, file, line); }
+    int any(int predicate, EMULATOR_SITE) const { return __any_sync(lanes_, predicate, site); }
+    int all(int predicate, EMULATOR_SITE) const { return __all_sync(lanes_, predicate, site); }
     ::emulator::Lanes ballot(int predicate, EMULATOR_SITE) const
     {
-        return group().ranks_of(__ballot_sync(lanes_, predicate, file, line));
+        return group().ranks_of(__ballot_sync(lanes_, predicate, site));
     }
     template <typename Value>
     ::emulator::Lanes match_any(Value value, EMULATOR_SITE) const
     {
-        return group().ranks_of(__match_any_sync(lanes_, value, file, line));
+        return group().ranks_of(__match_any_sync(lanes_, value, site));
     }
     template <typename Value>
     ::emulator::Lanes match_all(Value value, int &are_same, EMULATOR_SITE) const
     {
-        return group().ranks_of(__match_all_sync(lanes_, value, &are_same, file, line));
+        return group().ranks_of(__match_all_sync(lanes_, value, &are_same, site));
     }
     unsigned meta_group_rank() const { return meta_rank_; }
     unsigned meta_group_size() const { return meta_size_; }
@@ -134,7 +134,7 @@ public:
     template <typename Value>
     Value shfl_xor(Value value, unsigned mask, EMULATOR_SITE) const
     {
-        return Value(__shfl_xor_sync(this->lanes_, value, int(mask), int(Size), file, line));
+        return Value(__shfl_xor_sync(this->lanes_, value, int(mask), int(Size), site));
     }
 
     int lane_of(unsigned rank) const { return int(first_lane() + rank % Size); }
@@ -201,12 +201,12 @@ private:
     static unsigned own_lane() { return thread_block::thread_rank() % warpSize; }
 };
 
-inline coalesced_group coalesced_threads(EMULATOR_SITE) { return coalesced_group(__activemask(file, line)); }
+inline coalesced_group coalesced_threads(EMULATOR_SITE) { return coalesced_group(__activemask(site)); }
 
 template <typename Group>
 void sync(const Group &group, EMULATOR_SITE)
 {
-    group.sync(file, line);
+    group.sync(site);
 }
 
 } // namespace cooperative_groups

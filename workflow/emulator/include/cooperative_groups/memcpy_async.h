@@ -13,7 +13,7 @@ EMULATOR_APART void memcpy_async(const Group &group, Element *target, const Elem
 {
     const size_t known = ::emulator::known_alignment<Element>(bytes);
     ::emulator::copy_by_group(group, target, source, size_t(bytes), known, __builtin_return_address(0),
-                               {file, line});
+                               site);
     __pipeline_commit();
 }
 
@@ -25,7 +25,7 @@ EMULATOR_APART void memcpy_async(const Group &group, Element *target, const Targ
     const size_t count = size_t(target_count) < size_t(source_count) ? size_t(target_count) : size_t(source_count);
     const size_t known = ::emulator::known_alignment<Element>(target_count);
     ::emulator::copy_by_group(group, target, source, count * sizeof(Element), known, __builtin_return_address(0),
-                               {file, line});
+                               site);
     __pipeline_commit();
 }
 
@@ -34,13 +34,13 @@ template <unsigned groups_on_their_way, typename Group>
 void wait_prior(const Group &group, EMULATOR_SITE)
 {
     __pipeline_wait_prior(groups_on_their_way);
-    group.sync(file, line);
+    group.sync(site);
 }
 
 template <typename Group>
 void wait(const Group &group, EMULATOR_SITE)
 {
-    wait_prior<0>(group, file, line);
+    wait_prior<0>(group, site);
 }
 
 } // namespace cooperative_groups

@@ -23,16 +23,16 @@ template <unsigned Size, typename Parent, typename Value, typename Operation>
 Value reduce(const thread_block_tile<Size, Parent> &tile, Value value, Operation operation, EMULATOR_SITE)
 {
     for (unsigned distance = Size / 2; distance > 0; distance /= 2)
-        value = operation(value, tile.shfl_xor(value, distance, file, line));
+        value = operation(value, tile.shfl_xor(value, distance, site));
     return value;
 }
 
 template <typename Value, typename Operation>
 Value reduce(const coalesced_group &group, Value value, Operation operation, EMULATOR_SITE)
 {
-    Value result = group.shfl(value, 0, file, line);
+    Value result = group.shfl(value, 0, site);
     for (unsigned rank = 1; rank < group.size(); ++rank)
-        result = operation(result, group.shfl(value, rank, file, line));
+        result = operation(result, group.shfl(value, rank, site));
     return result;
 }
 

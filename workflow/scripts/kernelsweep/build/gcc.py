@@ -17,6 +17,8 @@ from elftools.elf.sections import SymbolTableSection
 from kernelsweep.build.device_code import original_of
 from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
+from kernelsweep.home import HOME
+from kernelsweep.sweep.kernels.source import included_files, read_source
 
 _LANGUAGE = [
     "-std=c++17",
@@ -52,7 +54,25 @@ _WARNINGS = [
 # A hook is called before each memory access; the sanitizer's own library is not linked. This needs -O1, because -O2
 # duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 gives the
 # accesses' lines.
-_WATCHING = ["-fsanitize=thread", "-fno-tree-sra", "-g1"]
+_WATCHING = [
+    "-fsanitize=thread",
+    # Indices of arrays, also of those that a thread has to itself.
+    "-fsanitize=bounds-strict",
+    "-fno-tree-sra",
+    # Else g++ writes some of them out, as accesses that no hook sees.
+    *("-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"),
+    # The hooks are called for what these leave of the source. They remove accesses of which nothing depends, move them
+    # into branches, and take a static variable that is never written for zeros: a GPU's shared memory is not.
+    *("-fno-tree-dce", "-fno-tree-dse", "-fno-tree-sink", "-fno-ipa-reference-addressable"),
+    # A barrier of the source is one place in the code for each call of its function, by which barriers are told apart.
+    "-fno-thread-jumps",
+    "-g1",
+]
+# Addresses by their types. It takes a fifth of the time to compile, and only a cast makes a pointer misaligned.
+_WATCHING_ALIGNMENT = "-fsanitize=alignment"
+_CAST = re.compile(
+    r"reinterpret_cast|static_cast\s*<[^<>;]*\*|\([\w:<>,\s]*\w[\w:<>,\s]*\*[\s*]*(?:const\s*|volatile\s*|__restrict__\s*)*\)"
+)
 _LINK = [
     "-shared",
     "-Wl,-z,defs",
@@ -151,10 +171,17 @@ def compile_for_emulator(
     CUDA name that the emulator does not supply, the message begins with this name.
     """
     with tempfile.TemporaryDirectory() as folder:
-        objects = [Path(folder) / "unit.o", runtime]
+        assembly, objects = Path(folder) / "unit.s", [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in (runtime.parent, *include))]
-        compiled = _run([*_compiler(), *options, *paths, "-x", "c++", "-c", str(unit), "-o", str(objects[0])])
+        alignment = [_WATCHING_ALIGNMENT] if _has_casts(unit, include) else []
+        compiled = _run([*_compiler(), *alignment, *options, *paths, "-x", "c++", "-S", str(unit), "-o", str(assembly)])
+        if compiled.returncode == 0:
+            # -ffile-prefix-map leaves the sanitizers' file names as they are.
+            text = assembly.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/', '"').replace(f'"{unit.parent}/', '"')
+            assembly.write_text(text, encoding="utf-8")
+            assembled = _run([*find(), "-c", str(assembly), "-o", str(objects[0])])
+            compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
         _check_static_shared_memory(objects[0])
@@ -267,6 +294,13 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
         place = _find_assembly(unit, include) or unit.name
         return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
     return message
+
+
+def _has_casts(unit: Path, include: Sequence[Path]) -> bool:
+    """Whether the unit, or a file that it includes and that is not the emulator's, casts pointers."""
+    emulator = HOME / "workflow/emulator"
+    files = [unit, *(file for file in included_files(unit, include) if not file.resolve().is_relative_to(emulator))]
+    return any(_CAST.search(read_source(file)) for file in files)
 
 
 def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:

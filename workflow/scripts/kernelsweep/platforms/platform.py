@@ -43,11 +43,11 @@ class Conditions:
 class MemoryMistake:
     """A mistake in a kernel's use of memory.
 
-    kind         race, uninitialised, out_of_bounds or one of results.NOTES
+    kind         race, uninitialised, out_of_bounds, inactive_lane or one of results.NOTES
     lines        file:line of the access, and of the other access of a race
     count        the number of instances at these lines
     array        the name of the array
-    is_doubtful  whether it may be harmless: a race of two writes, or an uninitialised read. Another run shows that
+    is_doubtful  whether it may be harmless: a race of two writes, or a read of what has no value. More runs show that
     """
 
     kind: str

@@ -102,8 +102,8 @@ def _settled(
 ) -> list[MemoryMistake]:
     """The mistakes of the last run, those as notes that further runs show to decide nothing.
 
-    Two writes decide nothing if they always store one value, and uninitialised reads, if the results have the same
-    bits whatever the memory holds.
+    Two writes decide nothing if they always store one value, and reads of what nothing has given a value, if the
+    results have the same bits whatever is read.
     """
     results, are_equal = runner.result_bytes(), True
     same: list[dict[_Places, MemoryMistake]] = []
@@ -128,8 +128,8 @@ def _places(mistake: MemoryMistake) -> _Places:
 def _as_note(mistake: MemoryMistake, same: list[dict[_Places, MemoryMistake]], are_equal: bool) -> MemoryMistake:
     if mistake.kind == "race" and all(_places(mistake) in notes for notes in same):
         return same[0][_places(mistake)]
-    if mistake.kind == "uninitialised" and are_equal:
-        message = f"{mistake.message}; the results are the same whatever it holds"
+    if mistake.kind != "race" and are_equal:
+        message = f"{mistake.message}; the results are the same whatever it is"
         return replace(mistake, kind=INDIFFERENT_READ, message=message)
     return mistake
 

@@ -13,7 +13,7 @@ LANES = 32  # of a warp
 SPACES = ("global", "shared")
 ACCESSES = ("load", "store", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
-MISTAKES = ("race", "uninitialised", "out_of_bounds")
+MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
 
 class Site(ctypes.Structure):
@@ -58,7 +58,8 @@ class Mistake(ctypes.Structure):
     differs           of a race of two writes, where start() got a filling: whether some stored different values
     fenced            of a race: whether the launch has fences that could order the two accesses
     in_flight         of a race: whether one of the two is an asynchronous copy that is not waited for
-    offset            bytes from the buffer's start, or from the start of all shared memory
+    offset            bytes from the buffer's start, or from the start of all shared memory; an inactive lane's number
+    file, line        of the shuffle from an inactive lane, in place of a site
     """
 
     _fields_ = [
@@ -69,6 +70,8 @@ class Mistake(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("differs", "fenced", "in_flight")),
         ("offset", ctypes.c_int64),
         ("count", ctypes.c_uint64),
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
     ]
 
     @property

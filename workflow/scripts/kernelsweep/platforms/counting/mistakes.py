@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,6 +43,14 @@ def in_words(
     for one in sorted(mistakes, key=lambda mistake: mistake.mistake != "race"):
         # A race that reads too early often reads a place that is not written yet.
         if one.mistake == "uninitialised" and one.site in races:
+            continue
+        if one.mistake == "inactive_lane":
+            reads = f"{_thread(one, one.thread, one.block)} reads the value of lane {one.offset} of its warp"
+            here = f"{os.fsdecode(one.file)}:{one.line}"
+            told = f"{reads} at {here}, which takes no part in the shuffle"
+            found[one.mistake, "", frozenset([here]), True] = MemoryMistake(
+                one.mistake, (here,), told, one.count, "", is_doubtful=True
+            )
             continue
         here, there = line(sites[one.site].address), line(sites[one.other_site].address)
         lines = (here, there) if one.mistake == "race" else (here,)
@@ -88,7 +97,7 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
         return f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, {order}"
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
-    return f"{thread} {does.removesuffix(' it')} {place} at {here}, out of bounds of the {kind}"
+    return f"{thread} {does.replace(' it', f' {place}')} at {here}, out of bounds of the {kind}"
 
 
 def _thread(one: Mistake, thread: int, block: int) -> str:

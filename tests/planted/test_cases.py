@@ -1,0 +1,42 @@
+"""Small right kernels in which nothing is found, and wrong ones in each of which its mistake is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from checkout import ROOT
+from memory_cases import Case, cases, found_in_all, table
+
+Found = dict[Case, list[tuple[str, str, str]]]
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    return found_in_all()
+
+
+@pytest.mark.xdist_group("memory_cases")
+@pytest.mark.parametrize("topic", sorted({case.topic for case in cases()}))
+def test_nothing_wrong_passes_and_nothing_right_is_accused(found: Found, topic: str) -> None:
+    for case in (case for case in found if case.topic == topic):
+        told = {(check, finding): message for check, finding, message in found[case]}
+        if case.kind != "wrong":
+            assert [*told] == ([(case.check, case.finding)] if case.kind == "note" else []), (case, told)
+            continue
+        assert (case.check, case.finding) in told, (case, told)
+        named = [int(line) for line in re.findall(rf"{topic}\.cu:(\d+)", told[case.check, case.finding])]
+        assert case.calls_others or all(case.line < line < case.last_line for line in named), (case, told)
+        assert case.calls_others or named or case.finding == "launch_failed", (case, told)
+
+
+@pytest.mark.xdist_group("memory_cases")
+def test_a_race_beside_fences_says_what_they_order(found: Found) -> None:
+    told = {case.name: messages[0][2] for case, messages in found.items() if case.topic == "fences" and messages}
+    for name, has_fences in (("volatile_flag", True), ("two_locks", True), ("lock_without_fence", False)):
+        assert ("fences do so only with atomic functions on one address" in told[name]) == has_fences, told[name]
+
+
+@pytest.mark.xdist_group("memory_cases")
+def test_the_documents_table_is_what_is_found(found: Found) -> None:
+    assert table(found) in (ROOT / "docs/measured/planted-mistakes.md").read_text()

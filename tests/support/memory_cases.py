@@ -1,0 +1,159 @@
+"""The kernels of tests/planted/cases: which are right, which are wrong, and what the emulator's checks say of each.
+
+    uv run python tests/support/memory_cases.py
+
+prints the table of docs/measured/planted-mistakes.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2] / "workflow/scripts"))
+
+import numpy as np
+from checkout import ROOT
+from emulator_units import INCLUDE, runtime, write_unit
+
+from kernelsweep.build import gcc
+from kernelsweep.errors import LaunchError
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.proof_rows import findings
+from kernelsweep.measure.worker.serve import run_watched
+from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.sweep.point import Point
+
+FOLDER = ROOT / "tests/planted/cases"
+_CASE = re.compile(
+    r"^// (?P<kind>right|note|wrong)(?: \((?P<check>\w+): (?P<finding>\w+)\))?: (?P<told>.*)\n"
+    r"__global__ void (?P<name>\w+)\(",
+    re.MULTILINE,
+)
+_GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel of a file of cases.
+
+    kind            right, wrong or, where what is found decides nothing, note
+    check, finding  by which it is to be found; empty for a right one
+    line            of its comment
+    """
+
+    topic: str
+    name: str
+    kind: str
+    check: str
+    finding: str
+    told: str
+    line: int
+
+    @property
+    def calls_others(self) -> bool:
+        """Whether its mistake is in a function that it calls."""
+        return self.topic == "fences" or self.name in ("loaded_pair", "both_branches_call")
+
+    @property
+    def last_line(self) -> int:
+        """The last line of the kernel."""
+        text = (FOLDER / f"{self.topic}.cu").read_text().splitlines()
+        return next(number for number in range(self.line + 1, len(text) + 1) if text[number - 1].startswith("}"))
+
+
+def cases() -> list[Case]:
+    """All cases, in the order of the files' names."""
+    return [
+        Case(file.stem, *(match[key] or "" for key in ("name", "kind", "check", "finding", "told")), number)
+        for file in sorted(FOLDER.glob("*.cu"))
+        for match in _CASE.finditer(file.read_text())
+        for number in [file.read_text().count("\n", 0, match.start()) + 1]
+    ]
+
+
+class _Runner:
+    """As measure.point.runner.Runner, for the launch that all cases have."""
+
+    def __init__(self, platform: CountingPlatform) -> None:
+        self._platform = platform
+        self._memory: list[np.ndarray[Any, Any]] = []
+        self._before: list[np.ndarray[Any, Any]] = []
+
+    def free_memory(self) -> None:
+        while self._memory:
+            self._platform.free(self._memory.pop())
+
+    def buffers(self) -> Iterator[tuple[Any, str, np.dtype[Any]]]:
+        return ((memory, name, np.dtype(np.int32)) for memory, name in zip(self._memory, "xyz", strict=True))
+
+    def result_bytes(self) -> dict[str, bytes]:
+        # What is not written holds what uninitialised memory is full of.
+        pairs = zip((memory.view(np.int32) for memory in self._memory), self._before, strict=True)
+        changed = [now[now != then].tobytes() for now, then in pairs]
+        return dict(zip("xyz", changed, strict=True))
+
+    def run(self, point: Point, variant: str) -> Outcome:
+        platform = self._platform
+        self._memory = [platform.allocate(4 * _COUNT) for _ in "xyz"]
+        x, y, z = self._memory
+        platform.upload(x, np.random.default_rng(1).integers(0, 100, _COUNT).astype(np.int32))
+        platform.fill(y, y.nbytes, 0x7FC00123)
+        platform.upload(z, np.zeros(_COUNT, np.int32))
+        self._before = [memory.view(np.int32).copy() for memory in self._memory]
+        try:
+            platform.launch(variant, _GRID, _BLOCK, _SHARED, self._memory)
+        except LaunchError as error:
+            return Outcome("launch_failed", str(error))
+        return Outcome("ok", "")
+
+
+def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
+    """What is found in each case: check, finding and message of each."""
+    by_topic: dict[str, list[Case]] = {}
+    for case in cases():
+        by_topic.setdefault(case.topic, []).append(case)
+    runtime()  # once, before the threads
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as compilers:
+        libraries = list(compilers.map(lambda topic: _compiled(topic, by_topic[topic], Path(folder)), by_topic))
+        found = {}
+        for library, of_topic in zip(libraries, by_topic.values(), strict=True):
+            platform = CountingPlatform()
+            platform.load(library, {case.name: {"unit": 0, "entry": n} for n, case in enumerate(of_topic)})
+            runner = _Runner(platform)
+            for case in of_topic:
+                outcome = run_watched(platform, runner, Point({}), case.name)  # type: ignore[arg-type]
+                found[case] = list(findings(outcome))
+                runner.free_memory()
+    return found
+
+
+def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
+    sources = [FOLDER / "thread.cuh", FOLDER / f"{topic}.cu"]
+    unit = write_unit(folder / f"{topic}.cpp", sources, [case.name for case in of_topic])
+    gcc.compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
+    return folder / f"{topic}.so"
+
+
+def table(found: dict[Case, list[tuple[str, str, str]]]) -> str:
+    """What each check says of each case, as Markdown."""
+    lines = ["| | kernel | says |", "|---|---|---|"]
+    for topic in dict.fromkeys(case.topic for case in found):
+        lines.append(f"| **{topic}** | | |")
+        of_topic = [case for case in found if case.topic == topic]
+        for case in sorted(of_topic, key=lambda case: ("right", "note", "wrong").index(case.kind)):
+            said = dict.fromkeys(f"{check}: {finding}".replace("_", " ") for check, finding, _ in found[case])
+            said.pop("result: wrong result", None)  # It follows from an access out of bounds.
+            lines.append(f"| {case.kind} | {case.told} | {', '.join(said) or 'nothing'} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table(found_in_all()))
