@@ -16,7 +16,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.find import Best, find_best
+from kernelsweep.judge.best.find import Best, Configuration, fastest_of, find_best
 from kernelsweep.judge.best.report import best_text
 from kernelsweep.project.project import load_study
 
@@ -65,6 +65,19 @@ def test_the_grid_is_named_where_it_is_the_sweeps_choice() -> None:
     best = one(find(sweep(UNROLLING, H200), gridded=("unrolled",)), "unrolled")
     assert best.fastest.parameters["grid_size"] == SIZE // (512 * 16)
     assert "512 × 16 in 2,048 blocks" in best_text([best], {"unrolling": UNROLLING}, H200)
+
+
+def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
+    study = load_study("matmul", ROOT).settings
+    point = {axis: study.reference[axis] for axis in ("m", "n", "k", "cache")}
+
+    def best(kernel: str, precision: str, time_us: float) -> Best:
+        one = Configuration({"precision": precision}, time_us, 0.99 * time_us, 1.01 * time_us, None, None)
+        return Best("matmul", kernel, False, point, 1, one, ())
+
+    found = [best("naive", "float32", 30.0), best("vectors", "float32", 20.0), best("tensor_cores", "tf32", 10.0)]
+    fastest = fastest_of(found, study)
+    assert fastest is not None and (fastest.kernel, fastest.compared) == ("vectors", 2)
 
 
 def test_a_failed_configuration_is_never_the_best() -> None:

@@ -241,7 +241,7 @@ def test_times_of_another_kind_of_device_are_compared_by_ratios_alone() -> None:
     )
 
 
-def test_a_step_with_undefined_behaviour_is_never_the_step_before() -> None:
+def test_a_published_step_is_compared_with_the_published_one_before_and_ours_with_a_defined_one() -> None:
     table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
     row = table[table["kernel"] == "completely_unrolled"].iloc[0]
     times = table.set_index(["kernel", "unroll"])["time_us"]
@@ -249,6 +249,8 @@ def test_a_step_with_undefined_behaviour_is_never_the_step_before() -> None:
     # The published step before is volatile, too.
     published_row = table[table["kernel"] == "completely_unrolled_volatile"].iloc[0]
     assert published_row["published_step_gain"] == pytest.approx(117.1 / 117.1)
+    volatile = [times[f"{step}_volatile", 8] for step in ("unrolled_warps", "completely_unrolled")]
+    assert published_row["step_gain"] == volatile[0] / volatile[1]
 
 
 def test_an_undefined_kernel_has_a_footnote_in_markdown_and_latex_is_escaped() -> None:
@@ -344,8 +346,18 @@ def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
 
 def test_metrics_of_another_kind_of_device_are_compared_by_their_changes() -> None:
     # As published: 37.38, 53.2, 48.38 active threads of 64; 45 bank conflicts, then none.
-    ours = counters(shipped_data("stepwise", H200["name"]))["executing threads"]
+    cells = counters(shipped_data("stepwise", H200["name"]))
+    ours = cells["executing threads"]
     assert ours[0] == "467.0" and ours[1] == f"267.0 ({(400 / 2 + 67) / (400 + 67):.2f}×; 1.42×)"
+    # Steps of our own stand between the published ones, whose changes are from one published step to the next.
+    changes = [cell.partition("; ")[2] for cell in cells["branch (branches per warp)"]]
+    assert [change for change in changes if change not in ("", "–)")] == [
+        "0.83×)",
+        "0.95×)",
+        "1.00×)",
+        "0.28×)",
+        "0.57×)",
+    ]
 
 
 def test_a_counter_without_a_value_has_a_footnote_that_says_why() -> None:

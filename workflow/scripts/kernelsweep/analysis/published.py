@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,25 @@ class Published:
     def metric(self, kernel: str, unroll: int | None, name: str) -> float | None:
         """The kernel's metric at that unroll factor, or its only one where the publication has no factors."""
         return self.metrics.get((kernel, unroll, name), self.metrics.get((kernel, None, name)))
+
+
+def steps_before(
+    steps: Sequence[tuple[str, int | None]], published: Published | None, undefined: Collection[str]
+) -> list[int | None]:
+    """The place of the step that each step is compared with; None where there is none.
+
+    Of a published step that is the published one before it, so that its ratio and the published one have the same two
+    sides. Of a step of our own, it is the last one before it that isn't of undefined behaviour.
+
+    steps      a kernel and its unroll factor each, in the story's order
+    undefined  the kernels of undefined behaviour
+    """
+    is_published = [published is not None and published.time_us(*step) is not None for step in steps]
+    found = []
+    for number, is_in_both in enumerate(is_published):
+        fits = is_published if is_in_both else [kernel not in undefined for kernel, _ in steps]
+        found.append(max((place for place in range(number) if fits[place]), default=None))
+    return found
 
 
 def load_published(spec: PublishedSettings | None, directory: Path, of_outputs: bool = False) -> Published | None:

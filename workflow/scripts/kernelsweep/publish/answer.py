@@ -38,8 +38,8 @@ class StudyAnswer:
     skipped     its points that were not run
     sizes       the fastest at each size, the smallest first; empty without times
     shares      the share of the nearest peak of each, or None
-    first       the story's first kernel with a time at the largest size
-    gain        that kernel's best time over the fastest time there; None without times
+    first       the story's first kernel with a time
+    gain        its best time over the fastest at the largest size; None where it has none there
     proven      its kernels that are proven, and all that have a proof; none have for a recording
     mistaken    its kernels in which a proof found a mistake
     searched    whether a search chose which configurations were measured
@@ -101,10 +101,10 @@ def _answer(
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
     sizes = fastest_by_size(shown, study)
-    first, gain = "", None
-    if sizes:
-        there = next(best for best in shown if best.point == sizes[-1].point and not best.undefined)
-        first = there.kernel
+    first = next((best.kernel for best in shown if not best.undefined), "")
+    there = next((best for best in shown if sizes and best.kernel == first and best.point == sizes[-1].point), None)
+    gain = None
+    if there:
         fastest = sizes[-1].configuration
         gain = ratio(over=time_interval(asdict(there.fastest)), under=time_interval(asdict(fastest)))
     return StudyAnswer(

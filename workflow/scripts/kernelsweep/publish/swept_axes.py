@@ -134,7 +134,7 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
 
 def fastest_sentence(data: StudyData) -> str:
     """The fastest configuration where kernels are compared; "" without any."""
-    fastest = fastest_of(best_at(data).values())
+    fastest = fastest_of(best_at(data).values(), data.settings)
     return fastest_text(fastest, data.device) if fastest else ""
 
 

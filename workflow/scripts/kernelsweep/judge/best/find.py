@@ -138,9 +138,22 @@ class Fastest:
     ties: tuple[tuple[str, Configuration], ...]
 
 
-def fastest_of(found: Iterable[Best]) -> Fastest | None:
-    """The fastest among the kernels' best configurations at one point; None without any."""
+def comparable(found: Iterable[Best], study: StudySettings) -> list[Best]:
+    """The entries that may be called the fastest: of defined behaviour, and with the first one's kind of arithmetic.
+
+    Arithmetic that rounds more, as on tensor cores, solves an easier problem.
+
+    found  the kernels' best configurations, in the kernels' order
+    """
+    work = problem_of(study.problem).work
     allowed = [best for best in found if not best.undefined]
+    kinds = [work({**best.point, **best.fastest.parameters}).get("arithmetic") for best in allowed]
+    return [best for best, kind in zip(allowed, kinds, strict=True) if kind == kinds[0]]
+
+
+def fastest_of(found: Iterable[Best], study: StudySettings) -> Fastest | None:
+    """The fastest of the kernels' best configurations at one point that are comparable(); None without any."""
+    allowed = comparable(found, study)
     every = [(best.kernel, one) for best in allowed for one in (best.fastest, *best.ties)]
     if not every:
         return None
@@ -166,7 +179,7 @@ def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Fastest
     limits = study.limits
     for best in (best for best in at_reference_kind(found, study) if best.kernel not in limits):
         by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
-    every = (fastest_of(by_size[size]) for size in sorted(by_size))
+    every = (fastest_of(by_size[size], study) for size in sorted(by_size))
     return [fastest for fastest in every if fastest]
 
 

@@ -37,7 +37,7 @@ from kernelsweep.drawing.layout import (
     new_figure,
     text_width_pt,
 )
-from kernelsweep.judge.best.find import is_tie
+from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.swept_axes import fastest_sentence, no_times, place_caption
 from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, PUBLISHED_ONLY, study_table
 
@@ -147,6 +147,8 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     if not data.has_times:
         return "Published figures only: this platform has no times of its own."
     left_out = undefined_kernels(table) | unproven_kernels(table)
+    if not data.steps:
+        left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values(), data.settings)}
     of_study = (table["kind"] == KERNEL_ROW) & ~table["kernel"].isin(left_out)
     allowed = table[of_study & table["time_us"].notna()].sort_values(["time_us", "label"])
     if allowed.empty:

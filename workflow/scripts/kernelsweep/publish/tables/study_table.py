@@ -12,6 +12,7 @@ import pandas
 from kernelsweep.analysis.limits import limit_kernel
 from kernelsweep.analysis.objective import work_of_row
 from kernelsweep.analysis.places import at_place, kernel_axes, place_axes, shown_place
+from kernelsweep.analysis.published import steps_before
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, edited_kernels, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.analysis.steps import step_labels
@@ -142,8 +143,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       copy_fraction, ...         the bandwidth over that of each of the study's limits
       speedup, speedup_low, speedup_high
                                  the first step's time over this one's, with its 95% interval
-      step_gain                  the time of the step before over this one's; a step with undefined behaviour is never
-                                 the one before, being no baseline
+      step_gain                  the time of the step before over this one's: of steps_before()
       compared, as_fast          without `steps`: the number of the kernel's configurations with a time, and those that
                                  can't be told apart from the fastest
       published_time_us, published_speedup, published_step_gain
@@ -304,16 +304,17 @@ def _outputs(data: StudyData) -> list[dict[str, Any]]:
 def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
     """Fill in the columns of ratios: over the first step, over the step before, to limits, and the published ones."""
     undefined = undefined_kernels(data.measurements)
+    unrolls = table["unroll"] if "unroll" in table else [None] * len(table)
+    factors = [None if pandas.isna(unroll) else int(unroll) for unroll in unrolls]
+    steps = list(zip(table["kernel"], factors, strict=True))
     if data.published is not None:
-        unrolls = table["unroll"] if "unroll" in table else [None] * len(table)
-        factors = [None if pandas.isna(unroll) else int(unroll) for unroll in unrolls]
-        published = [data.published.time_us(*step) for step in zip(table["kernel"], factors, strict=True)]
+        published = [data.published.time_us(*step) for step in steps]
         table["published_time_us"] = pandas.Series(published, dtype="float64")
-    story = table["kind"] == KERNEL_ROW
+    before = steps_before(steps[: (table["kind"] == KERNEL_ROW).sum()], data.published, undefined)
     for prefix, left_out in (("", undefined), ("published_", set[str]())):
         times = table[f"{prefix}time_us"]
-        before = times.where(story & ~table["kernel"].isin(left_out)).ffill().shift()
-        table[f"{prefix}step_gain"] = before.where(story) / times
+        gains = [math.nan if place is None else times[place] / times[row] for row, place in enumerate(before)]
+        table[f"{prefix}step_gain"] = pandas.Series(gains, dtype="float64")
         has_first = table["kernel"].iloc[0] not in left_out
         table[f"{prefix}speedup"] = times.iloc[0] / times if has_first else math.nan
     rows = table.to_dict("records")

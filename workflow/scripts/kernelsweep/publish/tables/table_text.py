@@ -11,7 +11,8 @@ import pandas
 from kernelsweep.analysis.limits import limit_text
 from kernelsweep.analysis.objective import quantity_of_row
 from kernelsweep.analysis.places import kernel_axes, shown_place, varied
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
+from kernelsweep.analysis.published import steps_before
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
 from kernelsweep.analysis.roofs import arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.analysis.study_data import StudyData
@@ -29,7 +30,7 @@ NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means some
 _FLAGS = {
     UNDEFINED_BEHAVIOUR: (
         "Undefined behaviour in CUDA: result and time may change with the compiler or the GPU;"
-        " measured, never a baseline."
+        " measured, and compared with published steps alone."
     ),
     "noisy": "Noisy: a visit reached its limit of samples or seconds before its median was as precise as asked.",
     "imprecise": "Imprecise: the 95% interval, which spans the visits, is wider than asked.",
@@ -50,7 +51,8 @@ _MOST_TIES = 2
 _MEANINGS = {
     "time": "Time: median over the samples of all launches, with the confidence interval of that median.",
     "speedup": "Speedup: the first row's time over this one's.",
-    "over the step": "Over the step before: that step's time over this one's.",
+    "over the step": "Over the step before (of a published step, the published one before): that step's time over this"
+    " one's.",
     "as fast": "As fast: configurations whose time's ratio to it has a 95% interval with 1 in it, by the values that"
     " differ.",
     "of peak": "Of peak: of the device's memory, or of the arithmetic where that is nearer.",
@@ -199,7 +201,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     """Sentences on what the columns hold, and on the fastest configuration where each row is a kernel's."""
     heads = [column.header for column in columns]
     texts = [] if data.has_times or data.compares_outputs else [NO_TIMES_OF_OURS]
-    if "as_fast" in table and (fastest := fastest_of(best_at(data).values())):
+    if "as_fast" in table and (fastest := fastest_of(best_at(data).values(), data.settings)):
         texts += [fastest_text(fastest, data.device), "Each row: the kernel's fastest configuration at this point."]
     texts += [meaning for start, meaning in _MEANINGS.items() if any(head.startswith(start) for head in heads)]
     if any(head.startswith("of ") for head in heads):
@@ -268,7 +270,12 @@ def _counter(found: pandas.DataFrame, name: str, steps: int, data: StudyData) ->
         numbers(values, 2 if unit == "%" else _four_digits_of_largest(values)) for values in (ours, theirs)
     ]
     if data.published is not None and data.published.only_ratios:
-        changes = [(values / values.shift()).replace([math.inf], math.nan) for values in (ours, theirs)]
+        names = [(step.kernel, step.unroll) for step in data.steps]
+        before = steps_before(names, data.published, undefined_kernels(data.measurements))
+        places = [-1 if place is None else place for place in before]
+        changes = [
+            (values / values.reindex(places).to_numpy()).replace([math.inf], math.nan) for values in (ours, theirs)
+        ]
         brackets = [_ratios(values) for values in changes]
     if theirs.notna().any():
         told = zip(cells, *brackets, strict=True)
