@@ -65,8 +65,8 @@ def test_the_largest_changes_of_counters_are_named() -> None:
     [
         ({"peak_share": 96.0, "global_load_efficiency": 25.0}, "Bound by memory: 96% of its peak."),
         ({"peak_share": 79.9, "global_load_efficiency": 25.0}, "25% are used"),
-        ({"global_load_efficiency": 75.1, "executing_threads": 16.0}, "50% of a warp's lanes"),
-        ({"executing_threads": 24.1, "barrier_stall": 25.0}, "25% of their stalls"),
+        ({"global_load_efficiency": 75.1, "branch_uniformity": 70.31}, "At 70% of the branches"),
+        ({"branch_uniformity": 98.44, "barrier_stall": 25.0}, "25% of their time"),
         ({"barrier_stall": 24.9, "achieved_occupancy": 50.1}, ""),
         (
             {"shared_load_requests": 3.0, "shared_load_wavefronts": 5.0}

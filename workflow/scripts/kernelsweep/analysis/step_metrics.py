@@ -18,6 +18,10 @@ COUNT_COMMAND = f"{COMMAND} --cores 2 count"
 
 ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE_COMMAND}` renews it."
 
+# Values below this share of a metric's largest count as that share. Beside a kernel with bank conflicts, what the
+# hardware counts in one without them is noise.
+LEAST_SHARE = 0.02
+
 # The values of the column source, for readers.
 SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
 

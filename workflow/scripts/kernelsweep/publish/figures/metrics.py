@@ -13,7 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kernelsweep.analysis.reference import undefined_kernels
-from kernelsweep.analysis.step_metrics import by_step, heading, sources, step_metrics, title, unit_of, why_none
+from kernelsweep.analysis.step_metrics import (
+    LEAST_SHARE,
+    by_step,
+    heading,
+    sources,
+    step_metrics,
+    title,
+    unit_of,
+    why_none,
+)
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import UNDEFINED_NOTE, device_text, reference_text
@@ -137,12 +146,13 @@ def _message(data: StudyData, found: pandas.DataFrame, shown: Sequence[str]) -> 
     for name in shown:
         values = by_step(found, name, "value", len(labels)).dropna()
         values = values[values > 0]
+        told = values.clip(lower=LEAST_SHARE * values.max())
         for before, after in itertools.pairwise(values.index):
             texts = [
                 f"{digits(values[step])}{_unit_text(unit_of(found, name))} in {labels[step]}"
                 for step in (before, after)
             ]
-            changes.append((abs(math.log(values[after] / values[before])), f"{title(name)}, {texts[0]}, {texts[1]}"))
+            changes.append((abs(math.log(told[after] / told[before])), f"{title(name)}, {texts[0]}, {texts[1]}"))
     return f"Largest change from step to step: {max(changes)[1]}." if changes else "Values of one step only."
 
 

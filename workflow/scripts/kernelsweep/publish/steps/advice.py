@@ -45,11 +45,11 @@ RULES = (
         "Of the bytes that loads bring, {share}% are used: let neighbouring lanes read neighbouring elements.",
     ),
     Rule(
-        "lanes",
-        lambda v: 100 * v["executing_threads"] / 32,
-        75,
+        "divergence",
+        lambda v: v["branch_uniformity"],
+        90,
         True,
-        "{share}% of a warp's lanes work in an average instruction: let whole warps fall idle instead.",
+        "At {share}% of the branches, a warp's lanes go the same way: let whole warps fall idle instead of lanes.",
     ),
     Rule("banks", _conflicts, 25, False, "Bank conflicts: {share}% more passes through shared memory than requests."),
     Rule(
@@ -57,7 +57,7 @@ RULES = (
         lambda v: v["barrier_stall"],
         25,
         False,
-        "Warps wait at barriers for {share}% of their stalls: use fewer barriers, or smaller blocks.",
+        "Warps wait at barriers for {share}% of their time: use fewer barriers, or smaller blocks.",
     ),
     Rule(
         "occupancy",

@@ -12,7 +12,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.places import kernel_axes, shown_place, varied
-from kernelsweep.analysis.step_metrics import step_metrics, title
+from kernelsweep.analysis.step_metrics import LEAST_SHARE, step_metrics, title
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import place_text, point_text, reference_text
 from kernelsweep.code_hash import cxx_code
@@ -25,8 +25,6 @@ from kernelsweep.sweep.kernels.leading_comments import leading_comments, story
 
 # A counter moved if it changed by this factor; the counters with the largest changes are named.
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
-# A counter of 0 counts as this share of its largest value in the story.
-_NOTHING = 0.01
 # The time itself, which Nsight Compute takes at its own clocks: the sweep's is shown.
 _NOT_SHOWN = "duration"
 # Unchanged lines around a change.
@@ -202,7 +200,7 @@ def _moved(steps: Sequence[_Step], step: _Step, base: _Step, units: Mapping[str,
         largest = max((one.metrics[name] for one in steps if name in one.metrics), default=0.0)
         if name not in base.metrics or name not in step.metrics or not largest:
             continue
-        before, after = (max(one.metrics[name] / largest, _NOTHING) for one in (base, step))
+        before, after = (max(one.metrics[name] / largest, LEAST_SHARE) for one in (base, step))
         change = abs(math.log(after / before))
         if change >= math.log(_LEAST_CHANGE):
             # What is counted stands in the title.
