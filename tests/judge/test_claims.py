@@ -270,8 +270,9 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
     # Claims that follow from the kernels alone hold on every GPU.
     assert {one for one in judged if one.endswith("-efficiency") or one.startswith("exchanges-")} <= held | missing
     assert {one for one in judged if one.startswith("loops-") and "-faster-than-" in one} <= held
-    # 103 µs in 24 launches against 167 in three.
-    assert "staged-staged_global-faster-than-halving" in failed
+    # 106 µs in 24 launches against 71 in three; and a last step that lost time on an AMD GPU and gains here.
+    assert "staged-staged_global-faster-than-halving" in held
+    assert "stepwise-last_warp_unrolled_volatile-slower-than-first_add_on_load" in failed
 
 
 def test_only_counters_that_vary_make_verdicts_hang_on_how_far_they_do() -> None:
