@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[3]
-# What a user types before a target, in a checkout or after an installation (project/command.py), without a GPU and with one.
+# What a user types before a target, without a GPU and with one, in a checkout or after an installation.
 _INSTALLED = HOME.parts[-2:] == ("kernelsweep", "home")
 COMMAND = "kernelsweep" if _INSTALLED else "uv run snakemake"
 GPU_COMMAND = "kernelsweep" if _INSTALLED else "uv run --extra gpu snakemake"

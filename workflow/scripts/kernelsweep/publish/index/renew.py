@@ -193,9 +193,7 @@ def _note(study: str, platform: PlatformStatus, status: Status) -> str:
     """What became of a study after a scope's page was made, as HTML."""
     newest, changed, name = platform.newest(study), platform.changed(study), escape(study)
     if newest.made < changed:
-        return (
-            f"{name} was measured again on {when(changed)}, and <code>{COMMAND} {name}</code> counts its points"
-        )
+        return f"{name} was measured again on {when(changed)}, and <code>{COMMAND} {name}</code> counts its points"
     outcome = platform.outcome(study)
     colour = "good" if outcome.is_right and not outcome.edited else "bad"
     words = f'<strong class="{colour}">{escape(outcome.in_words)}</strong>'
