@@ -111,12 +111,6 @@ rule count:
         targets.count(PROJECT),
 
 
-# Compare these counts with the recordings' hardware counters: a table. Needs no GPU.
-rule counted_against_ncu:
-    input:
-        for_job(targets.counted_against_ncu),
-
-
 # Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.
 rule sanitize:
     input:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import yaml
 from checkout import ROOT
+from counts_against_ncu import compare_counts, counts_page
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from planted import point
 from shipped_builds import compiled
@@ -27,7 +28,6 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
-from kernelsweep.observe.counting.against_ncu import compare_counts, counts_page
 from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.observe.sanitizer import TOOLS
@@ -518,7 +518,7 @@ def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
     assert {*compared["step"]} == {"close", "far", "missing"}
     assert by_name.loc[("close", "bank_conflict"), ["measured", "off"]].tolist() == [15, 0]
     assert by_name.loc[("far", "global_load_sectors"), "off"] == pytest.approx(-0.1)
-    page = counts_page(compared, {"name": "a GPU", "provenance": "recorded on a GPU"}, "a command")
+    page = counts_page(compared, {"name": "a GPU", "provenance": "recorded on a GPU"})
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
     assert ["global load efficiency", "0.1 percentage points", "2", "1"] in cells
     assert ["global load sectors", "1%", "3", "1"] in cells

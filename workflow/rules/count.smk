@@ -3,11 +3,6 @@
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    compare_counts,
-
-
 rule count_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
@@ -30,27 +25,3 @@ rule count_kernel:
         code=code_of("observe/count_kernel.py"),
     script:
         "../scripts/observe/count_kernel.py"
-
-
-# The emulator's counts beside a recording's counters.
-rule compare_counts:
-    input:
-        counted=path("metrics", platform=EMULATOR),
-        measured=path("metrics", platform="recording/{name}"),
-        device=path("device", platform="recording/{name}"),
-    output:
-        path("counted_against_ncu"),
-    log:
-        log("compare_counts", scope="recording/{name}"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        steps=[
-            (study, step.kernel, step.unroll)
-            for study in config["studies"]
-            for step in PROJECT.studies[study].settings.steps
-        ],
-        command="uv run snakemake --cores 2 counted_against_ncu",
-        code=code_of("observe/compare_counts.py"),
-    script:
-        "../scripts/observe/compare_counts.py"

@@ -1,15 +1,24 @@
-"""Compare the emulator's counts with Nsight Compute's counters at the same points."""
+"""Do the emulator's counts equal Nsight Compute's counters? A page of Markdown on the points of a recording.
+
+uv run snakemake --cores 2 count
+uv run python benchmarks/counts_against_ncu.py nvidia-h200
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas
+from support.made_up import ROOT
 
 from kernelsweep.analysis.step_metrics import title
 from kernelsweep.analysis.words import device_text, step_name
-from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.results import ALL_POINT_COLUMNS, read_rows
+from kernelsweep.share.recording import recorded_device
 
 # The allowed difference: in percentage points for efficiencies, else as a fraction of the measured value.
 PERCENTAGE_POINTS = 0.1
@@ -61,12 +70,8 @@ def _by_point(rows: Iterable[Mapping[str, str]]) -> pandas.DataFrame:
     return table.reindex(columns=pandas.Index(COMPARED, name="metric"))
 
 
-def counts_page(compared: pandas.DataFrame, device: Mapping[str, Any], command: str) -> str:
-    """The comparison as a page of Markdown: each metric over all points, then what is outside the goal.
-
-    device   the recording's device
-    command  the command that makes the page
-    """
+def counts_page(compared: pandas.DataFrame, device: Mapping[str, Any]) -> str:
+    """The comparison as a page of Markdown: each metric over all points, then what is outside the goal."""
     goals = {metric: f"{PERCENTAGE_POINTS} percentage points" for metric in EFFICIENCIES}
     by_metric = compared.groupby("metric", sort=False)
     summary = pandas.DataFrame({"points": by_metric.size(), "within the goal": by_metric["is_within"].sum()})
@@ -79,7 +84,21 @@ def counts_page(compared: pandas.DataFrame, device: Mapping[str, Any], command: 
         for table in (summary.reset_index(), outside)
     ]
     return (
-        f"# Counted on the emulator, measured by Nsight Compute\n\nMade by `{command}`. {device_text(device)}.\n"
+        f"# Counted on the emulator, measured by Nsight Compute\n\n{device_text(device)}.\n"
         f"How the counts come about, and why they may differ: docs/counting.md of kernelsweep.\n\n{tables[0]}\n\n"
         f"Outside the goal:\n\n{tables[1]}\n"
     )
+
+
+def main() -> None:
+    """Print the page of the recording that the command line names."""
+    folder = ROOT / "resources/recordings" / sys.argv[1]
+    device = recorded_device(json.loads((folder / "environment.json").read_text(encoding="utf-8")), folder.name)
+    counted = read_rows(Path("results/emulator/metrics.csv"))
+    studies = {row["study"] for row in counted}
+    measured = [row for row in read_rows(folder / "metrics.csv.gz") if row["study"] in studies]
+    print(counts_page(compare_counts(counted, measured), device))
+
+
+if __name__ == "__main__":
+    main()
