@@ -70,7 +70,7 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
-        (lambda folder: (folder / "builds.csv").unlink(), "builds.csv: can't be read"),
+        (lambda folder: (folder / "builds.csv").unlink(), "builds.csv: no such file"),
         (lambda folder: (folder / "notes.txt").write_text("mine"), "notes.txt doesn't belong"),
         (lambda folder: (folder / "builds.csv").write_text("x" * 2_000_001), "bytes; a recording has at most"),
         (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
@@ -101,7 +101,7 @@ def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Pat
     (small / "device.json").write_text(json.dumps(recorded_device(environment, "small")))
     settings, rows = {"published": None, "compares": "times"}, [small / "measurements.csv.gz"]
     devices = {
-        study: read_study_data(study, settings, rows, small / "device.json").device
+        study: read_study_data(study, {**settings, "kinds": {}}, rows, small / "device.json").device
         for study in ("unrolling", "transpose", "staged")
     }
     days = {study: device["provenance"].partition(" on NVIDIA H200 on ")[2][:10] for study, device in devices.items()}

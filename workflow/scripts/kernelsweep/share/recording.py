@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import re
 import zlib
@@ -19,7 +18,7 @@ from kernelsweep.results import (
     FURTHER_POINT_COLUMNS,
     METRIC_COLUMNS,
     POINT_COLUMNS,
-    impossible,
+    read_rows,
 )
 
 # Every clone contains the recordings, so they are small.
@@ -125,22 +124,12 @@ def _checked_device(environment: Mapping[str, Any], shown: str) -> Mapping[str, 
 
 
 def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]]:
-    """The rows of a table. Raises UserError if it lacks one of these columns, or has no rows."""
-    reader = csv.DictReader(_text(path).splitlines(), strict=True)
-    missing = [column for column in columns if column not in (reader.fieldnames or ())]
-    if missing:
-        raise UserError(f"{shown}: no column {', '.join(missing)}; expected {', '.join(columns)}")
-    try:
-        rows = list(reader)
-    except csv.Error as error:
-        raise UserError(f"{shown}, line {reader.line_num}: {error}") from error
-    for line, row in enumerate(rows, start=2):
-        if None in row or None in row.values():
-            raise UserError(f"{shown}, line {line}: not as many columns as in the header")
-        if problem := impossible(row):
-            raise UserError(f"{shown}, line {line}: {problem}")
+    """The rows of a table. Raises UserError as read_rows(), and if it lacks one of these columns, or has no rows."""
+    rows = read_rows(path)
     if not rows:
         raise UserError(f"{shown}: has no rows")
+    if missing := [column for column in columns if column not in rows[0]]:
+        raise UserError(f"{shown}: no column {', '.join(missing)}; expected {', '.join(columns)}")
     return rows
 
 
