@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +13,7 @@ from checkout import ROOT
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import load_metrics
-from kernelsweep.build.build_report import read_report
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_device
 from kernelsweep.judge.claims.claim import published_claims
 from kernelsweep.measure.journal import Journal
 from kernelsweep.results import CONTRACT_COLUMNS, METRIC_COLUMNS, read_rows
@@ -37,7 +33,6 @@ MEASURED = {
 }
 COUNTED = {"study": "toy", "kernel": "one", "metric": "duration", "value": 1, **POINT}
 DEVICE = {"platform": "p", "kind": "gpu", "name": "H200", "multiprocessors": 132, "provenance": "here"}
-REPORT = {"status": "ok", "message": "", "target": "sm_90", "compiler": "nvcc", "variants": {}}
 
 
 def table(path: Path, columns: tuple[str, ...], *rows: dict[str, Any]) -> Path:
@@ -75,11 +70,6 @@ def test_an_impossible_measurement(tmp_path: Path, read: Callable[[Path], object
     assert_refused(lambda: read(path), "m.csv", "time" if column.startswith("time") else column)
 
 
-def test_the_measurement_itself_is_accepted(tmp_path: Path) -> None:
-    path = table(tmp_path / "m.csv", CONTRACT_COLUMNS, MEASURED)
-    assert len(load_measurements([path])) == len(read_rows(path)) == 1
-
-
 @pytest.mark.parametrize(("column", "value"), [("value", -1), ("value", "inf"), ("unroll", "x")])
 def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> None:
     path = table(tmp_path / "metrics.csv", METRIC_COLUMNS, {**COUNTED, column: value})
@@ -99,21 +89,6 @@ def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> Non
 def test_what_is_no_table(tmp_path: Path, read: Callable[[Path], object], name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     assert_refused(lambda: read(tmp_path / name), name)
-
-
-@pytest.mark.parametrize(
-    ("read", "content"),
-    [
-        *((read, text) for read in (read_device, read_report) for text in ("", "{", "[1]")),
-        *((read_device, json.dumps({key: value for key, value in DEVICE.items() if key != left})) for left in DEVICE),
-        *((read_report, json.dumps({key: value for key, value in REPORT.items() if key != left})) for left in REPORT),
-        (read_report, json.dumps({**REPORT, "variants": []})),
-    ],
-)
-def test_what_is_no_device_or_build_report(tmp_path: Path, read: Callable[[Path], object], content: str) -> None:
-    path = tmp_path / "it.json"
-    path.write_text(content, encoding="utf-8")
-    assert_refused(lambda: read(path), "it.json")
 
 
 @pytest.mark.parametrize(
@@ -145,13 +120,6 @@ def test_a_journals_line_with_an_unknown_status_is_run_again(tmp_path: Path) -> 
     path.write_bytes(path.read_bytes().replace(b"skipped", b"fine"))
     with Journal(path) as journal:
         assert journal.get("kept") and journal.get("edited") is None
-
-
-def test_a_journal_that_is_no_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    (tmp_path / "folder.jsonl").mkdir()
-    for name in ("pipe.jsonl", "folder.jsonl"):
-        assert_refused(lambda path=tmp_path / name: Journal(path), name, "is no file")
 
 
 def unpacked(path: Path) -> str:

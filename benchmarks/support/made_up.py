@@ -84,7 +84,7 @@ def make_study(project: Path, name: str, kernels: int) -> None:
         "axes": AXES,
         "reference": {"array_size": 10_000, "block_size": 256, "dtype": "int32", "operation": "sum", "cache": "cold"},
         "steps": [{"kernel": kernel, "unroll": 1} for kernel in named[:10]],
-        "figures": ["ladder", "bandwidth"],
+        "figures": ["ladder", "lines"],
     }
     (project / f"config/studies/{name}.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
 

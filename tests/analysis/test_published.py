@@ -51,21 +51,6 @@ def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
     assert published.time_us("unrolled", 16) is None
 
 
-def test_ratios_are_the_amounts_of_a_source_without_times(tmp_path: Path) -> None:
-    spec = UNROLLING["published"] | {"ratios": "divergence_and_unrolling.csv"}
-    published = loaded(spec, RESOURCES)
-    assert published is not None
-    values = {(one.kernel, one.unroll, one.reference_kernel): one.value for one in published.ratios}
-    assert values["neighbored_less", 1, "neighbored"] == 1.7
-    assert values["unrolled", 2, "neighbored"] == 3.3
-    # `at_least 1` is an order without an amount.
-    assert ("unrolled_warps_volatile", 8, "unrolled") not in values
-    broken = (RESOURCES / "divergence_and_unrolling.csv").read_text().replace("about,1.7\n", "about,fast\n")
-    (tmp_path / "ratios.csv").write_text(broken)
-    with pytest.raises(UserError, match=r"ratios\.csv: a ratio can't be read: .*fast"):
-        loaded(spec | {"ratios": str(tmp_path / "ratios.csv")}, RESOURCES)
-
-
 def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"published\.file: .*no column exchange, arguments, output; it has source"):
         loaded(EXCHANGES | {"file": "warp_shuffle.csv"}, RESOURCES, of_outputs=True)

@@ -51,7 +51,6 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.settings import Rival
 
 CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
-BUILT = {"status": "ok", "message": "", "target": "sm_90"}
 SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
 
 # CUB in the place of which is a loop on the host: the same functions with the same parameters.

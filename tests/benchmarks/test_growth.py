@@ -9,12 +9,10 @@ from collections import Counter
 from pathlib import Path
 
 import growth
-import pandas
 import pytest
 from support import made_up
 from workflow_runs import snakemake
 
-from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.errors import UserError
 from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 
@@ -80,19 +78,3 @@ def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path
     join_files(joined, MEASUREMENT_COLUMNS, [good, good])
     with joined.open(newline="") as file:
         assert [row["message"] for row in csv.DictReader(file)] == ['two\nlines, and "quotes"'] * 2
-
-
-def test_one_study_of_a_file_of_several_is_what_it_is_by_itself(tmp_path: Path) -> None:
-    made_up.make_rows(tmp_path, studies=2, kernels=1)
-    other, own = sorted(tmp_path.glob("points/*/*.csv"))
-    join_files(both := tmp_path / "both.csv", MEASUREMENT_COLUMNS, [other, own])
-    pandas.testing.assert_frame_equal(load_measurements([both], "made_up_1"), load_measurements([own]))
-    assert load_measurements([both], "a third").empty
-
-
-def test_every_script_that_reads_points_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    project = made_up.make_project(tmp_path, studies=1, kernels=1)
-    made_up.make_rows(project / f"results/{made_up.DEVICE['platform']}", studies=1, kernels=1)
-    growth.join(project, studies=1, kernels=1)
-    growth.read(project, studies=1, kernels=1)
-    assert capsys.readouterr().out.count("read: ") == 3

@@ -14,10 +14,8 @@ from checkout import ROOT
 from journal_lines import add_visit, identity
 
 from kernelsweep.analysis.places import place_axes
-from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER
-from kernelsweep.judge.history.figure import draw
 from kernelsweep.judge.history.report import headline, history_rows, history_text
 from kernelsweep.judge.history.versions import BROKEN, Version, judged, kernel_versions
 from kernelsweep.judge.records import read_records
@@ -152,15 +150,6 @@ def test_a_line_that_no_run_has_written_is_refused_by_its_number(tmp_path: Path,
     path.write_text("\n".join([lines[0], damage, *lines[2:], ""]))
     with pytest.raises(UserError, match=rf"{re.escape(str(path))}, line 2: no line of a journal: .*delete this line"):
         read_records([path])
-
-
-def test_the_figure_marks_what_became_slower(versions: Sequence[Version], tmp_path: Path) -> None:
-    figure = draw(versions, "On a GPU")
-    marks = [line.get_marker() for line in figure.axes[0].get_lines()][1:]
-    assert marks == ["o", "^", "o", "o", "^"]
-    save(figure, tmp_path / "history.png")
-    empty = draw([version for version in versions if version.kernel == "s/other"], "On a GPU")
-    assert [text.get_text() for text in empty.axes[0].texts] == ["No kernel was measured in two versions."]
 
 
 def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

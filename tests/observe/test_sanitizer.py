@@ -28,7 +28,6 @@ from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Log, parse_log
-from kernelsweep.observe.sanitizer.report import Result, read_result, rows, summary, unexpected, write_result
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -37,10 +36,6 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
-CLEAN_RACECHECK = """\
-========= COMPUTE-SANITIZER
-========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)
-"""
 MEMCHECK = """\
 ========= COMPUTE-SANITIZER
 ========= Invalid __global__ write of size 4 bytes
@@ -146,11 +141,6 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 # Logs
-
-
-@pytest.mark.parametrize("text", [CLEAN, CLEAN_RACECHECK])
-def test_a_clean_log_has_nothing(text: str) -> None:
-    assert parse_log(text) == Log(0, 0, (), ())
 
 
 def test_errors_are_counted_past_the_print_limit_and_those_of_one_place_are_one_finding() -> None:
@@ -307,23 +297,6 @@ def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
     assert tool_version(find()) == "2025.3.0.0"
 
 
-def test_a_tool_that_runs_nothing_is_not_clean(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_RUNS", "no")
-    assert "failed: 0 of 3 points were run" in planted_run(tmp_path)[2]
-
-
-def test_wrong_results_hangs_and_crashes_are_failures_with_the_point_that_they_came_at(
-    fake: Path, tmp_path: Path
-) -> None:
-    wrong = planted_run(tmp_path, "if (array_size == 100) array_size = 99;")[2]
-    assert wrong.startswith("failed: wrong_result at array size 100")
-    hanging = planted_run(tmp_path, "volatile bool hang = array_size == 100; while (hang);", seconds=1)[2]
-    assert "1 of 3 points were run; the next was array size 100" in hanging
-    crashing = planted_run(tmp_path, "if (array_size == 65) __builtin_trap();")[2]
-    assert crashing.startswith("failed: ")
-    assert "array size 65" in crashing
-
-
 def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Path) -> None:
     fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != std::numeric_limits<Element>::lowest()) array_size = 0;"
     assert planted_run(tmp_path, fault, "memcheck")[2] == "clean: "
@@ -339,42 +312,6 @@ def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.Mo
 
 
 # Summaries
-
-
-def results() -> list[Result]:
-    """Two kernels: one has undefined behaviour and races; the other is clean, except that a tool failed on it."""
-    race, trouble = parse_log(RACECHECK), "the log has no summary"
-    found = {"errors": race.errors, "warnings": race.warnings, "findings": race.findings, "points": 9}
-    volatile = {"study": "unrolling", "kernel": "volatile", "undefined_behaviour": "it counts on lockstep"}
-    plain = {"study": "unrolling", "kernel": "plain", "undefined_behaviour": None, "version": "2025.3.0"}
-    return [
-        Result(tool="memcheck", status="clean", reason="", **volatile),  # type: ignore[arg-type]
-        Result(tool="racecheck", status="findings", reason="", **found, **volatile),  # type: ignore[arg-type]
-        Result(tool="memcheck", status="clean", reason="", points=9, **plain),  # type: ignore[arg-type]
-        Result(tool="racecheck", status="skipped", reason="unroll 3: it has none", **plain),  # type: ignore[arg-type]
-        Result(tool="synccheck", status="failed", reason=trouble, **plain),  # type: ignore[arg-type]
-    ]
-
-
-def test_findings_of_undefined_behaviour_are_expected_and_a_failed_tool_is_not(tmp_path: Path) -> None:
-    every = results()
-    assert unexpected(every) == [every[-1]]
-    text = summary(every, "a GPU")
-    assert text.startswith("# compute-sanitizer 2025.3.0: 2 kernels on a GPU\n")
-    assert "| unrolling | volatile | clean | 1 error, 1 warning (expected) |" in text
-    assert "| unrolling | plain | clean | skipped | **failed** |" in text
-    assert "- unrolling/volatile, racecheck: expected: it counts on lockstep; Race reported between Write" in text
-    assert "- unrolling/plain, synccheck: the log has no summary" in text
-    assert "- unrolling/plain, racecheck: unroll 3: it has none" in text
-    assert "No unexpected finding" not in text
-    assert "No unexpected finding" in summary(every[:-1], "a GPU")
-    messages = {(row["kernel"], row["tool"]): row["message"] for row in rows(every)}
-    assert messages["volatile", "racecheck"].startswith("expected: it counts on lockstep; Race reported")
-    # The same findings in a kernel that promises more are not expected.
-    assert unexpected([replace(every[1], undefined_behaviour=None)])
-    for result in every:
-        write_result(tmp_path / "result.json", result)
-        assert read_result(tmp_path / "result.json") == result
 
 
 # The workflow

@@ -9,16 +9,12 @@ import csv
 import re
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from checkout import copy_project
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from write_schemas import schemas
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
@@ -222,83 +218,3 @@ def test_a_published_claim(toy: Path, columns: dict[int, str], part: str) -> Non
     with (toy / CLAIMS).open("a", encoding="utf-8", newline="") as file:
         csv.writer(file).writerow(row)
     assert_refused(toy, CLAIMS, [part])
-
-
-WRONG = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=20),
-    st.sampled_from(["yes", "2024-01-01", "1e999", "../x", "a" * 5000, 10**30, -1, 0, 1.5, float("nan"), [], {}, [[]]]),
-    st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=3),
-    st.dictionaries(st.text(max_size=5), st.integers(), max_size=2),
-)
-
-
-def keys_of_schema(node: Any, schema: dict[str, Any], above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every key that a schema names, as the way to it; 0 stands for a list's first item."""
-    if "$ref" in node:
-        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
-    for option in (node, *node.get("anyOf", ())):
-        if option is not node:
-            yield from keys_of_schema(option, schema, above)
-        for name, inner in option.get("properties", {}).items():
-            yield (*above, name)
-            yield from keys_of_schema(inner, schema, (*above, name))
-        for name, key in (("items", 0), ("additionalProperties", "emulator")):
-            if isinstance(option.get(name), dict):
-                yield from keys_of_schema(option[name], schema, (*above, key))
-
-
-KEYS = [
-    (file, key)
-    for file, schema in zip((CONFIG, STUDY), schemas().values(), strict=True)
-    for key in dict.fromkeys(keys_of_schema(schema, schema))
-]
-
-
-def put(content: Any, keys: tuple[str, ...], value: Any) -> Any:
-    """The content with a value at the end of a path of keys; missing levels are created."""
-    if not keys:
-        return value
-    first, *rest = keys
-    if first == 0:
-        items = list(content) if isinstance(content, list) and content else [None]
-        return [put(items[0], tuple(rest), value), *items[1:]]
-    inner = content if isinstance(content, dict) else {}
-    return {**inner, first: put(inner.get(first), tuple(rest), value)}
-
-
-@cache
-def contents(project: Path) -> dict[str, Any]:
-    """The configuration, with metrics.yaml, and the study."""
-    metrics = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
-    return {CONFIG: {**metrics, **read_yaml(project / CONFIG, CONFIG)}, STUDY: read_yaml(project / STUDY, STUDY)}
-
-
-@settings(
-    max_examples=150,
-    deadline=10_000,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(place=st.sampled_from(KEYS), value=WRONG)
-def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
-    toy: Path, place: tuple[str, tuple[str, ...]], value: Any
-) -> None:
-    file, keys = place
-    content = contents(toy)
-    content = {**content, file: put(content[file], keys, value)}
-    kept = (toy / STUDY).read_bytes()
-    (toy / STUDY).write_text(yaml.dump(content[STUDY], Dumper=yaml.CSafeDumper), encoding="utf-8")
-    try:
-        load_project(content[CONFIG], toy)
-    except UserError as error:
-        message = str(error)
-        assert len(message.splitlines()) <= LINES, message
-        assert len(message) < 2000
-        assert message.startswith(("config/", "kernels/", "platform is ", "there is no recording")), message
-    finally:
-        (toy / STUDY).write_bytes(kept)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import time
 from itertools import product
 from pathlib import Path
 from urllib.parse import parse_qs
-from xml.etree import ElementTree
 
 import pytest
 from reductions import REDUCTION
@@ -24,7 +21,7 @@ from kernelsweep.results import (
     read_rows,
     write_rows,
 )
-from kernelsweep.sweep.study import read_study
+from kernelsweep.sweep.study import axis_kinds, read_study
 
 # Keys, as the browser's driver names them.
 END, HOME, ARROW_LEFT, ENTER = "\ue010", "\ue011", "\ue012", "\ue007"
@@ -155,18 +152,6 @@ def point_at_last(driver: object) -> None:
     ActionChains(driver).move_to_element(mark).perform()
 
 
-def seconds_to_draw(driver: object, view: str) -> float:
-    """How long the browser takes from a choice of view until it is painted."""
-    return driver.execute_async_script(
-        """const [view, done] = arguments, list = document.querySelector('#explorer [name="view"]');
-        const start = performance.now();
-        list.value = view;
-        list.dispatchEvent(new Event("change"));
-        requestAnimationFrame(() => setTimeout(() => done((performance.now() - start) / 1000)));""",
-        view,
-    )
-
-
 def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored: Path) -> None:
     from chromium import Faults, open_page
 
@@ -203,39 +188,6 @@ def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored
     assert text(driver, ".count") == shown and "25,000 of 100,000" in shown
 
 
-def saved(driver: object, folder: Path, kind: str) -> Path:
-    """The file that a button of the explorer saves, once the browser has written it."""
-    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
-    driver.find_element("css selector", f'#explorer .save[value="{kind}"]').click()
-    path = folder / f"product.{kind}"
-    deadline = time.monotonic() + 10
-    # The browser makes an empty file first, and then puts the whole one in its place.
-    while not (path.exists() and path.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return path
-
-
-def test_a_reader_saves_what_is_shown(driver: object, explored: Path, tmp_path: Path) -> None:
-    from chromium import open_page
-
-    open_page(driver, explored, 1440)
-    choose(driver, "at.order", "across")
-    rows = read_rows(saved(driver, tmp_path, "csv"))
-    assert len(rows) == 100 and {row["order"] for row in rows} == {"across"}
-    last = rows[-1]
-    best = time_us("tiled", 50_000, 8, 5, "across")
-    assert (last["kernel"], last["n"], last["tile"], last["flags"]) == ("tiled", "50000", "8", "noisy")
-    assert [float(last[name]) for name in ("time (µs)", "time_low_us", "time_high_us")] == pytest.approx(
-        [best, 0.99 * best, 1.02 * best]
-    )
-    # The picture needs no page: it is XML by itself, its lines have colours, and its letters a size.
-    picture = ElementTree.parse(saved(driver, tmp_path, "svg")).getroot()
-    lines = [path for path in picture.iter("{http://www.w3.org/2000/svg}path") if path.get("class") == "line"]
-    assert len(lines) == 2 and all("fill: none" in line.get("style", "") for line in lines)
-    assert len({re.search("stroke: rgb[^;]*", line.get("style", ""))[0] for line in lines}) == 2
-    assert not driver.get_log("browser"), "the page's security policy forbids none of it"
-
-
 def test_a_heat_map_shows_any_two_axes_and_a_slider_goes_through_a_third(driver: object, explored: Path) -> None:
     from chromium import open_page
 
@@ -269,14 +221,6 @@ def test_a_click_shows_a_points_samples_by_visit(driver: object, explored: Path)
     assert "no samples" in text(driver, ".details")
 
 
-def test_a_hundred_thousand_points_take_less_than_two_seconds(driver: object, explored: Path) -> None:
-    from chromium import open_page
-
-    open_page(driver, explored, 1440)
-    took = {view: min(seconds_to_draw(driver, view) for _ in range(3)) for view in ("lines", "points", "map")}
-    assert max(took.values()) < 2, took
-
-
 def test_a_page_says_that_it_holds_no_more_points() -> None:
     assert too_many(MOST_POINTS) == ""
     assert "measurements.csv" in too_many(MOST_POINTS + 1)
@@ -295,7 +239,7 @@ def test_the_hosts_time_has_no_block_size_to_choose() -> None:
     rows = [{**known, **times, "kernel": kernel, "block_size": size} for kernel, size in measured]
     study = {
         "title": "S",
-        "problem": REDUCTION.named,
+        "kinds": axis_kinds(REDUCTION),
         "compares": "times",
         "reference": {},
         "tied": [],

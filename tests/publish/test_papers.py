@@ -20,19 +20,16 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.captions import captions
-from kernelsweep.publish.tables.formats import as_latex, as_short_latex
+from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.study_table import study_table
-from kernelsweep.publish.tables.table_text import short_text, table_text
+from kernelsweep.publish.tables.table_text import short_text
 from kernelsweep.share.recording import recorded_device
 
-# The text widths that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
+# The width that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
 DOCUMENT = r"""\documentclass{article}
-\usepackage[textwidth=16.5cm]{geometry}
 \usepackage{booktabs,siunitx}
 \usepackage[demo]{graphicx}
 \begin{document}
-%s
-\clearpage
 \setlength{\columnwidth}{3.5in}
 %s
 \end{document}
@@ -42,7 +39,7 @@ MOST_OVER_PT = 1.0
 
 RECORDING = ROOT / "resources/recordings/nvidia-h200"
 # The studies with the longest names, libraries, and axes of their own.
-IN_SHORT = ("unrolling", "stepwise", "bandwidth_bound", "transpose", "matmul", "convolution", "histogram")
+SET = ("unrolling", "stepwise", "bandwidth_bound", "transpose", "matmul", "convolution", "histogram")
 
 
 def has_latex() -> bool:
@@ -50,12 +47,6 @@ def has_latex() -> bool:
     if not shutil.which("pdflatex"):
         return False
     return subprocess.run(["kpsewhich", "siunitx.sty"], stdout=subprocess.DEVNULL).returncode == 0
-
-
-def short(name: str) -> str:
-    """A shipped study's table_short.tex, with an H200's recorded times."""
-    data = recorded(name)
-    return as_short_latex(short_text(study_table(data), data))
 
 
 def recorded(name: str) -> StudyData:
@@ -69,28 +60,22 @@ def recorded_rows() -> pandas.DataFrame:
     return load_measurements([RECORDING / "measurements.csv.gz"])
 
 
-def table_of_shipped(name: str, device: dict[str, object]) -> str:
-    """A shipped study's table.tex, with made-up times on a GPU and made-up metrics."""
-    return latex(shipped_data(name, str(device["name"])))
-
-
 def latex(data: StudyData) -> str:
-    return as_latex(table_text(study_table(data), data))
+    return as_latex(short_text(study_table(data), data))
 
 
 @pytest.mark.skipif(
     not has_latex(), reason="pdflatex or siunitx is missing (Debian: texlive-latex-recommended, texlive-science)"
 )
 def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path) -> None:
-    odd = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $ < > | ^ \\", kernel="unrolled", unroll=2)
-    tables = [latex(StudyData(UNROLLING | {"metrics": []}, odd, H200)), *map(latex, map(recorded, IN_SHORT))]
-    tables += [table_of_shipped(name, device) for name in ("unrolling", "exchanges") for device in (H200, EMULATOR)]
+    odd = fail(sweep(UNROLLING, H200), "launch_failed", "", kernel="unrolled", unroll=2)
+    odd_title = {"title": "50% of {x} & #1_a ~ $ < > | ^ \\", "metrics": []}
+    tables = [latex(StudyData(UNROLLING | odd_title, odd, H200)), *map(latex, map(recorded, SET))]
     odd_texts = {"title": "a_b: 10⁻⁷", "message": "50% of {x} †", "caption": "Time · bytes → µs."}
     tables.append(captions("warp_shuffle", {"ladder": odd_texts, "empty": odd_texts | {"missing": "no times"}}))
     assert tables[-1].count("includegraphics") == 1
     # One run of LaTeX for all of them, each on a page of its own.
-    pages = ["\n\\clearpage\n".join(each) for each in (tables, map(short, IN_SHORT))]
-    (tmp_path / "tables.tex").write_text(DOCUMENT % tuple(pages), encoding="utf-8")
+    (tmp_path / "tables.tex").write_text(DOCUMENT % "\n\\clearpage\n".join(tables), encoding="utf-8")
     run = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"],
         cwd=tmp_path,
@@ -104,10 +89,10 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
     assert "Float too large" not in run.stdout
 
 
-def test_a_short_table_has_each_steps_time_with_its_interval_and_says_why_there_is_none() -> None:
+def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_none() -> None:
     data = recorded("unrolling")
     table = study_table(data)
-    text = as_short_latex(short_text(table, data))
+    text = as_latex(short_text(table, data))
     row = table[(table["kernel"] == "unrolled") & (table["unroll"] == 8)].iloc[0]
     numbers = r"& ([\d.]+)\((\d+)\) & (\d+) & ([\d.]+) & ([\d.]+) "
     found = re.search(r"\\texttt\{unrolled\} & 512/8 " + numbers, text)
@@ -120,10 +105,12 @@ def test_a_short_table_has_each_steps_time_with_its_interval_and_says_why_there_
     )
     # The host's sums are another matter, and a mark says which code is undefined.
     assert "cpu" not in text and r"volatile $\dagger$" in text and "undefined behaviour" in text
-    assert "Gpixel/s" in short("convolution") and r"\texttt{cublas\_matmul} & tf32 & 342" in short("matmul")
+    assert "Gpixel/s" in latex(recorded("convolution")) and r"\texttt{cublas\_matmul} & tf32 & " in latex(
+        recorded("matmul")
+    )
     emulated = shipped_data("unrolling", str(EMULATOR["name"]))
     for without in (emulated, recorded("exchanges")):
-        assert re.fullmatch(r"% .*times.*\.\n", as_short_latex(short_text(study_table(without), without)))
+        assert re.fullmatch(r"% .*times.*\.\n", latex(without))
 
 
 def test_the_citation_is_of_this_version() -> None:

@@ -1,16 +1,13 @@
-"""Why each step helps: its words, the step that it is held against, counters that moved, advice, and the code."""
+"""Why each step helps: its words, the step that it is held against, counters that moved, and the code."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-import pytest
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, shipped_data
 
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.steps.advice import RULES, advice
 from kernelsweep.publish.steps.steps_page import read_words, steps_text
 
 
@@ -58,31 +55,6 @@ def test_the_largest_changes_of_counters_are_named() -> None:
     assert "Moved" not in steps_text(unprofiled, sources("unrolling"), {})
     emulated = steps_text(shipped_data("unrolling", EMULATOR["name"]), sources("unrolling"), {})
     assert "Time:" not in emulated and "nan" not in emulated and "```diff" in emulated
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ({"peak_share": 96.0, "global_load_efficiency": 25.0}, "Bound by memory: 96% of its peak."),
-        ({"peak_share": 79.9, "global_load_efficiency": 25.0}, "25% are used"),
-        ({"global_load_efficiency": 75.1, "branch_uniformity": 70.31}, "At 70% of the branches"),
-        ({"branch_uniformity": 98.44, "barrier_stall": 25.0}, "25% of their time"),
-        ({"barrier_stall": 24.9, "achieved_occupancy": 50.1}, ""),
-        (
-            {"shared_load_requests": 3.0, "shared_load_wavefronts": 5.0}
-            | {"shared_store_requests": 1.0, "shared_store_wavefronts": 1.0},
-            "50% more passes",
-        ),
-    ],
-)
-def test_advice_is_that_of_the_first_rule_that_holds(values: dict[str, float], expected: str) -> None:
-    assert expected in advice(values) and bool(advice(values)) == bool(expected)
-
-
-def test_the_document_lists_every_rule_with_its_threshold() -> None:
-    document = (ROOT / "docs/profiling.md").read_text()
-    rows = re.findall(r"^\| `(\w+)` \| .* \| (from|up to) (\d+)% \|$", document, re.MULTILINE)
-    assert rows == [(rule.name, "up to" if rule.most else "from", f"{rule.threshold:.0f}") for rule in RULES]
 
 
 def test_on_the_page_the_code_unfolds() -> None:

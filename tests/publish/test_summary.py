@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from kernelsweep.analysis.completeness import PlannedKernel, row_count_errors
 from kernelsweep.analysis.row_counts import is_failure, row_counts
-from kernelsweep.errors import UserError
 from kernelsweep.publish.summary import incomplete_run, summary_text
-from kernelsweep.results import MEASUREMENT_COLUMNS, STATUSES, each_row, write_rows
+from kernelsweep.results import STATUSES
 
 MESSAGE = "expected 4065, found 7"
 
@@ -135,15 +133,6 @@ def test_a_search_of_which_nothing_compiles_is_no_incomplete_file() -> None:
     assert "Chosen by the search" not in text and "Incomplete" not in text
 
 
-def test_a_run_of_nothing_is_an_error_and_not_all_right() -> None:
-    # Pins: a restriction that skips every point, after which every point that was run was said to be right.
-    counted = row_counts([row("skipped")] * 3)
-    (error,) = incomplete_run(counted, [planned()])
-    assert "study unrolling: no point was run" in error
-    summary = summary_text(counted, "here", planned=[planned()])
-    assert "is right" not in summary and "**No point was run.**" in summary
-
-
 def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> None:
     plan = [planned(), planned("volatile", cannot_run="undefined behaviour: a race"), planned("interleaved", None)]
     counted = row_counts([*[row("ok")] * 3, *[row("skipped", "volatile")] * 3])
@@ -155,16 +144,6 @@ def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> 
     )
     # Where the platform can run none of a study's kernels, or a recording has none of them, no run has to fail.
     assert not incomplete_run(row_counts([row("skipped", "volatile")] * 3), plan[1:])
-
-
-def test_a_row_that_was_cut_is_named_by_its_file(tmp_path: Path) -> None:
-    path = tmp_path / "points.csv"
-    write_rows(path, MEASUREMENT_COLUMNS, [row("ok")] * 3)
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(
-        UserError, match=rf"points.csv, line 4: \d+ columns instead of {len(MEASUREMENT_COLUMNS)}.*delete it"
-    ):
-        list(each_row(path))
 
 
 def test_rows_of_two_compilers_or_power_limits_are_named() -> None:

@@ -20,10 +20,10 @@ from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.publish.tables.formats import TableText, as_latex, as_markdown
+from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
 from kernelsweep.publish.tables.table_text import table_text
-from kernelsweep.results import INTERVAL, MEASUREMENT_COLUMNS
+from kernelsweep.results import MEASUREMENT_COLUMNS
 
 RESOURCES = ROOT / "resources/published"
 
@@ -65,23 +65,6 @@ def test_measured_and_published_figures_stand_beside_each_other() -> None:
     assert pandas.isna(row["published_time_us"]) and pandas.isna(row["published_speedup"])
 
 
-def test_a_published_row_without_a_counterpart_has_no_figures_of_ours() -> None:
-    table = study_table(StudyData(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE)))
-    cpu = table.iloc[-1]
-    assert (cpu["kernel"], cpu["published_time_us"]) == ("cpu", 5114.9)
-    assert cpu["published_speedup"] == pytest.approx(255.6 / 5114.9)
-    assert cpu[["unroll", "time_us", "speedup", "step_gain", "points_right"]].isna().all()
-    text = markdown(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE))
-    assert markdown_row(text, "`cpu`") == ["`cpu`", *["–"] * 6, "5,115", "0.050×"]
-
-
-def test_the_row_order_of_the_measurements_does_not_show() -> None:
-    rows = fail(sweep(UNROLLING, H200), "skipped", "too large", array_size=2**30)
-    shuffled = rows.sample(frac=1, random_state=1)
-    first, second = (study_table(StudyData(UNROLLING, each, H200, published(UNROLLING))) for each in (rows, shuffled))
-    assert first.equals(second)
-
-
 def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     # The stray time must not show even if a row carries one against the contract.
     where = {"kernel": "shuffle", "unroll": 4, "array_size": 2**24, "block_size": 256}
@@ -103,40 +86,9 @@ def test_emulated_times_are_never_shown() -> None:
     assert not set(TIME_COLUMNS) & set(table.columns)
     assert table["published_time_us"].iloc[0] == 555.2
     text = text_of(StudyData(UNROLLING, rows, EMULATOR, published(UNROLLING)))
-    for shown in (table.to_csv(), as_markdown(text), as_latex(text)):
+    for shown in (table.to_csv(), as_markdown(text)):
         assert "12345" not in shown and "555.2" in shown
     assert "No times of ours" in text.explanation
-
-
-def with_grids(rows: pandas.DataFrame, kernel: str, factors: dict[int, float]) -> pandas.DataFrame:
-    """`rows`, where one kernel's number of blocks is an axis: its times become those times a factor for each grid."""
-    others, of_kernel = rows[rows["kernel"] != kernel], rows[rows["kernel"] == kernel]
-    grids = [
-        of_kernel.assign(grid_size=grid, launches=2, **{time: of_kernel[time] * factor for time in INTERVAL})
-        for grid, factor in factors.items()
-    ]
-    return pandas.concat([others, *grids], ignore_index=True)
-
-
-def test_steps_of_one_kernel_at_two_grids_each_have_their_own_time() -> None:
-    study = WARP_SHUFFLE | {
-        "steps": [
-            {"kernel": "global_memory", "unroll": 4, "grid_size": None},
-            {"kernel": "shuffle", "unroll": 4, "grid_size": 270},
-            {"kernel": "shuffle", "unroll": 4, "grid_size": "2 * multiprocessors"},
-        ]
-    }
-    rows = with_grids(sweep(WARP_SHUFFLE, H200), "shuffle", {264: 1.0, 270: 2.0})
-    table = study_table(StudyData(study, rows, H200))
-    assert list(table["grid_size"]) == [2**14, 270, 264]
-    assert list(table["launches"]) == [1, 2, 2]
-    assert table["time_us"].iloc[1] == 2 * table["time_us"].iloc[2]
-    assert table["step_gain"].iloc[2] == pytest.approx(2)
-    text = markdown(study, rows, H200)
-    named = dict(zip(markdown_row(text, "kernel"), markdown_row(text, "`global_memory`"), strict=True))
-    assert (named["grid"], named["launches"]) == ("16384", "1")
-    # Neither is worth a column where the plan sets the grid and every step is one launch.
-    assert not {"grid", "launches"} & set(markdown_row(markdown(UNROLLING, sweep(UNROLLING, H200), H200), "kernel"))
 
 
 def floats(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -253,17 +205,6 @@ def test_a_published_step_is_compared_with_the_published_one_before_and_ours_wit
     assert published_row["step_gain"] == volatile[0] / volatile[1]
 
 
-def test_an_undefined_kernel_has_a_footnote_in_markdown_and_latex_is_escaped() -> None:
-    rows = fail(sweep(UNROLLING, H200), "launch_failed", "50% of {x} & #1_a ~ $", kernel="unrolled", unroll=2)
-    text = text_of(StudyData(UNROLLING, rows, H200, published(UNROLLING)))
-    assert re.search(
-        r"`unrolled_warps_volatile` <sup>(\d)</sup>.*<sup>\1</sup> Undefined behaviour", as_markdown(text), re.S
-    )
-    latex = as_latex(text)
-    assert r"\label{tab:unrolling}" in latex and latex.isascii()
-    assert r"50\% of \{x\} \& \#1\_a \textasciitilde{} \$" in latex
-
-
 # Exchanges, of which the elements are shown that they left
 
 ROTATED = "2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1"
@@ -340,7 +281,6 @@ def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
     theirs = table["published_global_load_efficiency (%)"]
     assert list(theirs.dropna()) == [25.02, 25.02, 96.15, 98.04, 98.68, 99.21, 99.43, 99.43, 99.43]
     assert table["global_load_efficiency (%)"][0] == 25.0
-    assert r"\label{tab:unrolling-hardware-counters}" in as_latex(text_of(data))
     assert not counters(replace(data, metrics=replace(data.metrics, rows=data.metrics.rows.iloc[:0])))
 
 

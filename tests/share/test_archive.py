@@ -43,7 +43,7 @@ def test_an_archives_figures_can_be_drawn_again_bit_for_bit(finished: Path, tmp_
     unpacked = unpack(finished / "results/archive/emulator.tar.gz", tmp_path / "unpacked")
     study = unpacked / "results/emulator/studies/warp_shuffle"
     drawn = visible_files(study)
-    expected = {"table.tex", "table_short.tex", "correctness.svg", "correctness.png", "correctness_one_column.pdf"}
+    expected = {"table.tex", "correctness.svg", "correctness.png", "correctness_one_column.pdf"}
     assert expected <= set(drawn)
     assert (unpacked / "results/emulator/environment.json").is_file()
     # So that nothing is compared with itself.

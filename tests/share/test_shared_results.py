@@ -91,7 +91,7 @@ def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study) ->
 
 
 def test_t4_files_fit_the_schema_and_have_the_space_that_was_measured(axpy: Study, tmp_path: Path) -> None:
-    written = t4_files(each_row(made_up(tmp_path)), axpy.problem, H200)
+    written = t4_files(each_row(made_up(tmp_path)), axpy.settings.kinds, H200)
     schema = json.loads((ROOT / "workflow/schemas/t4.schema.json").read_text())
     validator = jsonschema.Draft202012Validator(schema)
     assert sorted(written) == sorted(f"{kernel}-cache_cold-n_{n}.json" for kernel in FASTEST for n in SIZES)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from checkout import ROOT
+
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.settings import StudySettings
+from kernelsweep.sweep.study import axis_kinds
 
 
 class MadeSettings(StudySettings):
@@ -23,5 +27,7 @@ class MadeSettings(StudySettings):
 
 def made(plain: Mapping[str, Any] | StudySettings) -> MadeSettings:
     """The settings with these values; what they leave out has its default."""
-    values = plain.values() if isinstance(plain, StudySettings) else plain
-    return MadeSettings.model_validate({**StudySettings.stand_ins, **values})
+    if isinstance(plain, StudySettings):
+        return MadeSettings.model_validate(plain.values())
+    kinds = axis_kinds(problem_of(plain["problem"], ROOT)) if plain.get("problem") and "kinds" not in plain else {}
+    return MadeSettings.model_validate({**StudySettings.stand_ins, "kinds": kinds, **plain})

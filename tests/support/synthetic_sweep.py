@@ -163,7 +163,7 @@ def sweep(
         for unroll in kernel["axes"]["unroll"]
         for cache in ("cold", "hot")
     ]
-    return pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
+    return pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"work": object}).fillna({"work": ""})
 
 
 def _row(kernel: str, size: int, block_size: int, unroll: int, cache: str, device: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,6 +197,7 @@ def _row(kernel: str, size: int, block_size: int, unroll: int, cache: str, devic
         "noise": 0.004,
         "bandwidth_gbs": bandwidth_gbs,
         "peak_fraction": bandwidth_gbs / device["peak_bandwidth_gbs"],
+        "work": f"bytes={size * 4}",
         "clock_mhz": 1980,
     }
 
@@ -280,7 +281,7 @@ def shipped(name: str, device_name: str) -> tuple[MadeSettings, pandas.DataFrame
             rows.append(row)
     if device["kind"] == "gpu":
         rows += _beside_the_kernels(name, study, config, device)
-    frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS))
+    frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"work": object}).fillna({"work": ""})
     return made(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
 
 
@@ -314,13 +315,16 @@ def _shipped_results(point: Point, place: int, launches: int, grid_size: int, de
     time_us = LAUNCH_US * launches + point["array_size"] * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
     if point["operation"] == "product":
         time_us *= 1.02
+    bandwidth_gbs = point["array_size"] * bits / 8 / time_us / 1e3
     return results | {
         "samples": 50,
         "time_us": round(time_us, 3),
         "time_low_us": round(time_us * 0.996, 3),
         "time_high_us": round(time_us * 1.006, 3),
         "noise": 0.004,
-        "bandwidth_gbs": point["array_size"] * bits / 8 / time_us / 1e3,
+        "bandwidth_gbs": bandwidth_gbs,
+        "peak_fraction": bandwidth_gbs / device["peak_bandwidth_gbs"],
+        "work": f"bytes={point['array_size'] * bits // 8}",
         "clock_mhz": 1980,
     }
 

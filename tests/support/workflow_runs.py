@@ -35,7 +35,7 @@ def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")
         text = re.sub(r"(?m)^further:\n(?:  .*\n)+", "", path.read_text())
         for axis, values in SMALL_AXES.items():
             text = re.sub(rf"(?m)^(      {axis}: ).*$", rf"\g<1>{values}", text)
-        path.write_text(re.sub(r"(?m)^figures: .*$", "figures: [ladder]", text))
+        path.write_text(re.sub(r"(?m)^figures:.*\n(  - .*\n)*", "figures: [ladder]\n", text))
 
 
 # The studies of a finished project, and their kernels: one of a user's own, and a shipped one.

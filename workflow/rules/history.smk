@@ -16,7 +16,6 @@ rule end_history:
     output:
         text=path("history", file="history.md"),
         rows=path("history", file="history.csv"),
-        figure=multiext(path("history", file="history"), ".svg", ".png", ".pdf"),
     log:
         log("end_history"),
     wildcard_constraints:

@@ -6,7 +6,7 @@ from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 
 # A study's settings that judgements depend on.
 JUDGED = (
-    *("title", "problem", "kernels", "reference", "steps", "rivals", "limits", "claims", "search"),
+    *("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "search"),
     *parameters.COMPARED,
 )
 

@@ -4,19 +4,15 @@
 import itertools
 
 from kernelsweep.drawing.figure_formats import formats_of
-from kernelsweep.platforms.choose import recordings
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
 from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY, PROOFS
 
-RECORDINGS = recordings(PROJECT.root)
-
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     make_page,
-    hold_against_recordings,
     end_run,
 
 
@@ -51,7 +47,9 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(
                 lambda project, study: {
-                    key: value for key, value in project.studies[study].settings.values().items() if key != "claims"
+                    key: value
+                    for key, value in project.studies[study].settings.values().items()
+                    if key not in ("claims", "problem")
                 }
             ),
             figures=for_job(parameters.figures),
@@ -107,32 +105,6 @@ rule make_page:
         "../scripts/publish/make_page.py"
 
 
-# How near a GPU's times are to the recordings', for the page of all pages. That page is no job's: the end of every run
-# makes it (project.smk).
-rule hold_against_recordings:
-    input:
-        measurements=path("measurements"),
-        device=path("device"),
-        recordings=[
-            path("recorded", name=name, file=file)
-            for name in RECORDINGS
-            for file in ("measurements.csv.gz", "environment.json")
-        ],
-    output:
-        path("beside_recordings"),
-    log:
-        log("hold_against_recordings"),
-    wildcard_constraints:
-        platform=names.TIMED,
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        recordings={name: path("recording", name=name) for name in RECORDINGS},
-        code=code_of("publish/hold_against_recordings.py"),
-    script:
-        "../scripts/publish/hold_against_recordings.py"
-
-
 # Ends a run: shows the summary, and fails if a result was wrong. It follows everything else, so that a wrong kernel
 # costs no other kernel its results.
 rule end_run:
@@ -157,7 +129,7 @@ rule end_run:
         "../../envs/kernelsweep.yaml"
     params:
         plan=for_job(parameters.planned_kernels),
-        studies=for_job(parameters.settings_by_study, keys=("title", "problem", "reference", "limits", "search")),
+        studies=for_job(parameters.settings_by_study, keys=("title", "kinds", "reference", "limits", "search")),
         edited=for_job(parameters.edited_kernels),
         code=code_of("publish/end_run.py"),
     script:

@@ -66,7 +66,7 @@ rule export_t4:
         "../../envs/kernelsweep.yaml"
     params:
         settings=lambda wildcards: {
-            "problem": PROJECT.studies[wildcards.study].settings.problem,
+            "kinds": PROJECT.studies[wildcards.study].settings.kinds,
             "kernels": list(PROJECT.studies[wildcards.study].kernels),
         },
         code=code_of("share/export_t4.py"),

@@ -1,11 +1,9 @@
-"""Tell each kernel's best time over its versions, from the journals: a page, rows and a figure."""
+"""Tell each kernel's best time over its versions, from the journals: a page and rows."""
 
 from pathlib import Path
 
 from kernelsweep.analysis.places import place_axes
-from kernelsweep.drawing.layout import save
 from kernelsweep.json_files import read_device
-from kernelsweep.judge.history.figure import draw
 from kernelsweep.judge.history.report import HISTORY_COLUMNS, TIME_COLUMNS, headline, history_rows, history_text
 from kernelsweep.judge.history.versions import judged, kernel_versions
 from kernelsweep.judge.records import read_records
@@ -28,9 +26,6 @@ with logged(snakemake.log[0], is_answer=True):
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     columns = (*HISTORY_COLUMNS, *ALL_POINT_COLUMNS, *TIME_COLUMNS)
     write_rows(snakemake.output.rows, columns, history_rows(versions))
-    figure = draw(versions, device["provenance"])
-    for path in snakemake.output.figure:
-        save(figure, Path(path))
     worse = [line for line in text.splitlines() if "| **slower**" in line or "| **broken**" in line]
     print("\n".join([*worse, *([""] if worse else []), headline(versions)]))
     print(f"\n  All of it  {snakemake.output.text}")

@@ -74,6 +74,8 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   compiler                   the release of the compiler
 #   power_limit_w,             limits of the GPU that may have been set: the board's power, and the clock of the
 #   clock_limit_mhz            multiprocessors for applications
+#   work                       of a timed point: the counts of one run as the problem's work names them, such as
+#                              "bytes=4096 flops=1024 arithmetic=float32"
 #   identity_sha256            of the identity that the point's visits share (measure/identity.py): it names their lines
 #                              in the journal
 CONTRACT_COLUMNS = (
@@ -122,6 +124,7 @@ FURTHER_MEASUREMENT_COLUMNS = (
     "compiler",
     "power_limit_w",
     "clock_limit_mhz",
+    "work",
     "identity_sha256",
 )
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)

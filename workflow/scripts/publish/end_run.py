@@ -24,7 +24,7 @@ with logged(snakemake.log[0], is_answer=True):
     rows = (row for path in snakemake.input.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
     proofs = read_proofs(snakemake.input.proofs)
-    found = answers(studies, read_best(snakemake.input.best), counted, device, proofs, snakemake.params.edited)
+    found = answers(studies, read_best(snakemake.input.best), counted, proofs, snakemake.params.edited)
     claims = Counter(row["verdict"] for row in each_row(snakemake.input.claims))
     print(answer_text(found, studies, device["provenance"], claims, proofs))
     print("".join(f"  {sentence}\n" for sentence in counted.differing()), end="")

@@ -33,7 +33,7 @@ from kernelsweep.sweep.settings import StudySettings
 with logged(snakemake.log[0]):
     page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
     base, studies = page.parent, params.studies
-    keys = ("title", "problem", "reference", "limits", "search")
+    keys = ("title", "kinds", "reference", "limits", "search")
     settings = {name: StudySettings.of_job({key: study[key] for key in keys}) for name, study in studies.items()}
     rows = (row for path in inputs.measurements for row in each_row(path))
     counted = row_counts(row for row in rows if row["study"] in studies)
@@ -62,7 +62,7 @@ with logged(snakemake.log[0]):
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device, environment),
-        answers=answers(settings, read_best(inputs.best), counted, device, proofs, params.edited),
+        answers=answers(settings, read_best(inputs.best), counted, proofs, params.edited),
         settings=settings,
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),

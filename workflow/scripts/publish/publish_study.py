@@ -1,7 +1,7 @@
 """Make a study's table, published figures beside ours, the text on its steps, and its figures.
 
-The table is written as Markdown, CSV and LaTeX, and in short. Figures have the sweep's formats, and are PDFs of further
-widths; texts.json has their texts for the page, captions.tex for papers.
+The table is written as Markdown and CSV, and in short as LaTeX. Figures have the sweep's formats, and are PDFs of
+further widths; texts.json has their texts for the page, captions.tex for papers.
 """
 
 import json
@@ -16,7 +16,7 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.captions import captions
 from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
 from kernelsweep.publish.steps.steps_page import steps_text
-from kernelsweep.publish.tables.formats import as_latex, as_markdown, as_short_latex
+from kernelsweep.publish.tables.formats import as_latex, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import short_text, table_text
 
@@ -43,13 +43,12 @@ with logged(snakemake.log[0]):
     data = read_study_data(
         study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
     )
-    markdown, csv, latex, short, steps, *figures = map(Path, snakemake.output)
+    markdown, csv, latex, steps, *figures = map(Path, snakemake.output)
     table = study_table(data)
     text = table_text(table, data)
     markdown.write_text(as_markdown(text), encoding="utf-8")
     csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
-    latex.write_text(as_latex(text), encoding="utf-8")
-    short.write_text(as_short_latex(short_text(table, data)), encoding="utf-8")
+    latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
     sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import each_row
 from kernelsweep.share.t4 import t4_files
 
@@ -18,7 +17,7 @@ with logged(snakemake.log[0]):
     )
     folder = Path(snakemake.output[0])
     folder.mkdir(parents=True)
-    written = t4_files(rows, problem_of(params.settings["problem"]), read_device(snakemake.input.device))
+    written = t4_files(rows, params.settings["kinds"], read_device(snakemake.input.device))
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
     print(f"{len(written)} files")

@@ -9,8 +9,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.intervals import Interval, time_interval
-from kernelsweep.problems.problem_file import problem_of
-from kernelsweep.results import INTERVAL
+from kernelsweep.results import INTERVAL, read_parameters
 from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study_quantities import ENERGY, TIME, Quantity, objective_of
 
@@ -19,25 +18,29 @@ COST = ("cost_low", "cost", "cost_high")
 
 ENERGIES = ("energy_mj", "energy_low_mj", "energy_high_mj")
 
+# The unit of a row's work that is no count, but the kind of its flops.
+_KIND_OF_FLOPS = "arithmetic"
+
 
 def quantity_of_row(quantity: Quantity, row: Mapping[Any, Any], settings: StudySettings) -> Interval | None:
     """A quantity of a row of measurements.csv that has a time; None where the row lacks what it is computed from.
 
     settings  the study's
     """
-    axes = problem_of(settings.problem).axes
-    known = {axis: row[axis] for axis in axes if not pandas.isna(row.get(axis))}
+    known = {axis: row[axis] for axis in settings.kinds if not pandas.isna(row.get(axis))}
     measured = {TIME: time_interval(row), ENERGY: _energy(row)}
-    return quantity.interval({**known, **work_of_row(row, settings)}, measured)
+    counts = {unit: float(count) for unit, count in read_parameters(row["work"]).items() if unit != _KIND_OF_FLOPS}
+    return quantity.interval({**known, **counts}, measured)
 
 
-def work_of_row(row: Mapping[Any, Any], settings: StudySettings) -> Mapping[str, Any]:
-    """The problem's work at a row's point; empty where the row, as of the driver, lacks an axis that the work needs."""
-    problem = problem_of(settings.problem)
-    try:
-        return problem.work({axis: row[axis] for axis in problem.axes if not pandas.isna(row.get(axis))})
-    except KeyError:
-        return {}
+def arithmetic_of(row: Mapping[Any, Any]) -> str | None:
+    """The kind of arithmetic of a row's work; None where it names none."""
+    return read_parameters(row["work"]).get(_KIND_OF_FLOPS)
+
+
+def arithmetic_kinds(rows: pandas.DataFrame) -> list[str]:
+    """The kinds of arithmetic of rows of measurements.csv, sorted."""
+    return sorted({kind for work in rows["work"].unique() if (kind := arithmetic_of({"work": work}))})
 
 
 def _energy(row: Mapping[Any, Any]) -> Interval | None:

@@ -11,23 +11,22 @@ import pandas
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import point_text, size_text
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.settings import StudySettings
 
 
-def size_axes(study: StudySettings) -> Sequence[str]:
+def size_axes(study: StudySettings) -> list[str]:
     """The axes that say how large a study's problems are, and which."""
-    return problem_of(study.problem).size_axes
+    return [axis for axis, kind in study.kinds.items() if kind == "size"]
 
 
 def kernel_axes(study: StudySettings) -> list[str]:
     """The axes that say how a kernel is built or launched."""
-    return [axis for axis, of_axis in problem_of(study.problem).axes.items() if of_axis.of_kernel]
+    return [axis for axis, kind in study.kinds.items() if kind == "kernel"]
 
 
 def place_axes(study: StudySettings) -> list[str]:
     """All other axes: kernels are compared at equal values of these."""
-    return [axis for axis, of_axis in problem_of(study.problem).axes.items() if not of_axis.of_kernel]
+    return [axis for axis, kind in study.kinds.items() if kind != "kernel"]
 
 
 def shown_place(data: StudyData) -> dict[str, Any]:

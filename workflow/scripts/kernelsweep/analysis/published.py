@@ -23,18 +23,6 @@ MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
 
 @dataclass(frozen=True)
-class PublishedRatio:
-    """A printed speedup: the reference kernel's time over the kernel's."""
-
-    source: str
-    kernel: str
-    unroll: int
-    reference_kernel: str
-    reference_unroll: int
-    value: float
-
-
-@dataclass(frozen=True)
 class Published:
     """The figures of one publication. An unroll factor is None where the file gives a kernel without one.
 
@@ -46,7 +34,6 @@ class Published:
               device
     times_us  microseconds by (kernel, unroll factor), in the file's order
     metrics   hardware metrics by (kernel, unroll factor, metric)
-    ratios    speedups that a source prints without times
     outputs   the elements that an exchange left by (exchange, arguments), in the file's order
     """
 
@@ -57,7 +44,6 @@ class Published:
     compare: str = "times"
     times_us: Mapping[tuple[str, int | None], float] = field(default_factory=dict)
     metrics: Mapping[tuple[str, int | None, str], float] = field(default_factory=dict)
-    ratios: tuple[PublishedRatio, ...] = ()
     outputs: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
@@ -98,8 +84,7 @@ def load_published(spec: PublishedSettings | None, directory: Path, of_outputs: 
 
     spec        `file` (a CSV in `directory`), `device`, `label`, `compare`; `where` keeps the rows whose columns have
                 the given values (or null); `where_cpu` does so for the rows of the kernel `cpu` (null: they are among
-                the rows of `where`); `where_metrics` adds rows, such as metrics outside the source's table (or null);
-                `ratios`, a file in `directory` with speedups (or null)
+                the rows of `where`); `where_metrics` adds rows, such as metrics outside the source's table (or null)
     of_outputs  whether the file has the outputs of exchanges (columns exchange, arguments, output) or times and
                 metrics (source, kernel, metric, unit, value, and unroll where kernels have factors)
     Raises UserError, naming file and key, when the file or a column is missing, a unit or number cannot be read, no
@@ -147,28 +132,7 @@ def load_published(spec: PublishedSettings | None, directory: Path, of_outputs: 
             for (kernel, unroll, value), unit in zip(of_times, units, strict=True)
         },
         metrics={figure: value for figure, value in values.items() if figure[2] != _TIME_METRIC},
-        ratios=_ratios(directory / str(spec.ratios)) if spec.ratios else (),
     )
-
-
-def _ratios(path: Path) -> tuple[PublishedRatio, ...]:
-    """The speedups that a file says to be about a value; orders without an amount are claims alone."""
-    columns = ("source", "kernel", "unroll", "reference_kernel", "reference_unroll", "value")
-    rows = _chosen_rows(path, {"quantity": "speedup", "relation": "about"}, columns)
-    try:
-        return tuple(
-            PublishedRatio(
-                row["source"],
-                row["kernel"],
-                int(row["unroll"]),
-                row["reference_kernel"],
-                int(row["reference_unroll"]),
-                finite(row["value"]),
-            )
-            for row in rows
-        )
-    except ValueError as error:
-        raise UserError(f"{path}: a ratio can't be read: {error}") from None
 
 
 def _each_once(
@@ -200,10 +164,8 @@ def _chosen_rows(path: Path, where: Mapping[str, Any] | None, columns: Sequence[
 
 def check_published(settings: StudySettings, root: Path, shown: str) -> None:
     """Raise UserError if a file of published figures that a study names doesn't exist."""
-    published = settings.published
-    for key in ("file", "ratios") if published else ():
-        name: str | None = getattr(published, key)
-        if name and not (root / FOLDER / name).is_file():
-            known = sorted(path.name for path in (root / FOLDER).glob("*.csv"))
-            guess = nearest(name, known) or ";"
-            raise UserError(f"{shown}: published.{key} is {name!r}{guess} In {FOLDER}/: {', '.join(known)}.")
+    name = settings.published.file if settings.published else None
+    if name and not (root / FOLDER / name).is_file():
+        known = sorted(path.name for path in (root / FOLDER).glob("*.csv"))
+        guess = nearest(name, known) or ";"
+        raise UserError(f"{shown}: published.file is {name!r}{guess} In {FOLDER}/: {', '.join(known)}.")

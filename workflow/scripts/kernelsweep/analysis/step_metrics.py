@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_reference, has_times
+from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.home import COMMAND, GPU_COMMAND
+from kernelsweep.home import GPU_COMMAND
 from kernelsweep.results import COUNTED, NCU
 
 # The commands that collect metrics.
 PROFILE_COMMAND = f"{GPU_COMMAND} --cores 1 profile"
-COUNT_COMMAND = f"{COMMAND} --cores 2 count"
 
 ANOTHER_BUILD = f"Profiled in another build than the one that was timed: `{PROFILE_COMMAND}` renews it."
 
@@ -104,19 +103,6 @@ def heading(metric: str, unit: str) -> str:
     if metric.endswith(f"_{one}"):
         return title(metric.removesuffix(one) + unit)
     return title(metric) if {unit, one} & set(metric.split("_")) else f"{title(metric)} ({unit})"
-
-
-def why_none(found: pandas.DataFrame, wanted: Sequence[str], device: Mapping[str, Any]) -> str:
-    """Why none of the metrics `wanted` has a value."""
-    if found.empty and not has_times(device):
-        return f"Nothing has been counted for this study ({COUNT_COMMAND})."
-    if found.empty:
-        return f"No hardware counters: this study has not been profiled ({PROFILE_COMMAND})."
-    missing = [name for name in wanted if name not in set(found["metric"])]
-    if missing:
-        return f"Not collected: {', '.join(missing)} (profiling.metrics in config.yaml)."
-    messages = [message for message in found.loc[found["metric"].isin(wanted), "message"] if message]
-    return messages[0] if messages else "The counters have no values at the reference point."
 
 
 def sources(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ class StudyData:
 
     settings      the study's checked settings
     measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries, the
-                  driver and the host
+                  driver and the host. An axis that the study did not have yet when they were measured has no value
     device        the platform's device.json, with what its `by_study` says of this study
     published     published figures of its kernels, or None
     metrics       its rows of metrics.csv
@@ -45,6 +45,9 @@ class StudyData:
 
     def __post_init__(self) -> None:
         one_study(self.measurements)
+        if missing := [axis for axis in self.settings.kinds if axis not in self.measurements]:
+            rows = self.measurements.assign(**dict.fromkeys(missing))
+            object.__setattr__(self, "measurements", rows)
 
     @property
     def title(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.results import PROOF_FAILED
+from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, PROOF_FAILED
 from kernelsweep.sweep.settings import StudySettings
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -105,6 +105,16 @@ def device_text(device: Mapping[str, Any]) -> str:
     if name not in provenance:
         return f"{name} ({provenance})"
     return provenance[:1].upper() + provenance[1:]
+
+
+def limit_kernel(limit: str) -> str:
+    """The value of the column kernel in a limit's rows."""
+    return f"{LIMIT_PREFIX}{limit}" if limit in DRIVER_LIMITS else limit
+
+
+def limit_text(limit: str) -> str:
+    """A limit for readers."""
+    return f"the driver's {limit}" if limit in DRIVER_LIMITS else f"{limit} at its fastest"
 
 
 def status_key(statuses: Sequence[str]) -> str:

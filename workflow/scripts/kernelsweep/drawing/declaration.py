@@ -22,7 +22,7 @@ from typing import Literal, get_args
 from kernelsweep.errors import UserError
 
 # The results that a figure may need.
-Need = Literal["times", "metrics", "published", "outputs", "floats", "libraries"]
+Need = Literal["times", "metrics"]
 
 # The key of a figure's quantity in a study's file, beside those of its axes.
 SHOW = "show"
@@ -36,8 +36,7 @@ class Declaration:
 
     title    its heading on the page of results
     purpose  what it shows, as a part of a sentence
-    needs    the results that it draws. Where a platform has no times, a figure that needs them is left out; a figure
-             that lacks other results says so in its place
+    needs    `times`, without which the figure is left out; `metrics`, to which the page then links
     axes     what a study's file may name axes for, such as x, in `figures: [{lines: {x: n}}]`
     shows_quantity
              whether a study's file may name the quantity that it shows, in `figures: [{lines: {show: energy_mj}}]`
@@ -49,9 +48,11 @@ class Declaration:
     axes: Sequence[str] = ()
     shows_quantity: bool = False
 
-    def heading(self, study_title: str) -> str:
-        """The figure's title for a study: the study's up to its colon, and the figure's own."""
-        return f"{study_title.partition(':')[0]}: {self.title[:1].lower()}{self.title[1:]}"
+    def heading(self, study_title: str, title: str = "") -> str:
+        """The figure's title for a study: the study's up to its colon, and the figure's own or a given one."""
+        words = title or self.title
+        words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
+        return f"{study_title.partition(':')[0]}: {words}"
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -21,31 +20,19 @@ from kernelsweep.drawing import palette
 # give it (WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance).
 DARK_BELOW = 0.18
 LUMINANCE = (0.2126, 0.7152, 0.0722)
+# Below half of the best, no difference matters (%).
+LOWEST = 50.0
 # On a cell whose point is right and lacks the quantity that is shown, such as an energy.
 NO_VALUE = "–"
 
 
-@dataclass(frozen=True)
-class Shades:
-    """How cells are coloured: by percentages from `low` to `high`, in colours on which black digits can be read.
-
-    colours  matplotlib's name of a colour map, and the part of it that is used
-    """
-
-    label: str
-    low: float
-    high: float
-    colours: tuple[str, float, float]
-
-    @property
-    def scale(self) -> matplotlib.cm.ScalarMappable:
-        """The colours by percentage."""
-        name, first, last = self.colours
-        colours = matplotlib.colors.ListedColormap(matplotlib.colormaps[name](numpy.linspace(first, last, 256)))
-        return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(self.low, self.high), colours)
+def shades() -> matplotlib.cm.ScalarMappable:
+    """The colours of percentages, on which black digits can be read."""
+    colours = matplotlib.colors.ListedColormap(matplotlib.colormaps["YlGnBu"](numpy.linspace(0.0, 0.55, 256)))
+    return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(LOWEST, 100.0), colours)
 
 
-def draw_cells(axes: Axes, cells: pandas.DataFrame, shades: Shades) -> None:
+def draw_cells(axes: Axes, cells: pandas.DataFrame) -> None:
     """Cells that are coloured and annotated, hatched with a status's letter, or blank.
 
     cells  a row for each: down and across, the labels of its row and column, ordered categories; shown, its number, NaN
@@ -59,9 +46,9 @@ def draw_cells(axes: Axes, cells: pandas.DataFrame, shades: Shades) -> None:
         annot=shown.astype(float),
         fmt=",.0f",
         annot_kws={"color": palette.BLACK, "va": "center_baseline"},
-        cmap=shades.scale.cmap,
-        vmin=shades.low,
-        vmax=shades.high,
+        cmap=shades().cmap,
+        vmin=LOWEST,
+        vmax=100.0,
         linewidths=0.5,
         linecolor="white",
         cbar=False,

@@ -92,6 +92,7 @@ def _times(outcome: Outcome, work: Mapping[str, Any], device: Mapping[str, Any])
     energy = outcome.energy
     return {
         **_of_peak(time_columns([visit.counted for visit in visits], work, device["peak_bandwidth_gbs"]), work, device),
+        "work": " ".join(f"{unit}={count}" for unit, count in work.items()),
         "clock_mhz": min((visit.clock_mhz for visit in visits if visit.clock_mhz is not None), default=None),
         "temperature_c": max(
             (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None

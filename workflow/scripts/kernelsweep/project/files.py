@@ -21,8 +21,6 @@ PATHS = {
     "proofs_end": "{platform}/proofs/.verdict",
     "findings": "{platform}/sanitizer.{suffix}",
     "sanitizer_end": "{platform}/sanitizer/.verdict",
-    "beside_recordings": "{platform}/beside_recordings.txt",
-    "counted_against_ncu": "recording/{name}/counted.md",
     "comparison": "{platform}/comparison/{file}",
     "history": "{platform}/history/{file}",
     # A kernel's. Journals outlive the jobs that write them, so that the next ones don't measure the same again.
@@ -59,7 +57,6 @@ PATHS = {
     "end": "{scope}/.verdict",
     "index": "index.html",
     "table": "{platform}/studies/{study}/table.{suffix}",
-    "short_table": "{platform}/studies/{study}/table_short.tex",
     "steps": "{platform}/studies/{study}/steps.md",
     "figure": "{platform}/studies/{study}/figures/{file}",
     "accesses": "emulator/studies/{study}/accesses/{name}.svg",

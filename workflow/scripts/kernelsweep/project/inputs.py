@@ -294,21 +294,19 @@ def own_figures(project: Project, study: str) -> list[str]:
 def published_data(project: Project, study: str) -> list[str]:
     """The published figures that a study is compared with."""
     published = project.studies[study].settings.published
-    named = [published.file, published.ratios] if published else []
-    return [f"resources/published/{name}" for name in named if name]
+    return [f"resources/published/{published.file}"] if published else []
 
 
 def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
     """A study's table, the text on its steps, and its figures, on platforms with a clock or without.
 
-    Platform and study stay wildcards. The table comes first: as Markdown, CSV, LaTeX, and in short.
+    Platform and study stay wildcards. The table comes first: as Markdown, CSV and LaTeX.
     """
     drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
     widths, formats = project.config.figure_widths, formats_of(project.config.sweep)
     figures = [file for name in drawn for width in widths for file in file_names(name, width, formats)]
     return [
         *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
-        path("short_table"),
         path("steps"),
         *(path("figure", file=file) for file in (*figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE)),
     ]

@@ -219,7 +219,7 @@ def versioned_kernels(project: Project, platform: str) -> dict[str, list[str]]:
 
 def versioned_studies(project: Project, platform: str) -> dict[str, dict[str, Any]]:
     """The settings of the studies whose kernels compete."""
-    found = settings_by_study(project, platform, ("problem", "reference"))
+    found = settings_by_study(project, platform, ("kinds", "reference"))
     return {study: told for study, told in found.items() if project.studies[study].compares_times}
 
 
@@ -265,7 +265,7 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "problem", "reference", "tied", "limits", "search"),
+            **settings(project, study, "title", "description", "kinds", "reference", "tied", "limits", "search"),
             "names": list(project.studies[study].kernels),
             "gridded": kernels_with_a_grid(project, study),
             "figures": {

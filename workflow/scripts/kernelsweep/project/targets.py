@@ -11,10 +11,9 @@ from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.requests import observed_platforms
-from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.project import inputs, observed
+from kernelsweep.project import inputs
 from kernelsweep.project.files import RESULTS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
@@ -25,8 +24,6 @@ def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [file for platform in project.platforms for file in _results(project, platform)]
     made += [file for platform in project.platforms for file in inputs.joined_metrics(project, platform)]
-    if recordings(project.root):
-        made += [path("beside_recordings", platform=platform) for platform in project.models]
     return made
 
 
@@ -108,8 +105,9 @@ def history(project: Project) -> list[str]:
         raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
     if not any(project.studies[study].compares_times for study in project.config.studies):
         raise UserError("The target history needs a study whose kernels all do the same work; this run has none.")
-    names = ("history.md", "history.csv", *file_names("history", "two_columns"))
-    return [path("history", platform=platform, file=name) for platform in measured for name in names]
+    return [
+        path("history", platform=platform, file=name) for platform in measured for name in ("history.md", "history.csv")
+    ]
 
 
 def profile(project: Project) -> list[str]:
@@ -127,14 +125,6 @@ def prove(project: Project) -> list[str]:
 def count(project: Project) -> list[str]:
     """The emulator's counts and proofs."""
     return [path(name, platform=EMULATOR) for name in ("metrics", "proofs_end")]
-
-
-def counted_against_ncu(project: Project) -> list[str]:
-    """The pages that compare counts with the counters of recordings."""
-    names = observed.profiled_recordings(project)
-    if not names:
-        raise UserError("No recording in resources/recordings/ has counters (metrics.csv.gz) to compare counts with.")
-    return [path("counted_against_ncu", name=name) for name in names]
 
 
 def sanitize(project: Project) -> list[str]:

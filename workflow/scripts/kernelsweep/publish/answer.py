@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 from kernelsweep.analysis.places import place_words
 from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
@@ -15,7 +14,7 @@ from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import configuration_text
-from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size, nearest_peak_share
+from kernelsweep.judge.best.find import Best, Fastest, at_reference_kind, fastest_by_size
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
 from kernelsweep.publish.summary import all_right
 from kernelsweep.sweep.settings import StudySettings
@@ -36,8 +35,7 @@ class StudyAnswer:
     right, run  its points with the right result, and those that were run; without those in `excused`
     excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
-    sizes       the fastest at each size, the smallest first; empty without times
-    shares      the share of the nearest peak of each, or None
+    largest     the fastest at the largest size; None without times
     first       the story's first kernel with a time
     gain        its best time over the fastest at the largest size; None where it has none there
     proven      its kernels that are proven, and all that have a proof; none have for a recording
@@ -52,8 +50,7 @@ class StudyAnswer:
     run: int
     excused: int
     skipped: int
-    sizes: Sequence[Fastest]
-    shares: Sequence[float | None]
+    largest: Fastest | None
     first: str
     gain: Interval | None
     proven: tuple[int, int]
@@ -61,17 +58,11 @@ class StudyAnswer:
     searched: bool
     edited: Sequence[str] = ()
 
-    @property
-    def largest(self) -> Fastest | None:
-        """The fastest at the largest size."""
-        return self.sizes[-1] if self.sizes else None
-
 
 def answers(
     studies: Mapping[str, StudySettings],
     found: Sequence[Best],
     counted: RowCounts,
-    device: Mapping[str, Any],
     proofs: Proofs,
     edited: Sequence[str] = (),
 ) -> list[StudyAnswer]:
@@ -83,7 +74,7 @@ def answers(
     edited   the kernels that were edited after they were recorded, as `study/kernel`
     """
     of_study = [
-        _answer(name, study, found, counted, device, [proof for (of, _), proof in proofs.items() if of == name])
+        _answer(name, study, found, counted, [proof for (of, _), proof in proofs.items() if of == name])
         for name, study in studies.items()
     ]
     since = [name.partition("/") for name in edited]
@@ -95,18 +86,16 @@ def _answer(
     study: StudySettings,
     found: Sequence[Best],
     counted: RowCounts,
-    device: Mapping[str, Any],
     proofs: Sequence[KernelProof],
 ) -> StudyAnswer:
     counts = counted.by_status(name)
     shown = at_reference_kind((best for best in found if best.study == name), study)
-    sizes = fastest_by_size(shown, study)
+    largest = next(reversed(fastest_by_size(shown, study)), None)
     first = next((best.kernel for best in shown if not best.undefined), "")
-    there = next((best for best in shown if sizes and best.kernel == first and best.point == sizes[-1].point), None)
+    there = next((best for best in shown if largest and best.kernel == first and best.point == largest.point), None)
     gain = None
-    if there:
-        fastest = sizes[-1].configuration
-        gain = ratio(over=time_interval(asdict(there.fastest)), under=time_interval(asdict(fastest)))
+    if largest and there:
+        gain = ratio(over=time_interval(asdict(there.fastest)), under=time_interval(asdict(largest.configuration)))
     return StudyAnswer(
         study=name,
         title=study.title,
@@ -114,8 +103,7 @@ def _answer(
         run=counted.run_in(name),
         excused=counted.excused_in(name),
         skipped=counts["skipped"],
-        sizes=sizes,
-        shares=[nearest_peak_share(fastest.configuration, fastest.point, study, device) for fastest in sizes],
+        largest=largest,
         first=first,
         gain=gain,
         proven=(sum(proof.is_proven for proof in proofs), len(proofs)),
@@ -151,28 +139,28 @@ def answer_text(
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     if edited := [f"{one.study}/{kernel}" for one in found for kernel in one.edited]:
         lines.append(f"  recorded before your edit of {list_texts(edited)}")
-    timed = [(one, one.largest, one.shares[-1]) for one in found if one.largest is not None]
+    timed = [(one, one.largest) for one in found if one.largest is not None]
     names = [
         (
             shorten(f"{one.study}, {place_words(largest.point, studies[one.study])}", _LONGEST_CELL, placeholder=" …"),
             largest.kernel + ("*" if largest.ties else ""),
             shorten(configuration_text(largest.configuration), _LONGEST_CELL, placeholder=" …"),
         )
-        for one, largest, _ in timed
+        for one, largest in timed
     ]
     widths = [max(map(len, column)) + 2 for column in zip(_HEADS, *names, strict=True)]
     padded = ["".join(map(str.ljust, row, widths)) for row in (_HEADS, *names)]
     if timed:
         lines += ["", f"  {padded[0]}{'time':>12} {'throughput':>16} {'of peak':>8} {'× first':>8}"]
-    for row, (one, largest, share) in zip(padded[1:], timed, strict=True):
-        gain = f"{one.gain.value:.1f}×" if one.gain else ""
+    for row, (one, largest) in zip(padded[1:], timed, strict=True):
+        gain, share = f"{one.gain.value:.1f}×" if one.gain else "", largest.configuration.peak_fraction
         lines.append(
             f"  {row}{largest.configuration.time_us:>9,.1f} µs {rate_of(largest):>16}"
             f" {f'{share:.1%}' if share is not None else '':>8} {gain:>8}"
         )
-    if any(largest.ties for _, largest, _ in timed):
+    if any(largest.ties for _, largest in timed):
         lines.append("  * others are as fast: see best.md")
-    if searched := [one.study for one, _, _ in timed if one.searched]:
+    if searched := [one.study for one, _ in timed if one.searched]:
         lines.append(f"  of the configurations that a search measured: {', '.join(searched)}")
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [f"  claims: {', '.join(counts)}"] if counts else []
@@ -183,6 +171,6 @@ def answer_text(
 def places_text(found: Sequence[StudyAnswer], page: Path) -> str:
     """The page's address; and where all points are right and have times, what may come next."""
     lines = ["", f"  Page  {page.resolve().as_uri()}"]
-    if all(one.right == one.run for one in found) and any(one.sizes for one in found):
+    if all(one.right == one.run for one in found) and any(one.largest for one in found):
         lines.append(f"  Next  edit a kernel, then: {COMMAND} compare")
     return "\n".join(lines)

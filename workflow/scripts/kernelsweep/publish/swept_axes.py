@@ -109,6 +109,11 @@ def axis_text(axis: str) -> str:
     return AXIS_TITLES.get(axis, axis)
 
 
+def without_unit(text: str) -> str:
+    """A quantity's or an axis' words alone: `bandwidth` of `bandwidth (GB/s)`."""
+    return text.partition(" (")[0]
+
+
 def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:
     """An axis' values in order: numbers by size, kernels in the order of their story."""
     found = set(rows[axis])
@@ -134,7 +139,7 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
 
 def fastest_sentence(data: StudyData) -> str:
     """The fastest configuration where kernels are compared; "" without any."""
-    fastest = fastest_of(best_at(data).values(), data.settings)
+    fastest = fastest_of(best_at(data).values())
     return fastest_text(fastest, data.device) if fastest else ""
 
 

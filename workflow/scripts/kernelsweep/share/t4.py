@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import Row, read_parameters
 
 SCHEMA_VERSION = "1.0.0"
@@ -38,19 +37,20 @@ _MEASUREMENTS = {
 }
 
 
-def t4_files(rows: Iterable[Mapping[str, str]], problem: Problem, device: Mapping[str, Any]) -> dict[str, str]:
+def t4_files(rows: Iterable[Mapping[str, str]], kinds: Mapping[str, str], device: Mapping[str, Any]) -> dict[str, str]:
     """The files of a study's kernels by name: one space of configurations a kernel, problem size and cache state.
 
     rows    the rows of measurements.csv of its kernels
+    kinds   what each of its axes says (StudySettings.kinds)
     device  a device.json
     """
     spaces: dict[str, list[dict[str, Any]]] = {}
     places: dict[str, dict[str, Any]] = {}
     for row in rows:
-        values = _values(row, problem)
-        place = {axis: value for axis, value in values.items() if not problem.axes[axis].of_kernel}
+        values = _values(row, kinds)
+        place = {axis: value for axis, value in values.items() if kinds[axis] != "kernel"}
         name = "-".join([row["kernel"], *(f"{axis}_{value}" for axis, value in place.items())])
-        configuration = {axis: value for axis, value in values.items() if problem.axes[axis].of_kernel}
+        configuration = {axis: value for axis, value in values.items() if kinds[axis] == "kernel"}
         spaces.setdefault(name, []).append(_result(row, configuration))
         places[name] = {"kernel": row["kernel"], "problem": place}
     return {f"{name}.json": _document(results, places[name], device) for name, results in spaces.items()}
@@ -84,16 +84,16 @@ def _result(row: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[st
     }
 
 
-def _values(row: Mapping[str, str], problem: Problem) -> Row:
-    """A row's value on each axis of the problem that it has."""
+def _values(row: Mapping[str, str], axes: Iterable[str]) -> Row:
+    """A row's value on each of these axes that it has."""
     texts = {**row, **read_parameters(row.get("parameters") or "")}
-    return {
-        axis: texts[axis] if of_axis.has_texts else _number(texts[axis])
-        for axis, of_axis in problem.axes.items()
-        if texts.get(axis)
-    }
+    return {axis: _value(texts[axis]) for axis in axes if texts.get(axis)}
 
 
-def _number(text: str) -> int | float:
-    number = float(text)
+def _value(text: str) -> int | float | str:
+    """A number where the text is one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
     return int(number) if number.is_integer() else number

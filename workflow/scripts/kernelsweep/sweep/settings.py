@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import read_values
@@ -466,18 +466,16 @@ class Rival(AxesLayer):
 
 
 class ClaimSettings(SettingsRecord):
-    """A statement about the best configurations."""
+    """A statement about the best configurations. Any further key is an axis of the kernel, or with `reference_`
+    in front, of the reference kernel; on others a kernel is at its fastest."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, str | int | float]
 
     claim: Words
     """The statement as a reader sees it."""
     kernel: str | None = None
     """The kernel that the claim is about; null for the fastest of all kernels."""
-    unroll: Natural = 1
-    """That kernel's unroll factor, in a study with steps."""
-    reference_unroll: Natural = 1
-    """The reference kernel's unroll factor, in a study with steps."""
-    arguments: str = ""
-    """An exchange's arguments, such as delta=2."""
     reference_kernel: str | None = None
     """The kernel, rival or limit (such as limit_copy) that it is compared with; null if a quantity's value itself is
     meant."""
@@ -507,8 +505,6 @@ class PublishedSettings(SettingsRecord):
     """A file in resources/published/."""
     device: Text = ""
     """The device that the figures were measured on."""
-    ratios: str | None = None
-    """A file in resources/published/ with speedups that a source prints without times; or null."""
     label: Text = "published"
     """The source's name in tables and figures."""
     compare: Literal["times", "ratios"] = "times"
@@ -576,8 +572,7 @@ class _Study(AxesLayer):
     """What the device can do at most: copy or fill, the driver's copy or fill of as many bytes as the work has, or a
     kernel of the study."""
     metrics: Names = []
-    """Metrics of config/metrics.yaml. They are the columns of the study's table, in their order, and the panels of the
-    figure metrics."""
+    """Metrics of config/metrics.yaml. They are the columns of the study's table, in their order."""
     profiled: Items[ProfiledPoint] = []
     """More points to profile, besides the study's steps at the reference point."""
     claims: Items[ClaimSettings] = []
@@ -635,7 +630,7 @@ class StudyFile(_Study):
 
 
 class StudySettings(_Study):
-    """A study's settings: what its file says, with the reference point's value on every axis."""
+    """A study's settings: what its file and its problem say, with the reference point's value on every axis."""
 
     stand_ins: ClassVar[Mapping[str, Any]] = {
         "title": "",
@@ -646,3 +641,5 @@ class StudySettings(_Study):
 
     problem: Named
     """The problem file, the study's axes, and the data that it reads."""
+    kinds: Table[str, Literal["size", "kernel", "condition"]] = {}
+    """What each axis says, in the study's order: the problem's size, how a kernel is built or launched, or else."""

@@ -96,7 +96,7 @@ def read_study(name: str, root: Path) -> Study:
             if axis not in axes:
                 guess = nearest(axis, axes) or ";"
                 raise UserError(f"{shown}: {where} has {axis!r}{guess} Axes: {', '.join(axes)}.")
-    settings = settings.changed(reference=_reference(settings, problem))
+    settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
     check_quantities(settings, problem, texts, shown)
     _check_searched(settings, shown)
     for axis in settings.cxx:
@@ -112,6 +112,14 @@ def read_study(name: str, root: Path) -> Study:
     steps = _with_grids(settings.steps, "steps", kernels, shown)
     profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
     return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels)
+
+
+def axis_kinds(problem: Problem) -> dict[str, str]:
+    """What each of a problem's axes says, as StudySettings.kinds has it."""
+    return {
+        axis: "kernel" if of_axis.of_kernel else "size" if axis in problem.size_axes else "condition"
+        for axis, of_axis in problem.axes.items()
+    }
 
 
 def read_kernel(

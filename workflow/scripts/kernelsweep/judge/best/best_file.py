@@ -50,10 +50,9 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
 
 def _entry(configuration: Configuration) -> dict[str, Any]:
     entry = asdict(configuration)
-    if entry["gflops"] is None:
-        del entry["gflops"]
-    if entry["objective"] is None:
-        del entry["objective"]
+    for key in ("gflops", "peak_fraction", "arithmetic", "objective"):
+        if entry[key] is None:
+            del entry[key]
     return {**_keyed(entry.pop("parameters"), _CONFIGURATION_KEYS, "parameters"), **entry}
 
 
@@ -100,6 +99,8 @@ def _configuration(entry: Mapping[str, Any]) -> Configuration:
         parameters=_values(entry, _CONFIGURATION_KEYS, "parameters"),
         **{key: entry[key] for key in ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")},
         gflops=entry.get("gflops"),
+        peak_fraction=entry.get("peak_fraction"),
+        arithmetic=entry.get("arithmetic"),
         objective=Objective(**entry["objective"]) if "objective" in entry else None,
     )
 

@@ -11,18 +11,16 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.objective import COST, cost_interval, with_costs
+from kernelsweep.analysis.objective import COST, arithmetic_of, cost_interval, with_costs
 from kernelsweep.analysis.places import at_place, shown_place, size_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
 from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 
-_THROUGHPUTS = ("bandwidth_gbs", "gflops")
+_RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,8 @@ class Configuration:
     parameters             the values of the axes that say how a kernel is built or launched; grid_size is None if the
                            kernel's launch plan sets it
     bandwidth_gbs, gflops  None where the problem's work names no bytes, or no flops
+    peak_fraction          the share of the device's nearest peak, of memory or of arithmetic; None where none is known
+    arithmetic             the kind of arithmetic of the problem's work; None where that names none
     objective              None where configurations are compared by their times
     """
 
@@ -56,6 +56,8 @@ class Configuration:
     time_high_us: float
     bandwidth_gbs: float | None
     gflops: float | None
+    peak_fraction: float | None
+    arithmetic: str | None = None
     objective: Objective | None = None
 
     @property
@@ -92,15 +94,15 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 
     gridded  the kernels whose grid size is an axis of the sweep
     """
-    of_problem = problem_of(data.settings.problem).axes
-    columns = [axis for axis in ALL_POINT_COLUMNS if axis in of_problem]
-    axes = [*columns, *(axis for axis in of_problem if axis not in columns)]
-    parameters = [axis for axis in axes if of_problem[axis].of_kernel]
+    kinds = data.settings.kinds
+    columns = [axis for axis in ALL_POINT_COLUMNS if axis in kinds]
+    axes = [*columns, *(axis for axis in kinds if axis not in columns)]
+    parameters = [axis for axis in axes if kinds[axis] == "kernel"]
     others = [axis for axis in axes if axis not in parameters]
     rows = with_costs(timed(data.kernel_rows, data.device), data.settings)
     quantity, undefined = objective_of(data.settings), undefined_kernels(data.measurements)
     # The other columns make the order of equal costs reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *_THROUGHPUTS, *COST]].sort_values(["cost", *parameters])
+    ordered = rows[["kernel", *axes, *INTERVAL, *_RATES, "work", *COST]].sort_values(["cost", *parameters])
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered.to_dict("records"):
         places.setdefault((data.kernel_names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
@@ -138,22 +140,20 @@ class Fastest:
     ties: tuple[tuple[str, Configuration], ...]
 
 
-def comparable(found: Iterable[Best], study: StudySettings) -> list[Best]:
+def comparable(found: Iterable[Best]) -> list[Best]:
     """The entries that may be called the fastest: of defined behaviour, and with the first one's kind of arithmetic.
 
     Arithmetic that rounds more, as on tensor cores, solves an easier problem.
 
     found  the kernels' best configurations, in the kernels' order
     """
-    work = problem_of(study.problem).work
     allowed = [best for best in found if not best.undefined]
-    kinds = [work({**best.point, **best.fastest.parameters}).get("arithmetic") for best in allowed]
-    return [best for best, kind in zip(allowed, kinds, strict=True) if kind == kinds[0]]
+    return [best for best in allowed if best.fastest.arithmetic == allowed[0].fastest.arithmetic]
 
 
-def fastest_of(found: Iterable[Best], study: StudySettings) -> Fastest | None:
+def fastest_of(found: Iterable[Best]) -> Fastest | None:
     """The fastest of the kernels' best configurations at one point that are comparable(); None without any."""
-    allowed = comparable(found, study)
+    allowed = comparable(found)
     every = [(best.kernel, one) for best in allowed for one in (best.fastest, *best.ties)]
     if not every:
         return None
@@ -179,19 +179,8 @@ def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Fastest
     limits = study.limits
     for best in (best for best in at_reference_kind(found, study) if best.kernel not in limits):
         by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
-    every = (fastest_of(by_size[size], study) for size in sorted(by_size))
+    every = (fastest_of(by_size[size]) for size in sorted(by_size))
     return [fastest for fastest in every if fastest]
-
-
-def nearest_peak_share(
-    one: Configuration, point: Mapping[str, Any], study: StudySettings, device: Mapping[str, Any]
-) -> float | None:
-    """The share of the nearest peak, of memory or of the work's arithmetic; None where no peak is known.
-
-    point  the values on the axes that the configuration does not choose
-    """
-    work = problem_of(study.problem).work({**point, **one.parameters})
-    return share_of_nearest_peak(one.bandwidth_gbs, one.gflops, work.get("arithmetic"), device)[0]
 
 
 def peak_share(one: Configuration, device: Mapping[str, Any]) -> float | None:
@@ -212,10 +201,19 @@ def _ties(one: Interval, best: Interval) -> bool:
 def _configuration(
     row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool, quantity: Quantity
 ) -> Configuration:
-    values = {name: None if name == "grid_size" and not gridded else row[name] for name in parameters}
+    known = [name for name in parameters if name == "grid_size" or not pandas.isna(row[name])]
+    values = {name: None if name == "grid_size" and not gridded else row[name] for name in known}
     time = time_interval(row)
-    throughputs = {column: None if pandas.isna(row[column]) else float(row[column]) for column in _THROUGHPUTS}
-    return Configuration(values, time.value, time.low, time.high, **throughputs, objective=_objective(row, quantity))
+    rates = {column: None if pandas.isna(row[column]) else float(row[column]) for column in _RATES}
+    return Configuration(
+        values,
+        time.value,
+        time.low,
+        time.high,
+        **rates,
+        arithmetic=arithmetic_of(row),
+        objective=_objective(row, quantity),
+    )
 
 
 def _objective(row: Mapping[Any, Any], quantity: Quantity) -> Objective | None:

@@ -6,12 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.places import size_axes
+from kernelsweep.analysis.places import kernel_axes, size_axes
 from kernelsweep.analysis.words import axis_title, axis_value, device_text, markdown_table, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
-from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size, nearest_peak_share
-from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size
 from kernelsweep.sweep.settings import StudySettings
 
 # More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.
@@ -39,17 +38,16 @@ def best_text(found: Sequence[Best], studies: Mapping[str, StudySettings], devic
     for name, study in studies.items():
         shown = at_reference_kind((best for best in found if best.study == name), study)
         lines += ["", f"## {study.title}", ""]
-        axes = problem_of(study.problem).axes
-        where = reference_text(study, free=[*size_axes(study), *(axis for axis in axes if axes[axis].of_kernel)])
+        where = reference_text(study, free=[*size_axes(study), *kernel_axes(study)])
         if not shown:
             lines.append(f"No kernel of this study was timed with {where}.")
             continue
         lines += [
             f"{where[:1].upper()}{where[1:]}." + _remarks(shown[0].fastest, study),
             "",
-            *_by_size(shown, study, device),
+            *_by_size(shown, study),
             "",
-            *_by_kernel(shown, study, device),
+            *_by_kernel(shown, study),
         ]
     return "\n".join(lines) + "\n"
 
@@ -64,7 +62,7 @@ def _remarks(one: Configuration, study: StudySettings) -> str:
     return text
 
 
-def _by_size(shown: Sequence[Best], study: StudySettings, device: Mapping[str, Any]) -> list[str]:
+def _by_size(shown: Sequence[Best], study: StudySettings) -> list[str]:
     """A row a size: the fastest of all kernels, and those as fast."""
     sizes, every = size_axes(study), fastest_by_size(shown, study)
     if not every:
@@ -73,7 +71,7 @@ def _by_size(shown: Sequence[Best], study: StudySettings, device: Mapping[str, A
         [
             *(axis_value(axis, fastest.point[axis]) for axis in sizes),
             f"`{fastest.kernel}`",
-            *_facts(fastest.configuration, fastest.point, study, device),
+            *_facts(fastest.configuration),
             also_text(fastest),
         ]
         for fastest in every[::-1][:: math.ceil(len(every) / MOST_SIZES)][::-1]
@@ -81,14 +79,14 @@ def _by_size(shown: Sequence[Best], study: StudySettings, device: Mapping[str, A
     return _table({**dict.fromkeys(map(axis_title, sizes), True), "fastest kernel": False}, "as fast", rows)
 
 
-def _by_kernel(shown: Sequence[Best], study: StudySettings, device: Mapping[str, Any]) -> list[str]:
+def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
     """A row a kernel, at the largest size."""
     sizes = size_axes(study)
     largest = max(tuple(best.point[axis] for axis in sizes) for best in shown)
     rows = [
         [
             f"`{best.kernel}`" + (" (undefined behaviour)" if best.undefined else ""),
-            *_facts(best.fastest, best.point, study, device),
+            *_facts(best.fastest),
             ties_text(best),
         ]
         for best in shown
@@ -101,9 +99,8 @@ def _by_kernel(shown: Sequence[Best], study: StudySettings, device: Mapping[str,
 _FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
-def _facts(one: Configuration, point: Mapping[str, Any], study: StudySettings, device: Mapping[str, Any]) -> list[str]:
-    """The columns _FACTS of a configuration at a point."""
-    share = nearest_peak_share(one, point, study, device)
+def _facts(one: Configuration) -> list[str]:
+    """The columns _FACTS of a configuration."""
     return [
         configuration_text(one),
         objective_text(one) or NONE,
@@ -111,7 +108,7 @@ def _facts(one: Configuration, point: Mapping[str, Any], study: StudySettings, d
         f"{one.time_low_us:,.2f}–{one.time_high_us:,.2f}",
         f"{one.bandwidth_gbs:,.0f}" if one.bandwidth_gbs else NONE,
         f"{one.gflops:,.0f}" if one.gflops else NONE,
-        f"{share:.1%}" if share is not None else NONE,
+        f"{one.peak_fraction:.1%}" if one.peak_fraction else NONE,
     ]
 
 

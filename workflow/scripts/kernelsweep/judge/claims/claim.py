@@ -183,6 +183,9 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", [*kernels, *beside])):
             if (named := getattr(entry, side)) is not None:
                 _check_known(named, allowed, f"{key}.{side}")
+        for axis in entry.model_extra or ():
+            axes = next(iter(kernels.values())).problem.axes
+            _check_known(axis.removeprefix(_REFERENCE), [*ClaimSettings.model_fields, *axes], f"{key}: a key")
         for axis in entry.at:
             _check_known(axis, [*settings.reference, "grid_size"], f"{key}.at")
         if not settings.steps:

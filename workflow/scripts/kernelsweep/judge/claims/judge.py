@@ -17,12 +17,11 @@ from kernelsweep.analysis.words import point_text
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import BASELINE_PREFIX, COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
 from kernelsweep.sweep.study_quantities import quantities_of
 
 # What is read of a measurement, besides its axes. Each selection of rows copies all columns, of which there are dozens.
-_READ = ("study", "kernel", "grid_size", "status", "message", "flags", "binary_sha256", *INTERVAL, *ENERGIES)
+_READ = ("study", "kernel", "grid_size", "status", "message", "flags", "binary_sha256", "work", *INTERVAL, *ENERGIES)
 
 # Flags of times that are doubtful beyond their intervals.
 _REMARKS = ("throttled", "other_processes")
@@ -72,8 +71,7 @@ class _Judge:
 
     def __init__(self, data: StudyData, uncertainties: Mapping[str, float]) -> None:
         self._data, self._uncertainties = data, uncertainties
-        axes = problem_of(data.settings.problem).axes
-        self._rows = _by_kernel(data.measurements.filter([*_READ, *axes]))
+        self._rows = _by_kernel(data.measurements.filter([*_READ, *data.settings.kinds]))
         self._metrics = _by_kernel(data.metrics.rows)
         self._found: dict[str, Mapping[str, Any] | NotMeasured] = {}
         self._steps = data.steps
@@ -104,9 +102,9 @@ class _Judge:
         return replace(judged, verdict=verdicts.pop() if len(verdicts) == 1 else NOT_DECIDABLE, elsewhere=known)
 
     def _judged_at(self, claim: Claim, at: Mapping[str, Any]) -> Judged:
-        sides = [_Side(claim.kernel, self._values(claim.values))]
+        sides = [_Side(claim.kernel, claim.values)]
         if claim.reference_kernel:
-            sides.append(_Side(claim.reference_kernel, self._values(claim.reference_values)))
+            sides.append(_Side(claim.reference_kernel, claim.reference_values))
         remarks: list[str] = []
         try:
             if claim.quantity == OUTPUT:
@@ -124,10 +122,6 @@ class _Judge:
             return Judged(claim, UNMEASURED, message=str(reason))
         verdict = decide(claim.relation, measured, float(claim.value), claim.tolerance or 0, len(sides) > 1)
         return Judged(claim, verdict, measured, message="; ".join(filter(None, remarks)))
-
-    def _values(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A side's values; without `steps` a kernel is at its fastest configuration, which `at` may narrow."""
-        return values if self._steps else {}
 
     def _at(self, side: _Side, at: Mapping[str, Any], rows: Mapping[str, pandas.DataFrame]) -> pandas.DataFrame:
         """A side's rows at the reference point with the changes in `at`, in the grid that the study's step gives it."""

@@ -13,13 +13,13 @@ from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, status_key
 from kernelsweep.drawing.declaration import SHOW, Declaration
-from kernelsweep.drawing.heatmap import NO_VALUE, Shades, draw_cells
+from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
 from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, text_width_pt
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
 from kernelsweep.intervals import ratio
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of
+from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 
 FIGURE = Declaration(
     title="Two axes",
@@ -30,8 +30,6 @@ FIGURE = Declaration(
 )
 # The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
 UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
-# Below half of the best, no difference matters. Differences are coloured at least this far to both sides (%).
-OF_THE_BEST, LEAST_DIFFERENCE = Shades("% of the best", 50.0, 100.0, ("YlGnBu", 0.0, 0.55)), 2.0
 # The panel of kernels with one value of y.
 SHARED = "further kernels"
 # The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
@@ -44,7 +42,9 @@ LEAST_ROWS, PANELS_SHARE = 3, 0.87
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """The study's file may name the axes: `heatmap: {x: block_x, y: block_y, show: gflops}`.
 
-    Otherwise the two axes with most effect.
+    Otherwise the two axes with most effect. There is a panel for each kernel, unless the kernel is an axis; kernels
+    with one value of y share a panel. Cells without a time are hatched, with a letter for a status. The best is
+    outlined, and what can't be told apart from it.
     """
     chosen = swept_axes.axes_of_figure(data, "heatmap")
     candidates = [axis for axis in swept_axes.by_effect(data) if axis != KERNEL]
@@ -52,40 +52,17 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     free = [axis for axis in candidates if axis not in chosen.values()]
     x = chosen.get("x") or (free.pop(0) if free else None)
     y = chosen.get("y") or (free.pop(0) if free else None)
-    return heatmap_figure(data, width, FIGURE, x, y, chosen.get(SHOW))
-
-
-def heatmap_figure(
-    data: StudyData,
-    width: Width,
-    declaration: Declaration,
-    x: str | None,
-    y: str | None,
-    show: str | None = None,
-    base: str | None = None,
-) -> Figure:
-    """A panel for each kernel, unless the kernel is an axis; kernels with one value of y share a panel.
-
-    show  the quantity's name; None for the one that tells most
-    base  the value of x by the difference from which cells are coloured; None for their share of the best
-
-    Cells without a time are hatched, with a letter for a status. The best is outlined, and what can't be told apart
-    from it.
-    """
     drawn = list(dict.fromkeys([*filter(None, [x, y]), KERNEL]))
     best, every = swept_axes.best_rows(data, drawn), swept_axes.rows_there(data, drawn)
-    heading = declaration.heading(data.title)
     if best.empty or x is None or y is None:
         reason = swept_axes.no_times(data) if best.empty else "A heat map needs two axes with several values."
-        return empty_figure(Frame(width, heading, "Nothing to draw.", place_caption(data, drawn, "")), reason)
-    shown = swept_axes.shown_quantity(best, data, show)
+        frame = Frame(width, FIGURE.heading(data.title), "Nothing to draw.", place_caption(data, drawn, ""))
+        return empty_figure(frame, reason)
+    shown = swept_axes.shown_quantity(best, data, chosen.get(SHOW))
     values = shown.values if shown.more_is_better else 100 * shown.values.min() / shown.values
     best = best.assign(
         shown=values, shade=100 * values / values.max(), is_outlined=_are_best(data, best, values, (x, y))
     )
-    shades, message = OF_THE_BEST, swept_axes.fastest_sentence(data)
-    if base is not None:
-        best, shades, message = _against(best, x, y, base)
     empty = every.assign(shown=float("nan"), shade=float("nan"), is_outlined=False)
     cells = pandas.concat([best, empty]).drop_duplicates(drawn)
     cells = cells.assign(status=shown_status(cells))
@@ -94,11 +71,14 @@ def heatmap_figure(
     meaning = f"Cells: {unit}, the best over all other axes; outlined: the best and its ties; blank: not in the sweep."
     meaning += f" Hatched: {status_key(sorted(blank - {'ok'}))}." if blank - {"ok"} else ""
     meaning += f" {NO_VALUE}: no {shown.name} is known." if "ok" in blank else ""
-    frame = Frame(width, heading, message, place_caption(data, drawn[:2], meaning))
-    return _maps(frame, _labelled(data, cells, x, y), (axis_text(x), axis_text(y)), shades)
+    axes_texts = (axis_text(x), axis_text(y))
+    words = map(without_unit, (shown.label, *axes_texts))
+    heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
+    frame = Frame(width, heading, swept_axes.fastest_sentence(data), place_caption(data, drawn[:2], meaning))
+    return _maps(frame, _labelled(data, cells, x, y), axes_texts)
 
 
-def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], shades: Shades) -> Figure:
+def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) -> Figure:
     """The panels, as many side by side as have room for their cells."""
     by_panel = cells.groupby("panel", sort=False)
     across, down = by_panel["across"].nunique().max(), max(LEAST_ROWS, by_panel["down"].nunique().max())
@@ -110,14 +90,14 @@ def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], sh
     for panel, axes in grid.axes_dict.items():
         of_panel = cells[cells["panel"] == panel]
         used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
-        draw_cells(axes, of_panel.assign(**used), shades)
+        draw_cells(axes, of_panel.assign(**used))
         # All cells are of one size.
         axes.set(xlim=(0, across), ylim=(down, 0))
     grid.set_axis_labels(*axes_texts)
     if SHARED in grid.axes_dict:
         grid.axes_dict[SHARED].set_ylabel("")
-    bar = figure.colorbar(shades.scale, ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
-    bar.set_label(shades.label)
+    bar = figure.colorbar(shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
+    bar.set_label("% of the best")
     bar.outline.set_visible(False)
     return figure
 
@@ -128,21 +108,6 @@ def _are_best(data: StudyData, best: pandas.DataFrame, values: pandas.Series[Any
         return [*(values == values.max())]
     least = cost_interval(dict(best.iloc[int(values.argmax())]))
     return [ratio(over=cost_interval(row), under=least).low <= 1 for row in best.to_dict("records")]
-
-
-def _against(best: pandas.DataFrame, x: str, y: str, base: str) -> tuple[pandas.DataFrame, Shades, str]:
-    """The cells coloured by the difference from `base` in their row, their colours, and the largest difference."""
-    bases = best[best[x] == base].set_index([KERNEL, y])["shown"]
-    own = bases.reindex(pandas.MultiIndex.from_frame(best[[KERNEL, y]])).to_numpy()
-    best = best.assign(shade=100 * (best["shown"] / own - 1), is_outlined=False)
-    known = best[best["shade"].notna() & (best[x] != base)]
-    far, message = LEAST_DIFFERENCE, f"Nothing beside {base} has a time."
-    if not known.empty:
-        furthest = known.iloc[int(known["shade"].abs().argmax())]
-        far = max(far, abs(furthest["shade"]))
-        where = ", ".join(str(furthest[axis]) for axis in (KERNEL, y, x))
-        message = f"Largest difference from {base}: {furthest['shade']:+.1f}%, of {where}.".replace("-", "−", 1)
-    return best, Shades(f"% over {base}", -far, far, ("PuOr", 0.2, 0.8)), message
 
 
 def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> pandas.DataFrame:

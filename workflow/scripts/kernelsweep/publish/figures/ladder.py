@@ -9,7 +9,6 @@ import pandas
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kernelsweep.analysis.limits import limit_kernel, limit_text
 from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.published import CPU
 from kernelsweep.analysis.reference import undefined_kernels, unproven_kernels
@@ -20,6 +19,8 @@ from kernelsweep.analysis.words import (
     UNDEFINED_NOTE,
     axis_value,
     device_text,
+    limit_kernel,
+    limit_text,
     list_texts,
     reference_text,
     step_name,
@@ -148,7 +149,7 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
         return "Published figures only: this platform has no times of its own."
     left_out = undefined_kernels(table) | unproven_kernels(table)
     if not data.steps:
-        left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values(), data.settings)}
+        left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
     of_study = (table["kind"] == KERNEL_ROW) & ~table["kernel"].isin(left_out)
     allowed = table[of_study & table["time_us"].notna()].sort_values(["time_us", "label"])
     if allowed.empty:

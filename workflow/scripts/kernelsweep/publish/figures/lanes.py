@@ -23,7 +23,6 @@ from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Widt
 FIGURE = Declaration(
     title="Which lane's value lands where",
     purpose="where each lane's value goes",
-    needs=("outputs",),
 )
 # The least width of a picture, and of a cell in print. A picture of more elements takes the whole width.
 PICTURE_IN, CELL_LEAST_PT, MOST_CELLS = 3.3, 11.0, 16

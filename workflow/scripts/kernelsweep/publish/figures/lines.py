@@ -17,7 +17,7 @@ from kernelsweep.drawing.declaration import SHOW, Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure, wrap
 from kernelsweep.drawing.series import draw_lines, facet_grid, line_handles
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of
+from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 
 FIGURE = Declaration(
     title="Lines over an axis",
@@ -44,49 +44,29 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: energy_mj}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
-    where there is one, values of the axis with most effect that has up to MOST_LINES.
+    where there is one, values of the axis with most effect that has up to MOST_LINES. Lines that are alike share one.
+    Points that failed are gaps.
     """
     x, by = _axes(data)
     chosen = swept_axes.axes_of_figure(data, "lines")
-    return lines_figure(data, width, FIGURE, x, by, chosen.get("panel"), chosen.get(SHOW))
-
-
-def lines_figure(
-    data: StudyData,
-    width: Width,
-    declaration: Declaration,
-    x: str,
-    by: str | None,
-    panel: str | None = None,
-    show: str | None = None,
-    further: pandas.DataFrame | None = None,
-) -> Figure:
-    """A line for each value of the axis `by` over the axis x, in a panel for each value of another axis.
-
-    show     the quantity's name; None for the one that tells most
-    further  rows of further lines, with the axes and the column shown
-
-    Lines that are alike share one. Points that failed are gaps.
-    """
+    panel = chosen.get("panel")
     axes = [axis for axis in (x, by, panel) if axis]
     best, every = swept_axes.best_rows(data, axes), swept_axes.rows_there(data, axes)
-    heading = declaration.heading(data.title)
     caption = place_caption(data, axes, "Each point: the best over all other axes.")
     if best.empty:
-        return empty_figure(Frame(width, heading, "No times to draw.", caption), swept_axes.no_times(data))
-    shown = swept_axes.shown_quantity(best, data, show)
+        frame = Frame(width, FIGURE.heading(data.title), "No times to draw.", caption)
+        return empty_figure(frame, swept_axes.no_times(data))
+    shown = swept_axes.shown_quantity(best, data, chosen.get(SHOW))
     failed = every[every["status"] != "skipped"].assign(shown=float("nan"))
     rows = pandas.concat([best.assign(shown=shown.values), failed]).drop_duplicates(axes)
     names = [axis_value(by, name) for name in values_of(best, by, data)] if by else ["best"]
     rows = rows.assign(line=rows[by].map(lambda name: axis_value(by, name)) if by else "best")
-    if further is not None:
-        rows = pandas.concat([rows, further.assign(line=further[by])])
-        names += list(further[by].unique())
     panels = rows[panel].map(lambda name: _panel_name(panel, name)) if panel else ""
     rows = rows.assign(panel=panels)
     groups = _alike(rows, x, names, shown.more_is_better)
     if any(len(group) > 1 for group in groups):
         caption += f" Lines within {ALIKE_WITHIN - 1:.0%} of each other everywhere are one."
+    heading = FIGURE.heading(data.title, f"{without_unit(shown.label)} against {without_unit(axis_text(x))}")
     frame = Frame(width, heading, swept_axes.fastest_sentence(data), caption)
     figure, grid = facet_grid(frame, rows, "panel", sorted(rows["panel"].unique()), PANEL_IN)
     for name, of_panel in grid.axes_dict.items():

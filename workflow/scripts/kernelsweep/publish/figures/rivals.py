@@ -22,7 +22,7 @@ from kernelsweep.drawing.series import draw_lines, facet_grid, line_handles
 FIGURE = Declaration(
     title="Against a library's reduction",
     purpose="speedup over a library's reduction",
-    needs=("times", "libraries"),
+    needs=("times",),
 )
 PANEL_IN = (2.3, 1.8)
 PLACE = ["dtype", "cache", "array_size"]

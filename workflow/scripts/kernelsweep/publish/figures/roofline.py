@@ -11,9 +11,9 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernelsweep.analysis.objective import arithmetic_kinds, arithmetic_of
 from kernelsweep.analysis.places import at_place, kernel_axes, place_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
-from kernelsweep.analysis.roofs import arithmetic_kinds, arithmetic_of
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
@@ -44,7 +44,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     The bytes are those that the problem has to move once: a kernel that moves more lies the lower. The legend has the
     points from the highest down.
     """
-    roofs = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data)}
+    roofs = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data.kernel_rows)}
     heading, caption = FIGURE.heading(data.title), _caption(data, roofs)
     points = _points(data).sort_values("gflops", ascending=False)
     if points.empty:
@@ -77,22 +77,19 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _points(data: StudyData) -> pandas.DataFrame:
     """A row for each point: label, intensity (flops a byte), gflops, bandwidth_gbs, arithmetic."""
-    reference = data.settings.reference
-    place = {axis: reference[axis] for axis in place_axes(data.settings)}
+    place = {axis: data.settings.reference[axis] for axis in place_axes(data.settings)}
     rows = timed(at_place(data.device_rows, place), data.device)
     rows = rows[rows["gflops"].notna() & rows["bandwidth_gbs"].notna()]
     rows = rows[~rows["kernel"].isin(undefined_kernels(data.measurements))]
     rows = rows[rows["kernel"].isin([*data.kernel_names, *data.settings.rival_names])].sort_values("time_us")
-    known = [
-        {str(axis): value for axis, value in row.items() if pandas.notna(value)} for row in rows.to_dict("records")
-    ]
+    kinds = [arithmetic_of(row) for row in rows.to_dict("records")]
     rows = rows.assign(
-        arithmetic=pandas.Series([arithmetic_of({**reference, **row}, data) for row in known], rows.index, "object"),
+        arithmetic=pandas.Series(kinds, rows.index, "object"),
         intensity=rows["gflops"] / rows["bandwidth_gbs"],
     )
     rows = rows.drop_duplicates(["kernel", "arithmetic"])
-    kinds = ", " + rows["arithmetic"].astype("string") if len(arithmetic_kinds(data)) > 1 else ""
-    return rows.assign(label=(rows["kernel"] + kinds).fillna(rows["kernel"]))
+    words = ", " + rows["arithmetic"].astype("string") if len(arithmetic_kinds(data.kernel_rows)) > 1 else ""
+    return rows.assign(label=(rows["kernel"] + words).fillna(rows["kernel"]))
 
 
 def _draw_roofs(

@@ -17,9 +17,6 @@ from kernelsweep.publish.page.embed import Link, link
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
 _COMPARISONS = ("comparison/comparison.md", "history/history.md")
 
-# What a platform's page says of a GPU beside the recordings, a sentence a line.
-BESIDE_RECORDINGS = "beside_recordings.txt"
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -82,7 +79,7 @@ def write(path: Path, text: str) -> None:
 
 def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
     """The page of all pages as HTML."""
-    entries, comparisons, devices = [], [], []
+    entries, comparisons = [], []
     for platform in platforms:
         entries += _entries(platform, results)
         changed = max((platform.changed(study) for study in platform.studies), default=0)
@@ -91,15 +88,7 @@ def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
                 headline = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
                 made = path.stat().st_mtime_ns
                 comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
-        if (beside := platform.folder / BESIDE_RECORDINGS).is_file():
-            devices += beside.read_text(encoding="utf-8").splitlines()
-    return html_text(
-        INDEX_TEMPLATE,
-        "kernelsweep: results",
-        entries=entries,
-        devices=devices or ["No GPU of this machine was held against a recording."],
-        comparisons=comparisons,
-    )
+    return html_text(INDEX_TEMPLATE, "kernelsweep: results", entries=entries, comparisons=comparisons)
 
 
 def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas
 
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, BUILD_COLUMNS, read_parameters
 
 Row = Mapping[str, str]
@@ -48,7 +47,7 @@ def explorer_data(
 ) -> dict[str, Any]:
     """The timed points by study, column by column; studies without any are left out.
 
-    studies  by name: title, problem, reference, tied axes, kernels in order (names), and those with a swept grid
+    studies  by name: title, kinds of axes, reference, tied axes, kernels in order (names), and those with a swept grid
     rows     of measurements.csv
     builds   of builds.csv
     samples  files of samples, samples/<study>/<kernel>.csv, where they are kept
@@ -82,9 +81,9 @@ def _study(
     names = list(dict.fromkeys([*study["names"], *(point["kernel"] for point in points)]))
     remarks = sorted({point["flags"] for point in points})
     axes, at = [], {}
-    for axis, of_axis in problem_of(study["problem"]).axes.items():
+    for axis, kind in study["kinds"].items():
         # A library's and the host's rows have 1 in the columns of how a kernel is launched.
-        has_value = study["names"] if of_axis.of_kernel and axis in ALL_POINT_COLUMNS else names
+        has_value = study["names"] if kind == "kernel" and axis in ALL_POINT_COLUMNS else names
         texts = [_value(axis, point, study["gridded"]) if point["kernel"] in has_value else "" for point in points]
         values = _ordered(set(texts) - {""})
         places = {text: number for number, (text, _) in enumerate(values)} | {"": -1}
@@ -98,7 +97,7 @@ def _study(
                     "numbers": [value if isinstance(value, float) else None for _, value in values],
                     "labels": [axis_value(axis, value) for _, value in values],
                     "reference": places.get(reference, -1),
-                    "of_kernel": of_axis.of_kernel,
+                    "of_kernel": kind == "kernel",
                 }
             )
             at[axis] = [places[text] for text in texts]

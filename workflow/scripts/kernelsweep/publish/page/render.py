@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.analysis.places import place_words, size_axes
+from kernelsweep.analysis.places import place_words
+from kernelsweep.analysis.words import list_texts
 from kernelsweep.judge.best.best_words import also_text, configuration_text
 from kernelsweep.publish.answer import StudyAnswer, rate_of
 from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.facts import Facts
-from kernelsweep.publish.page.markdown import breakable
 from kernelsweep.sweep.settings import StudySettings
 
 
@@ -80,8 +80,8 @@ def render(page: Page) -> str:
         "configuration": configuration_text,
         "rate": rate_of,
         "also": also_text,
+        "listed": list_texts,
         "size": lambda one, study: place_words(one.point, study),
-        "breakable": breakable,
     }
     return html_text(
         PAGE_TEMPLATE,
@@ -89,7 +89,6 @@ def render(page: Page) -> str:
         scripts,
         page=page,
         packed_points=_packed(page.points),
-        matrices=_matrices(page),
         **words,
     )
 
@@ -98,30 +97,3 @@ def _packed(data: Mapping[str, Any]) -> str:
     """Data for a script as compressed JSON, in letters. The same data give the same text."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def _matrices(page: Page) -> list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]]:
-    """The tables of studies by size: their sizes, and their studies with the number of each size's entry.
-
-    Studies with sizes in common stand in one table.
-    """
-    found: list[tuple[list[str], list[tuple[StudyAnswer, Mapping[str, int]]]]] = []
-    for answer in page.answers:
-        sizes = {place_words(one.point, page.settings[answer.study]): number for number, one in enumerate(answer.sizes)}
-        table = next((table for table in found if set(sizes) & set(table[0])), None)
-        if table is None and sizes:
-            found.append((list(sizes), [(answer, sizes)]))
-        elif table is not None:
-            table[1].append((answer, sizes))
-            table[0][:] = sorted({*table[0], *sizes}, key=lambda size: _place(size, page))
-    return found
-
-
-def _place(size: str, page: Page) -> tuple[Any, ...]:
-    """Where a size stands among others."""
-    return next(
-        tuple(one.point[axis] for axis in size_axes(page.settings[answer.study]))
-        for answer in page.answers
-        for one in answer.sizes
-        if place_words(one.point, page.settings[answer.study]) == size
-    )

@@ -87,7 +87,8 @@ def study_figures(
         metrics = results.metrics if "metrics" in declared["needs"] else []
         data = [folder / "table.csv", *results.measurements, *metrics]
         path, script = folder / f"figures/{figure}.svg", Path(declared["file"])
-        embedded.append(embed(path, declared["title"], script, data, results.base, texts[figure]))
+        title = texts[figure]["title"].partition(": ")[2] or declared["title"]
+        embedded.append(embed(path, f"{title[:1].upper()}{title[1:]}", script, data, results.base, texts[figure]))
     return embedded, undrawn
 
 
@@ -111,7 +112,6 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         files={
             "The table": [
                 *(link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")),
-                link(folder / "table_short.tex", base, "TEX for a column"),
             ],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,

@@ -1,4 +1,4 @@
-"""steps.md: for each step of a study's story, its words, time, counters that moved, advice, and changed code."""
+"""steps.md: for each step of a study's story, its words, time, counters that moved, and changed code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import place_text, point_text, reference_text
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.publish.steps.advice import Values, advice
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
@@ -72,7 +71,7 @@ class _Step:
     values      those that tell it from other steps of its kernel
     timed_at    the configuration that was timed, by the axes on which the kernel has several values; "" on a ladder
     counted_at  the configuration whose counters these are, in the same way
-    metrics     by name, with `peak_share` (%) as advice() takes it; without those that are unknown
+    metrics     by name, without those that are unknown
     """
 
     kernel: str
@@ -81,7 +80,7 @@ class _Step:
     timed_at: str
     counted_at: str
     time: Interval | None
-    metrics: Values
+    metrics: Mapping[str, float]
 
 
 def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, str]) -> str:
@@ -129,7 +128,7 @@ def _steps(data: StudyData, found: pandas.DataFrame) -> list[_Step]:
                 timed_at=point_text({axis: point[axis] for axis in axes}) if point else "",
                 counted_at=" ".join(f"{axis}={counted[axis]}" for axis in axes if axis in counted),
                 time=time_interval(point) if point else None,
-                metrics=metrics | _peak_share(point, metrics, data.device),
+                metrics=metrics,
             )
         )
     return steps
@@ -137,14 +136,6 @@ def _steps(data: StudyData, found: pandas.DataFrame) -> list[_Step]:
 
 def _is_timed(point: Mapping[str, Any], data: StudyData) -> bool:
     return data.has_times and point["status"] == "ok" and PROOF_FAILED not in point["flags"].split()
-
-
-def _peak_share(point: Mapping[str, Any] | None, metrics: Values, device: Mapping[str, Any]) -> dict[str, float]:
-    """The larger share (%) of the memory's peak: of the inputs, or of DRAM traffic; empty where neither is known."""
-    rates = [point["bandwidth_gbs"] if point else math.nan, metrics.get("dram_read_throughput", math.nan)]
-    known = [float(rate) for rate in rates if not pandas.isna(rate)]
-    peak = device["peak_bandwidth_gbs"]
-    return {"peak_share": 100 * max(known) / peak} if known and peak else {}
 
 
 def _units(found: pandas.DataFrame, data: StudyData) -> dict[str, str]:
@@ -174,7 +165,7 @@ def _base(steps: Sequence[_Step], number: int, words: Mapping[str, KernelWords])
 
 
 def _findings(steps: Sequence[_Step], step: _Step, base: _Step | None, units: Mapping[str, str]) -> list[str]:
-    """Sentences on a step's time, counters and advice."""
+    """Sentences on a step's time and counters."""
     texts = []
     if step.time and base and base.time:
         gain = ratio(over=base.time, under=step.time)
@@ -184,8 +175,6 @@ def _findings(steps: Sequence[_Step], step: _Step, base: _Step | None, units: Ma
         )
     if base and (moved := _moved(steps, step, base, units)):
         texts.append(f"Moved{_at(step.counted_at)}: {'; '.join(moved)}.")
-    if sentence := advice(step.metrics):
-        texts.append(f"Advice: {sentence}")
     return texts
 
 

@@ -18,9 +18,8 @@ EMPTY = "–"
 # Intervals are about 0.2% of a median, so more digits would be noise.
 _TIME_DIGITS = 4
 
-# The most letters a line in LaTeX: of a heading, of a cell, of a name and of a configuration in a short table, and of a
-# whole tabular on text 16.5 cm wide.
-_HEADING_LETTERS, _CELL_LETTERS, _NAME_LETTERS, _CONFIGURATION_LETTERS, _PAGE_LETTERS = 14, 38, 20, 12, 118
+# The most letters a line in LaTeX: of a heading, of a name, and of a configuration.
+_HEADING_LETTERS, _NAME_LETTERS, _CONFIGURATION_LETTERS = 14, 20, 12
 
 # A number: its digits before and after the point, its uncertainty in the last of them, and its unit.
 _NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)(?:\((\d+)\))?([%×]?)")
@@ -129,47 +128,37 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
     return [f"{heading} {text.title}", *body, text.explanation, ""]
 
 
-def as_latex(text: TableText) -> str:
-    r"""The table for a paper: a `table` environment with caption and label; needs the packages booktabs and siunitx.
+def as_latex(text: TableText | str) -> str:
+    r"""A short table for a column of 3.5 in: a `table` environment with caption and label; a text as a remark.
 
-    The label is `tab:` and the title up to its colon, in lower case: `tab:unrolling`. Columns beyond the page's width
-    stand in further tabulars below the first. The table `below` follows as a `table` of its own, with its title in the
-    label too.
+    Needs the packages booktabs and siunitx. The label is `tab:` and the title up to its colon, in lower case.
     """
-    names = [
-        rf"\texttt{{{escape(kernel)}}}" + (rf"\textsuperscript{{{','.join(map(str, marks))}}}" if marks else "")
-        for kernel, marks in zip(text.kernels, text.marks, strict=True)
-    ]
-    longest = max(map(len, text.kernels)) + 2
-    tables: list[list[Column]] = [[]]
-    used = longest
-    for column in text.columns:
-        width = 2 + max(*(min(len(cell), _CELL_LETTERS) for cell in column.cells), len(_heading_lines(column)[0]))
-        if used + width > _PAGE_LETTERS and tables[-1]:
-            tables.append([])
-            used = longest
-        tables[-1].append(column)
-        used += width
-    lines = [r"% Needs \usepackage{booktabs,siunitx} and text 16.5 cm wide. In two-column text, use table*, not table."]
-    tabulars: list[str] = []
-    for columns in tables:
-        tabulars += ["", r"\medskip"] if tabulars else []
-        tabulars += _tabular(names, columns, text.main_rows)
-    lines += _latex_float(text, _label(text.title), tabulars)
-    if text.below:
-        lines.append(as_latex(text.below).replace("tab:", f"tab:{_label(text.title)}-").partition("\n")[2])
-    return "\n".join(lines)
-
-
-def as_short_latex(text: TableText | str) -> str:
-    r"""A short table for a column of 3.5 in, as as_latex(), labelled `tab:unrolling-short`; a text as a remark."""
     if isinstance(text, str):
         return f"% {text}\n"
     names = [rf"\texttt{{{_stacked(_lines('_', kernel, _NAME_LETTERS), 't', 'l')}}}" for kernel in text.kernels]
     first, *columns = text.columns
     broken = Column(first.header, ["\n".join(_lines("/", cell, _CONFIGURATION_LETTERS)) for cell in first.cells], False)
-    lines = _latex_float(text, f"{_label(text.title)}-short", _tabular(names, [broken, *columns], text.main_rows))
-    return "\n".join([r"% Needs \usepackage{booktabs,siunitx}, and a column 3.5 in wide.", *lines])
+    label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
+    end = "" if text.title.endswith(("?", ".")) else "."
+    return "\n".join(
+        [
+            r"% Needs \usepackage{booktabs,siunitx}, and a column 3.5 in wide.",
+            r"\begin{table}",
+            r"  \centering",
+            rf"  \caption{{{caption(f'{text.title}{end} {text.provenance}')}}}",
+            rf"  \label{{tab:{label}}}",
+            r"  \scriptsize",
+            r"  \setlength{\tabcolsep}{1.5pt}",
+            *(f"  {line}" for line in _tabular(names, [broken, *columns], text.main_rows)),
+            "",
+            r"  \smallskip",
+            r"  \begin{minipage}{\linewidth}\raggedright",
+            f"    {escape(text.explanation)}",
+            r"  \end{minipage}",
+            r"\end{table}",
+            "",
+        ]
+    )
 
 
 def _lines(sign: str, text: str, letters: int) -> list[str]:
@@ -180,32 +169,6 @@ def _lines(sign: str, text: str, letters: int) -> list[str]:
             lines.append("")
         lines[-1] += part
     return lines
-
-
-def _label(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.split(":")[0].lower()).strip("-")
-
-
-def _latex_float(text: TableText, label: str, tables: Sequence[str]) -> list[str]:
-    """The lines of a `table` environment around some tabulars."""
-    end = "" if text.title.endswith(("?", ".")) else "."
-    footnotes = [rf"\textsuperscript{{{mark}}}\,{escape(note)}\\" for mark, note in enumerate(text.notes, start=1)]
-    return [
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{caption(f'{text.title}{end} {text.provenance}')}}}",
-        rf"  \label{{tab:{label}}}",
-        r"  \scriptsize",
-        r"  \setlength{\tabcolsep}{2pt}",
-        *(f"  {line}".rstrip() for line in tables),
-        "",
-        r"  \smallskip",
-        r"  \begin{minipage}{\linewidth}\raggedright",
-        *(f"    {line}" for line in (*footnotes, escape(text.explanation))),
-        r"  \end{minipage}",
-        r"\end{table}",
-        "",
-    ]
 
 
 def _tabular(names: Sequence[str], columns: Sequence[Column], main_rows: int) -> list[str]:
@@ -243,9 +206,9 @@ def _heading_lines(column: Column) -> list[str]:
 
 
 def _cell(text: str, kind: str) -> str:
-    """A cell on as many lines as it needs, such as the output of a whole warp; bare numbers for siunitx."""
+    """A cell on its lines; bare numbers for siunitx."""
     if not kind.startswith("S"):
-        return _stacked([line for part in text.split("\n") for line in textwrap.wrap(part, _CELL_LETTERS)], "t", "l")
+        return _stacked(text.split("\n"), "t", "l")
     found = _NUMBER.fullmatch(text)
     if found is None:
         return f"{{{escape(text)}}}"

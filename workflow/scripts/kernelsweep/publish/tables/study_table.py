@@ -9,19 +9,16 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.limits import limit_kernel
-from kernelsweep.analysis.objective import work_of_row
 from kernelsweep.analysis.places import at_place, kernel_axes, place_axes, shown_place
 from kernelsweep.analysis.published import steps_before
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, edited_kernels, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.analysis.steps import step_labels
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.words import limit_kernel
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import ties_text
 from kernelsweep.judge.best.find import Best, best_at
-from kernelsweep.platforms.arithmetic_peak import share_of_nearest_peak
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import BASELINE_PREFIX, EDITED
 
 # The status of a row whose point was not measured, and of a row that only the publication has.
@@ -36,6 +33,7 @@ _OF_POINT = ("grid_size", "launches", "status", "relative_error", "output", "fla
 _OF_TIME = ("time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "gflops")
 TIME_COLUMNS = (
     *_OF_TIME,
+    "work",
     "peak_fraction",
     "peak_of",
     "speedup",
@@ -73,6 +71,7 @@ _TEXTS = (
     "device",
     "status",
     "peak_of",
+    "work",
     "as_fast",
     "output",
     "published_output",
@@ -139,6 +138,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                  `published_only`; the device of a baseline is the host's processor
       time_us, time_low_us, time_high_us, noise, bandwidth_gbs, gflops
                                  as in measurements.csv; NaN unless the status is `ok`
+      work                       as in measurements.csv
       peak_fraction, peak_of     the share of the device's nearest peak, and which that is
       copy_fraction, ...         the bandwidth over that of each of the study's limits
       speedup, speedup_low, speedup_high
@@ -230,13 +230,11 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
 def _measured(point: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
     """The columns that a row copies from its point; times only where the point is right."""
     known = {axis: value for axis, value in point.items() if not pandas.isna(value)}
-    row = {axis: known[axis] for axis in problem_of(data.settings.problem).axes if axis in known}
+    row = {axis: known[axis] for axis in data.settings.kinds if axis in known}
     row |= {column: known.get(column) for column in _OF_POINT}
     if point["status"] == "ok" and data.has_times:
-        arithmetic = work_of_row(point, data.settings).get("arithmetic")
-        rates = (known.get("bandwidth_gbs"), known.get("gflops"))
-        share, of = share_of_nearest_peak(*rates, arithmetic, data.device)
-        row |= {column: known.get(column) for column in _OF_TIME} | {"peak_fraction": share, "peak_of": of}
+        row |= {column: known.get(column) for column in (*_OF_TIME, "work", "peak_fraction")}
+        row["peak_of"] = known.get("peak_of") or ("memory" if "peak_fraction" in known else "")
     return row
 
 

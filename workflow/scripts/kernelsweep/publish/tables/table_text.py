@@ -8,15 +8,21 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.limits import limit_text
-from kernelsweep.analysis.objective import quantity_of_row
+from kernelsweep.analysis.objective import arithmetic_kinds, quantity_of_row
 from kernelsweep.analysis.places import kernel_axes, shown_place, varied
 from kernelsweep.analysis.published import steps_before
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
-from kernelsweep.analysis.roofs import arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import UNDEFINED_MARK, axis_value, device_text, place_text, reference_text, small_number
+from kernelsweep.analysis.words import (
+    UNDEFINED_MARK,
+    axis_value,
+    device_text,
+    limit_text,
+    place_text,
+    reference_text,
+    small_number,
+)
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
@@ -201,7 +207,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     """Sentences on what the columns hold, and on the fastest configuration where each row is a kernel's."""
     heads = [column.header for column in columns]
     texts = [] if data.has_times or data.compares_outputs else [NO_TIMES_OF_OURS]
-    if "as_fast" in table and (fastest := fastest_of(best_at(data).values(), data.settings)):
+    if "as_fast" in table and (fastest := fastest_of(best_at(data).values())):
         texts += [fastest_text(fastest, data.device), "Each row: the kernel's fastest configuration at this point."]
     texts += [meaning for start, meaning in _MEANINGS.items() if any(head.startswith(start) for head in heads)]
     if any(head.startswith("of ") for head in heads):
@@ -222,7 +228,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
 
 def _peaks(data: StudyData) -> list[str]:
     """What a share of a peak is, where the device has one."""
-    known = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data)}
+    known = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data.kernel_rows)}
     texts = [f"{gflops:,.0f} GFLOP/s of {kind}" for kind, gflops in known.items() if gflops]
     if peak := data.device["peak_bandwidth_gbs"]:
         texts.insert(0, f"memory {peak:,.0f} GB/s")
@@ -307,7 +313,7 @@ _MARKS = {
 
 
 def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
-    """The rows of a study's kernels and of libraries in six columns, for one column of a paper; or why there are none.
+    """The rows of a study's kernels and of libraries for one column of a paper; or why there are none.
 
     The number in brackets behind a time is the longer part of its 95% interval to either side, in units of the time's
     last digit: 25.63(11) covers 25.52 to 25.74.
@@ -325,6 +331,8 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
         Column("of peak (%)", numbers(rows["peak_fraction"] * 100, 1)),
         Column("speedup", numbers(rows["speedup"], 2)),
     ]
+    if "published_speedup" in rows:
+        columns.append(Column("published speedup", numbers(rows["published_speedup"], 2)))
     marks = {flag: mark for flag, mark in _MARKS.items() if rows["flags"].str.contains(flag).any()}
     names = [
         kernel + "".join(sign for flag, (sign, _) in marks.items() if flag in flags)
