@@ -288,7 +288,7 @@ def test_a_study_calls_cublas_with_its_own_arrays_and_its_problem_judges_the_res
         def allocate(self, size: int) -> np.ndarray:
             return super().allocate(size).view(Addressed)
 
-        def parameter_bytes(self, variant: str) -> list[int]:
+        def parameter_types(self, variant: str) -> list[str]:
             return []
 
         def occupancy(self, variant: str, threads: int, shared_bytes: int) -> None:

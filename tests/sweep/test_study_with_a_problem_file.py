@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from checkout import ROOT
 from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
-from kernelsweep.measure.point.fit import of_size
+from kernelsweep.measure.point.fit import of_parameter
 from kernelsweep.observe.chosen_points import nearest_point, points_to_check, searched_points
 from kernelsweep.project.building import compiled_units
 from kernelsweep.project.inputs import observed_build
@@ -416,10 +417,43 @@ def test_arguments_name_what_the_problem_has(load: Callable[..., Project]) -> No
         check_arguments(rival, first, 1, "own.yaml")
 
 
-def test_numbers_take_the_width_of_the_kernels_parameter_and_others_keep_theirs() -> None:
-    assert of_size(-1, 4, "n") == np.int32(-1) and of_size(-1, 4, "n").nbytes == 4  # type: ignore[union-attr]
-    assert of_size(2**32 - 1, 4, "n") == np.uint32(2**32 - 1)
-    assert of_size(0.1, 4, "a") == np.float32(0.1) and of_size(0.1, 8, "a") == np.float64(0.1)
-    for value, size in ((2**32, 4), (np.float64(1.5), 4), (np.int64(1), 4), (np.zeros(3), 4), (np.int8(1), 8)):
-        with pytest.raises(LaunchError, match=r"^kernel: the argument n .* (4|8) bytes|parameter has (4|8)"):
-            of_size(value, size, "kernel: the argument n")
+@pytest.mark.parametrize(
+    ("value", "parameter", "passed"),
+    [
+        (-1, "i4", np.int32(-1)),
+        (2**32 - 1, "u4", np.uint32(2**32 - 1)),
+        (4096 / 1024, "i4", np.uint32(4)),
+        (2, "f4", np.float32(2)),
+        (0.1, "f8", np.float64(0.1)),
+        (True, "f2", np.float16(1)),
+        (-1.25, "b2", np.uint16(0xBFA0)),
+        (0, "p8", np.uint64(0)),
+        (np.float32(0.5), "f4", np.float32(0.5)),
+        (np.complex64(1j), "s8", np.complex64(1j)),
+        (7, "?4", np.uint32(7)),
+        (0.5, "?4", np.float32(0.5)),
+    ],
+)
+def test_a_number_takes_the_type_of_the_kernels_parameter(value: float, parameter: str, passed: np.generic) -> None:
+    found = of_parameter(value, parameter, "k: the argument n")
+    assert isinstance(found, np.generic) and found.tobytes() == passed.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("value", "parameter", "told"),
+    [
+        (2**32, "i4", "is 4294967296, which doesn't fit into the parameter's 4 bytes"),
+        (1e39, "f4", "is 1e+39, which doesn't fit"),
+        (3.9, "i4", "is not whole. The kernel's parameter is a whole number: write // or ceil()"),
+        (1, "p8", "is a number. The kernel's parameter is a pointer"),
+        (np.float64(1.5), "f4", "is of type float64, which has 8 bytes. The kernel's parameter has 4"),
+        (np.int32(1), "f4", "is of type int32. The kernel's parameter is a float"),
+        (np.float32(1), "u4", "is of type float32. The kernel's parameter is a whole number"),
+        (np.int64(1), "p8", "is of type int64. The kernel's parameter is a pointer"),
+        (np.zeros(3), "u8", "is an array. The kernel's parameter is a whole number"),
+        (np.zeros(3), "?4", "is of type array, which has 8 bytes. The kernel's parameter has 4"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(value: Any, parameter: str, told: str) -> None:
+    with pytest.raises(LaunchError, match=re.escape(f"k: the argument n {told}")):
+        of_parameter(value, parameter, "k: the argument n")

@@ -18,9 +18,13 @@
 
 #include "block.hpp"
 
+#include <type_traits>
+
 namespace emulator {
 
 using AnyFunction = void (*)();
+
+template <int exponent_bits> struct SmallFloat; // small_floats.hpp, which few kernels include
 
 // A kernel with its template arguments fixed.
 struct Entry {
@@ -28,7 +32,7 @@ struct Entry {
     AnyFunction kernel;
     AnyFunction thread_main; // calls it with its arguments, once for each thread
     const size_t *parameter_sizes;
-    unsigned parameter_count;
+    const char *parameter_kinds; // one character each, as kind_of() gives them
     size_t bounds; // the threads that its __launch_bounds__ allows a block; 0 without
 };
 
@@ -57,9 +61,27 @@ struct Symbol {
     }
 };
 
+// What a parameter holds: p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a
+// sign, and s a structure.
+template <typename Parameter>
+constexpr char kind_of()
+{
+    if constexpr (std::is_enum_v<Parameter>)
+        return kind_of<std::underlying_type_t<Parameter>>();
+    else if constexpr (std::is_same_v<Parameter, SmallFloat<8>>)
+        return 'b';
+    else if constexpr (std::is_floating_point_v<Parameter> || std::is_same_v<Parameter, SmallFloat<5>>)
+        return 'f';
+    else if constexpr (std::is_integral_v<Parameter>)
+        return std::is_signed_v<Parameter> ? 'i' : 'u';
+    else
+        return std::is_pointer_v<Parameter> ? 'p' : 's';
+}
+
 template <typename... Parameters>
-struct ParameterSizes {
+struct OfParameters {
     static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
+    static constexpr char kinds[sizeof...(Parameters) + 1] = {kind_of<std::remove_cv_t<Parameters>>()..., 0};
 };
 
 struct Launch {
@@ -96,7 +118,7 @@ template <typename... Parameters>
 Entry entry(const char *name, void (*kernel)(Parameters...), size_t bounds = 0)
 {
     return {name, reinterpret_cast<AnyFunction>(kernel), thread_main<Parameters...>,
-            ParameterSizes<Parameters...>::sizes, sizeof...(Parameters), bounds};
+            OfParameters<Parameters...>::sizes, OfParameters<Parameters...>::kinds, bounds};
 }
 
 // What EMULATOR_EXPORT defines.

@@ -10,7 +10,8 @@
 //     const char *emulator_entry_name(unsigned entry)
 //     void *emulator_entry_kernel(unsigned entry)
 //         The kernel's address in memory.
-//     unsigned emulator_parameter_count(unsigned entry)
+//     const char *emulator_parameter_kinds(unsigned entry)
+//         A character for each parameter, as in entries.hpp.
 //     size_t emulator_parameter_size(unsigned entry, unsigned parameter)
 //     void *emulator_symbol(const char *name, size_t *size)
 //         The address of a variable, and its size in bytes; null if no EMULATOR_SYMBOL names it.
@@ -35,7 +36,10 @@ EMULATOR_EXPORTED void *emulator_entry_kernel(unsigned entry)
 {
     return reinterpret_cast<void *>(emulator::exported[entry].kernel);
 }
-EMULATOR_EXPORTED unsigned emulator_parameter_count(unsigned entry) { return emulator::exported[entry].parameter_count; }
+EMULATOR_EXPORTED const char *emulator_parameter_kinds(unsigned entry)
+{
+    return emulator::exported[entry].parameter_kinds;
+}
 EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parameter)
 {
     return emulator::exported[entry].parameter_sizes[parameter];

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import struct
 import subprocess
@@ -121,8 +122,8 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     """The resources of functions by their C++ names, such as ``unrolled<int, Sum, 2u>``.
 
     Keys of a report: symbol (the mangled name), registers (a thread), shared_bytes (static, a block),
-    spill_store_bytes, spill_load_bytes (a thread), parameter_bytes (of each parameter), constant_bytes (of each
-    variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
+    spill_store_bytes, spill_load_bytes (a thread), parameters (as in platforms.platform.Platform), constant_bytes (of
+    each variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
     independent of the others). Raises BuildError for a function that the cubin doesn't have.
     """
     reports: dict[str, dict[str, Any]] = {}
@@ -145,9 +146,12 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
         assert isinstance(table, SymbolTableSection)
         sizes, constants = _parameter_bytes(elf), _constant_bytes(elf, table)
         for symbol, digest in _code_hashes(elf, table, reports).items():
-            known = {"parameter_bytes": sizes.get(symbol, []), "constant_bytes": constants}
-            reports[symbol] |= {**known, "binary_sha256": digest}
-    by_name = dict(zip(map(_plain, _demangled(list(reports))), reports.values(), strict=True))
+            reports[symbol] |= {"constant_bytes": constants, "binary_sha256": digest}
+    by_name = {}
+    for symbol, (name, types) in zip(reports, _demangled(list(reports)), strict=True):
+        known = itertools.zip_longest(types, sizes.get(symbol, []))
+        reports[symbol]["parameters"] = [f"{_kind(kind)}{size}" for kind, size in known if size is not None]
+        by_name[_plain(name)] = reports[symbol]
     return {function: _of_function(function, by_name) for function in functions}
 
 
@@ -246,9 +250,40 @@ def _content_for(symbol: str, section: Section, table: SymbolTableSection) -> by
     return data
 
 
-def _demangled(symbols: Sequence[str]) -> list[str]:
-    """Function names as C++ spells them, without return type and parameters."""
+def _demangled(symbols: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Functions' names as C++ spells them, without return type, and the types of their parameters.
+
+    The symbol of an extern "C" function tells no types.
+    """
     filtered = subprocess.run(
         ["c++filt", *symbols], capture_output=True, encoding="utf-8", check=True
     ).stdout.splitlines()
-    return [re.sub(r"^void |\(.*$", "", name) for name in filtered]
+    return [_name_and_types(name.removeprefix("void ")) for name in filtered]
+
+
+def _name_and_types(text: str) -> tuple[str, list[str]]:
+    """``f<(Op)1>(int, float*)`` as ``f<(Op)1>`` and its types."""
+    depth, ends = 0, [len(text) - 1]
+    for place in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
+        depth += (text[place] in ")>]") - (text[place] in "(<[")
+        if depth == 0 or (depth == 1 and text[place] == ","):
+            ends.append(place)
+        if depth == 0:
+            types = [text[start + 1 : end].strip() for end, start in itertools.pairwise(ends)]
+            return text[:place], [one for one in reversed(types) if one]
+    return text, []
+
+
+def _kind(cxx: str | None) -> str:
+    """A parameter's kind by its C++ type, as in platforms.platform.Platform."""
+    if cxx is None:
+        return "?"
+    if cxx.endswith("*"):
+        return "p"
+    if cxx in ("float", "double", "__half"):
+        return "f"
+    if cxx == "__nv_bfloat16":
+        return "b"
+    if cxx == "bool" or cxx.startswith("unsigned "):
+        return "u"
+    return "i" if cxx.removeprefix("signed ") in ("char", "short", "int", "long", "long long") else "?"

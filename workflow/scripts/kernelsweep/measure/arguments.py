@@ -47,12 +47,12 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
 
 
 def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance: Instance) -> None:
-    """Raise UserError where a point's arguments or constants have other sizes than the compiled kernel's parameters.
+    """Raise UserError where a point's arguments or constants don't fit the compiled kernel's parameters.
 
     launches  the kernel's
     instance  the problem's at the point
 
-    The sizes stand in a cubin. The emulator's kernels are asked for theirs at their first launch, as are kernels that
+    These stand in a cubin. The emulator's kernels are asked for theirs at their first launch, as are kernels that
     are compiled while they are measured.
     """
     if not task.binary:
@@ -65,7 +65,7 @@ def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance
             report = task.variants[function]
             known = {**scalars, **arrays}
             values = [known[name] if isinstance(name, str) else name for name in launch.arguments]
-            _check_parameters(function, launch.arguments, values, report.get("parameter_bytes", []))
+            _check_parameters(function, launch.arguments, values, report.get("parameters", []))
             for name in set(plan.constants) & set(report.get("constant_bytes", [])):
                 bytes_of_values = arrays[name].size * arrays[name].dtype.itemsize
                 check_constant(name, bytes_of_values, report["constant_bytes"][name])
@@ -73,10 +73,10 @@ def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance
         raise UserError(f"{task.launches['place']}: {error} (at {point}).") from error
 
 
-def _check_parameters(function: str, names: Sequence[Any], values: Sequence[Any], sizes: Sequence[int]) -> None:
+def _check_parameters(function: str, names: Sequence[Any], values: Sequence[Any], parameters: Sequence[str]) -> None:
     """Raise MisfitError for arguments that fit at no point. A number that is too large at one may fit at others."""
     try:
-        fitting(function, names, values, sizes)
+        fitting(function, names, values, parameters)
     except MisfitError:
         raise
     except LaunchError:

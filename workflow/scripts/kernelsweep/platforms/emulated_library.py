@@ -32,6 +32,7 @@ class EmulatedLibrary:
         # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
+        self._library.emulator_parameter_kinds.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
         self._library.emulator_symbol.restype = ctypes.c_void_p
         self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
@@ -94,12 +95,10 @@ class EmulatedLibrary:
             reason = message.value.decode(errors="replace")
             raise LaunchError(reason)
 
-    def parameter_bytes(self, entry: int) -> list[int]:
-        """The size of each of an entry's parameters."""
-        return [
-            self._library.emulator_parameter_size(entry, parameter)
-            for parameter in range(self._library.emulator_parameter_count(entry))
-        ]
+    def parameter_types(self, entry: int) -> list[str]:
+        """What an entry's parameters hold, as in platforms.platform.Platform."""
+        kinds = self._library.emulator_parameter_kinds(entry).decode()
+        return [f"{kind}{self._library.emulator_parameter_size(entry, place)}" for place, kind in enumerate(kinds)]
 
     def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes of a variable that the unit names for the host. Raises LaunchError where it names none."""
@@ -110,7 +109,7 @@ class EmulatedLibrary:
         return np.ctypeslib.as_array((ctypes.c_uint8 * size.value).from_address(address))
 
     def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
-        expected = self.parameter_bytes(entry)
+        expected = [int(parameter[1:]) for parameter in self.parameter_types(entry)]
         given = [ctypes.sizeof(value) for value in values]
         if given != expected:
             raise LaunchError(

@@ -91,9 +91,9 @@ class EmulatorPlatform:
             name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
         }
 
-    def parameter_bytes(self, variant: str) -> Sequence[int]:
+    def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
-        return self._libraries[unit].parameter_bytes(entry)
+        return self._libraries[unit].parameter_types(entry)
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         unit, _ = self._entries[variant]

@@ -244,9 +244,9 @@ class GpuPlatform:
         for name in loaded:
             self._most_shared_bytes.pop(name, None)
 
-    def parameter_bytes(self, variant: str) -> Sequence[int]:
-        sizes: Sequence[int] = self._variants[variant].get("parameter_bytes", [])
-        return sizes
+    def parameter_types(self, variant: str) -> Sequence[str]:
+        known: Sequence[str] = self._variants[variant].get("parameters", [])
+        return known
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         try:

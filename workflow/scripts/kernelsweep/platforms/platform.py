@@ -129,8 +129,12 @@ class Platform(Protocol):
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary, in addition to those before; `variants` as in its report."""
 
-    def parameter_bytes(self, variant: str) -> Sequence[int]:
-        """The size of each of a function's parameters, by its key among the variants; empty where nothing tells."""
+    def parameter_types(self, variant: str) -> Sequence[str]:
+        """What a function's parameters hold, each a kind and its bytes, such as p8 and f4; empty where nothing tells.
+
+        Kinds are p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a sign, s a
+        structure, and ? what nothing tells.
+        """
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         """Copy values to the start of a variable in a function's constant memory, and fill the rest of it with ones.

@@ -107,7 +107,7 @@ class PointRun:
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
         """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
         found = [self.memory.argument(value, place) for value in launch.arguments]
-        return fitting(launch.function, launch.arguments, found, self.platform.parameter_bytes(launch.function))
+        return fitting(launch.function, launch.arguments, found, self.platform.parameter_types(launch.function))
 
     def earlier(self) -> PointRun:
         """The same point with the earlier version of its kernel, which the platform has loaded."""
