@@ -47,7 +47,7 @@ from kernelsweep.measure.worker import process
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
-from kernelsweep.platforms.processes import PROCESS_NAME
+from kernelsweep.processes import PROCESS_NAME
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_sweep import PlannedPoint

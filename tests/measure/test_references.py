@@ -34,7 +34,7 @@ def outputs(n):
 
 def reference(a, n):
     with open("calls", "a") as calls:
-        calls.write(f"{n} {os.getpid()}\\n")
+        calls.write(f"{n} {os.getppid()}\\n")
     if n > 64:
         raise ValueError("too large")
     time.sleep(0.2)
@@ -101,16 +101,26 @@ def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited
     named = {"file": "problem.py", "axes": {"n": False, "block": False}, "data": []}
     points = planned(Point({"n": 4, "block": 1}), Point({"n": 6, "block": 1}))
 
-    def check(arguments: list[str | int], parameters: list[int], constant: int = 48) -> None:
-        variants = {"k": {"parameter_bytes": parameters, "constant_bytes": {"a": constant, "other": 4}}}
+    def check(arguments: list[str | int], parameters: list[str], constant: int = 48) -> None:
+        variants = {"k": {"parameters": parameters, "constant_bytes": {"a": constant, "other": 4}}}
         prepare(task_of(named, variants, arguments, ["a"]), points, False)
 
-    check(["b", "a", "s", "n"], [8, 8, 8, 4])
+    check(["b", "a", "s", "n"], ["p8", "p8", "i8", "i4"])
     for arguments, parameters, constant, message in (
-        (["b", "a"], [8, 8, 4], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 4, block 1)."),
-        (["b", "s"], [8, 4], 48, "k: the argument s is of type int64, which has 8 bytes. The kernel's parameter has 4"),
-        (["b", "a"], [8, 4], 48, "k: the argument a is of type array, which has 8 bytes. The kernel's parameter has 4"),
-        (["b", "a"], [8, 8], 40, "a in constant memory has 40 bytes, its values have 48 (at n 6, block 1)."),
+        (["b", "a"], ["p8", "p8", "i4"], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 4, block 1)."),
+        (
+            ["b", "s"],
+            ["p8", "i4"],
+            48,
+            "k: the argument s is of type int64, which has 8 bytes. The kernel's parameter has 4",
+        ),
+        (
+            ["b", "a"],
+            ["p8", "?4"],
+            48,
+            "k: the argument a is of type array, which has 8 bytes. The kernel's parameter has 4",
+        ),
+        (["b", "a"], ["p8", "p8"], 40, "a in constant memory has 40 bytes, its values have 48 (at n 6, block 1)."),
     ):
         with pytest.raises(UserError) as error:
             check(arguments, parameters, constant)

@@ -24,6 +24,7 @@ rule check_problem:
             }
         ),
         seed=config["seed"],
+        seconds=config["measuring"]["timeout_seconds"],
         code=code_of("measure/check_problem.py"),
     script:
         "../scripts/measure/check_problem.py"

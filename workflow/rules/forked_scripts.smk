@@ -7,6 +7,8 @@ import sys
 import tempfile
 
 from kernelsweep.fork_server import ForkServer
+from kernelsweep.logs import end_log
+from kernelsweep.running import FOLDER_OF_NOTES, running_in
 
 FORK_SERVER = ForkServer()
 
@@ -25,9 +27,26 @@ def execute_in_fork(execute_script, script, file, edit):
     environment = {**os.environ, **threads}
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
-        status = FORK_SERVER.run(file, script.rulename, {**environment, "TMPDIR": folder})
+        environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder}
+        status = FORK_SERVER.run(file, script.rulename, environment, SlowCalls(folder).tell)
+        if status < 0 and script.log:
+            end_log(script.log[0], script.rulename, status, folder)
     if status:
         raise subprocess.CalledProcessError(status, [sys.executable, file])
+
+
+class SlowCalls:
+    """Tells of functions of the user's that run long in a job, each time after twice as long."""
+
+    def __init__(self, notes):
+        self.notes = notes
+        self.next_notice = {}
+
+    def tell(self):
+        for what, seconds in running_in(self.notes):
+            if seconds > self.next_notice.get(what, 30):
+                self.next_notice[what] = 2 * seconds
+                logger.info(f"{what} has run for {seconds:.0f} s", extra=OURS)
 
 
 patch(
@@ -44,5 +63,6 @@ patch(
         "threads",
         "resources",
         "rulename",
+        "log",
     ],
 )

@@ -8,9 +8,17 @@ from pathlib import Path
 # The error numbers of a full disk, an exhausted quota, and the shell's limit on file sizes (ulimit -f).
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
+_LONGEST_MESSAGE = 100_000  # characters, as of a compiler's errors
+
 
 class UserError(Exception):
-    """A mistake that the user can correct. Its text is the whole message, which is shown without a traceback."""
+    """A mistake that the user can correct. Its text is the whole message, which is shown without a traceback.
+
+    What it quotes of a user's file or of a compiler can't steer the terminal.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(readable(message, _LONGEST_MESSAGE))
 
 
 class BuildError(UserError):
@@ -23,6 +31,20 @@ class LaunchError(Exception):
 
 class MisfitError(LaunchError):
     """A launch's arguments don't fit the kernel's parameters, or its constants the variables; whatever the point."""
+
+
+def readable(text: str, longest: int = 4_000) -> str:
+    """A text of the user's code or of a compiler for terminals and tables: cut, and without control characters."""
+    shown = "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text[: longest + 1])
+    return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
+
+
+def shown_value(value: object) -> str:
+    """A value of the user's in a message."""
+    try:
+        return readable(repr(value), 120)
+    except Exception:  # Of a class of the user's own, or an integer of 5,000 digits.
+        return f"an object of type {type(value).__name__}"
 
 
 def first_error(message: str) -> str:

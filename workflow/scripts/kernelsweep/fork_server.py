@@ -26,7 +26,7 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from select import select
 from typing import Any, NoReturn
@@ -34,6 +34,7 @@ from typing import Any, NoReturn
 _TASKS = Path("/proc/self/task")
 _PR_SET_NAME = 15  # linux/prctl.h
 _LONGEST_REQUEST = 1 << 20
+_SECONDS_BETWEEN_CALLS = 5.0
 
 
 def thread_count() -> int:
@@ -60,11 +61,14 @@ class ForkServer:
                 self._server.wait()
                 self._control = self._server = None
 
-    def run(self, script: str, name: str, environment: Mapping[str, str]) -> int:
+    def run(
+        self, script: str, name: str, environment: Mapping[str, str], waiting: Callable[[], None] = lambda: None
+    ) -> int:
         """Run a Python file as __main__ in this process' folder. Returns its exit status, negative for a signal.
 
         name         of the fork in lists of processes, of which 15 characters are shown; a new Python keeps its own
         environment  all environment variables
+        waiting      is called every few seconds
 
         Raises ConnectionError if the server has ended or died.
         """
@@ -76,6 +80,8 @@ class ForkServer:
             with ours.makefile("rw", encoding="utf-8") as stream:
                 stream.write(json.dumps(request) + "\n")
                 stream.flush()
+                while not select([ours], [], [], _SECONDS_BETWEEN_CALLS)[0]:
+                    waiting()
                 status = stream.readline()
         if not status:
             raise ConnectionError(f"the process that starts jobs died while {name} ran")

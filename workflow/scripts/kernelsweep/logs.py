@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TextIO
 
 from kernelsweep.errors import FULL, UserError, unwritable
+from kernelsweep.running import how_it_ended, running_in
 
 # The exit status of a job whose last words are a sentence for the user; and the line above it in the log.
 SAID = 3
 _HEADING = "\nWhat to mend:\n"
+_KEPT = "Every finished point is kept; the same command goes on from there."
 # More of a log's end than a sentence has, bytes.
 _TAIL = 16_384
 
@@ -52,6 +54,8 @@ def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
         return
     except UserError as error:
         sentence, shown = str(error), not is_answer
+    except MemoryError as error:
+        sentence, shown = f"This machine's memory ran out: {error or 'it tells no more'}. {_KEPT}", True
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
             sentence, shown = str(unwritable(error.filename or path, error)), True
@@ -68,6 +72,17 @@ def _say(terminals: Iterable[TextIO], message: str, heading: str) -> None:
     with suppress(OSError):  # The log may be on the full disk, too.
         sys.stdout.flush()
         print(heading + message, file=sys.stderr, flush=True)
+
+
+def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
+    """Say at the end of a log that its job's process was killed, and what of the user's code ran in it.
+
+    status  its exit status
+    notes   the folder of its notes (running.py)
+    """
+    inside = "".join(f", while it ran {what}" for what, _ in running_in(notes)[:1])
+    with suppress(OSError), open(path, "a", encoding="utf-8") as log:
+        log.write(f"\n{_HEADING}The job {job} was {how_it_ended(status)}{inside}. {_KEPT}\n")
 
 
 def read_sentence(path: str | Path) -> str | None:

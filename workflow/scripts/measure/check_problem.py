@@ -2,7 +2,8 @@
 and of each rival's call.
 
 A mistake ends the run before anything is built. What the problem's check of results could not see is told on the
-terminal, and in the output: one sentence a line.
+terminal, and in the output: one sentence a line. The functions run in a process of their own, which may die, and may
+not take longer than a point.
 """
 
 from pathlib import Path
@@ -10,11 +11,14 @@ from pathlib import Path
 from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.logs import logged
 from kernelsweep.measure.arguments import check_arguments
+from kernelsweep.running import in_child
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import Rival
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal:
+
+def found_doubts() -> str:
+    """The doubts about the check, one a line."""
     file, seed, doubts = f"config/studies/{snakemake.wildcards.study}.yaml", snakemake.params.seed, {}
     for each in snakemake.params.kernels:
         kernel = kernel_of_job(
@@ -29,6 +33,10 @@ with logged(snakemake.log[0]) as terminal:
         for rival, call in snakemake.params.rivals.items():
             called = as_kernel(rival, kernel.problem, Rival.of_job(call), f"{file}: rivals")
             check_arguments(called, point, seed, file)
-    told = "".join(f"{doubt}\n" for of_data in doubts.values() for doubt in of_data)
+    return "".join(f"{doubt}\n" for of_data in doubts.values() for doubt in of_data)
+
+
+with logged(snakemake.log[0]) as terminal:
+    told = in_child(found_doubts, snakemake.input.problem[0], snakemake.params.seconds)
     print(told, end="", file=terminal)
     Path(snakemake.output[0]).write_text(told, encoding="utf-8")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
+from kernelsweep.errors import readable
 from kernelsweep.intervals import Interval
 from kernelsweep.platforms.platform import MemoryMistake
 
@@ -60,6 +61,8 @@ class Visit:
         return [time_us for number, time_us in enumerate(self.samples) if number not in set_aside]
 
 
+_LONGEST_MESSAGE = 2_000  # characters; the end of a run shows several
+
 # Failures that a machine may cause: another process has its memory, or ends ours.
 _OF_MACHINE = ("launch_failed", "timed_out", "out_of_memory")
 
@@ -93,6 +96,9 @@ class Outcome:
     once_wrong: str = ""
     is_repeated: bool = False
     before_binary: str = ""
+
+    def __post_init__(self) -> None:
+        self.message = readable(self.message, _LONGEST_MESSAGE)
 
     @property
     def may_pass(self) -> bool:

@@ -10,7 +10,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from kernelsweep.errors import UserError
@@ -19,8 +20,9 @@ from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.platforms.processes import end_with_parent
 from kernelsweep.problems.problem_file import Data, Problem, problem_of
+from kernelsweep.processes import end_with_parent
+from kernelsweep.running import in_child
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
@@ -188,8 +190,16 @@ def _begin(*job: Any) -> None:
 
 
 def _compute(wanted: _Wanted) -> None:
-    """Compute a reference, and leave it in the problem's store."""
+    """Compute a reference in a process of its own, and leave it in the problem's store.
+
+    Where there is no memory for it, the point is tried without, and says so in its row.
+    """
     task, has_clock, memory = _compute.job  # type: ignore[attr-defined]
+    with suppress(MemoryError):
+        in_child(partial(_leave, task, wanted, has_clock, memory), problem_of(task.problem).name)
+
+
+def _leave(task: KernelTask, wanted: _Wanted, has_clock: bool, memory: _MemoryBudget) -> None:
     problem, seed = problem_of(task.problem), task.protocol.seed
     points, is_second = wanted
     instance = problem.instance(task.kernel, points[0], second_seed(seed) if is_second else seed)

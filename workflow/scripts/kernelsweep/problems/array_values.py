@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, nearest, shown_value
 from kernelsweep.problems.problem import Scalar
 
 _TYPES = (
@@ -112,9 +112,9 @@ def read_declared(value: Any, where: str) -> ArrayValue:
     try:
         initial = np.array(value[2], dtype).reshape(1)
     except (OverflowError, TypeError, ValueError) as error:
-        raise UserError(f"{where}: the initial value {value[2]!r} is no {dtype}.") from error
+        raise UserError(f"{where}: the initial value {shown_value(value[2])} is no {dtype}.") from error
     if dtype.kind in "biu" and initial[0] != value[2]:
-        raise UserError(f"{where}: the initial value {value[2]!r} is no {dtype}.")
+        raise UserError(f"{where}: the initial value {shown_value(value[2])} is no {dtype}.")
     return ArrayValue(dtype, shape, initial)
 
 
@@ -139,7 +139,7 @@ def read_shape(shape: Any, where: str) -> tuple[int, ...]:
     if all(isinstance(side, int | np.integer) and not isinstance(side, bool) and side > 0 for side in sides):
         return tuple(int(side) for side in sides)
     hint = " Use // instead of /." if any(isinstance(side, float) for side in sides) else ""
-    raise UserError(f"{where} has the shape {shape!r}. Allowed: integers above 0.{hint}")
+    raise UserError(f"{where} has the shape {shown_value(shape)}. Allowed: integers above 0.{hint}")
 
 
 def read_dtype(given: Any, where: str) -> np.dtype[Any]:
@@ -157,7 +157,7 @@ def read_dtype(given: Any, where: str) -> np.dtype[Any]:
     except TypeError as error:
         guess = nearest(str(given), (*_TYPES, *_SMALL_TYPES)) or ";"
         raise UserError(
-            f"{where} has the type {given!r}{guess} Allowed: {', '.join(_TYPES + _SMALL_TYPES)}."
+            f"{where} has the type {shown_value(given)}{guess} Allowed: {', '.join(_TYPES + _SMALL_TYPES)}."
         ) from error
     if dtype.name not in _TYPES and not _is_small(dtype):
         raise UserError(f"{where} has the type {dtype}. Allowed: {', '.join(_TYPES + _SMALL_TYPES)}.")

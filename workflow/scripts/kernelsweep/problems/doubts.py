@@ -16,10 +16,11 @@ def doubts(instance: FileInstance, point: Point) -> list[str]:
     """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
 
     The mistakes are those of plain_mistakes(), memory left as it was before the run, and the loss of an input's last
-    element. The reference is computed once for each input, so that the
-    point should be a small one. Raises UserError where a function of the file is wrong.
+    element. The reference is computed once for each input, so that the point should be a small one. Raises UserError
+    where a function of the file is wrong, and where this machine has no memory for the outputs.
     """
-    where = f"{instance.functions['outputs'].module.shown}, at {' '.join(f'{a}={v}' for a, v in instance.axes.items())}"
+    instance.check()
+    where = f"{instance.functions['outputs'].module.shown}, at {instance.place}"
     faked = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
     return [
         *(f"{where}: {told} would pass. The inputs or the check can't show this mistake there." for told in faked),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.code_hash import code_hash
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, shown_value
 from kernelsweep.problems.array_values import (
     ArrayValue,
     read_compared,
@@ -94,6 +95,11 @@ class FileInstance:
     store: ReferenceStore | None
     _bounds: dict[int, dict[str, ArrayValue]] = field(default_factory=dict)
 
+    @property
+    def place(self) -> str:
+        """The values of its axes, for messages."""
+        return " ".join(f"{axis}={value}" for axis, value in self.axes.items())
+
     @cached_property
     def expected(self) -> dict[str, ArrayValue]:
         """The reference's arrays. Raises UserError."""
@@ -123,6 +129,21 @@ class FileInstance:
             _ = self.expected
             if not self._asks_for_roundings:
                 _ = self.bounds(), self.limits()
+
+    def check(self) -> None:
+        """Raise UserError for arrays that this machine has no memory for, and for a reference of other arrays."""
+        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        for function, arrays in (("outputs", self.outputs), ("scratch", self.scratch)):
+            for name, array in arrays.items():
+                size = array.size * array.dtype.itemsize
+                if size > room:
+                    raise UserError(
+                        f"{self.functions[function].shown}: {name} has {size / 2**30:,.0f} GiB at {self.place}, more "
+                        f"than this machine's memory of {room / 2**30:,.0f} GiB. Give the study a smaller point."
+                    )
+        if {"mistake", "result"}.isdisjoint(self.functions):
+            self._check_names_and_shapes(self.outputs)
+            _ = self.bounds()
 
     def arrays(self, point: Point) -> dict[str, Array]:
         """See problem.Instance."""
@@ -194,7 +215,9 @@ class FileInstance:
         if "mistake" in self.functions:
             mistake = self._call("mistake", {**found, "outputs": found})
             if mistake is not None and not (isinstance(mistake, str) and mistake):
-                raise UserError(f"{self.functions['mistake'].shown} returns {mistake!r}. Allowed: a sentence, or None.")
+                raise UserError(
+                    f"{self.functions['mistake'].shown} returns {shown_value(mistake)}. Allowed: a sentence, or None."
+                )
             return Judgement(mistake)
         compared = self._compared(found)
         bounds = self.bounds(depth)

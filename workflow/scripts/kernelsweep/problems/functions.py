@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, nearest, shown_value
 from kernelsweep.problems.user_module import UserModule
 
 # What each function may name besides axes. `inputs` and `outputs` stand for all of them by name, and for each by its
@@ -54,9 +54,12 @@ class UserFunction:
         return f"{self.module.shown}: {self.name}"
 
     def call(self, axes: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-        """What it returns for values of axes, and for what else it may name. Raises UserError where it raises."""
+        """What it returns for values of axes, and for what else it may name. Raises UserError where it raises.
+
+        axes  all that the data depends on, for messages
+        """
         arguments = {name: value for name, value in {**axes, **given}.items() if name in self.parameters}
-        at = ", ".join(f"{name}={axes[name]}" for name in self.parameters if name in axes)
+        at = ", ".join(f"{name}={value}" for name, value in axes.items())
         return self.module.call(self.name, arguments, at)
 
 
@@ -111,7 +114,7 @@ def _read_function(module: UserModule, name: str) -> UserFunction:
     try:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError) as error:
-        raise UserError(f"{module.shown}: {name} is {value!r}. It has to be a function.") from error
+        raise UserError(f"{module.shown}: {name} is {shown_value(value)}. It has to be a function.") from error
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise UserError(f"{module.shown}: {name} takes {parameter}. Each parameter has to name what it gets.")

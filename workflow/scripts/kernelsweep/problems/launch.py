@@ -1,6 +1,6 @@
 """A launch as a problem describes it: what the function `launches` of a problem file returns.
 
-A list of launches in a study says the same in YAML (sweep/kernels/launch_list.py).
+A list of launches in a study says the same in YAML (sweep/kernels/launches.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, shown_value
 
 _EXAMPLE = "[Launch(grid=n // 256, block=256, arguments=['A', n])]"
 
@@ -43,24 +43,30 @@ def read_launches(returned: Any, where: str) -> tuple[UserLaunch, ...]:
         or not returned
         or not all(isinstance(one, UserLaunch) for one in returned)
     ):
-        raise UserError(f"{where} returns {returned!r}. It has to return a list of launches, such as {_EXAMPLE}.")
+        raise UserError(
+            f"{where} returns {shown_value(returned)}. It has to return a list of launches, such as {_EXAMPLE}."
+        )
     return tuple(_read(launch, f"{where}.{number}") for number, launch in enumerate(returned))
 
 
 def _read(launch: UserLaunch, where: str) -> UserLaunch:
     if not isinstance(launch.kernel, str):
-        raise UserError(f"{where}.kernel is {launch.kernel!r}. Allowed: a function's name, such as 'sums<256>'.")
+        raise UserError(
+            f"{where}.kernel is {shown_value(launch.kernel)}. Allowed: a function's name, such as 'sums<256>'."
+        )
     shared = 0 if launch.shared is None else launch.shared
-    if not _is_number(shared) or shared < 0 or shared != int(shared):
-        raise UserError(f"{where}.shared is {launch.shared!r}. Allowed: a number of bytes.")
+    if not is_number(shared) or shared < 0 or shared != int(shared):
+        raise UserError(f"{where}.shared is {shown_value(launch.shared)}. Allowed: a number of bytes.")
     if not isinstance(launch.arguments, list | tuple):
-        raise UserError(f"{where}.arguments is {launch.arguments!r}. Allowed: a list of names and numbers.")
+        raise UserError(f"{where}.arguments is {shown_value(launch.arguments)}. Allowed: a list of names and numbers.")
     for argument in launch.arguments:
         if not isinstance(argument, str | bool | int | float | np.generic):
             raise UserError(
                 f"{where}.arguments has an object of type {type(argument).__name__}. Allowed: names of arrays and "
                 "scalars, and numbers."
             )
+        if isinstance(argument, int) and not is_number(int(argument)):
+            raise UserError(f"{where}.arguments has a number of more than 64 bits.")
     return UserLaunch(
         grid=_sides(launch.grid, f"{where}.grid"),
         block=_sides(launch.block, f"{where}.block"),
@@ -72,12 +78,12 @@ def _read(launch: UserLaunch, where: str) -> UserLaunch:
 
 def _sides(given: Any, where: str) -> tuple[Any, ...]:
     sides = tuple(given) if isinstance(given, list | tuple) else (given,)
-    if not 1 <= len(sides) <= 3 or not all(map(_is_number, sides)):
-        raise UserError(f"{where} is {given!r}. Allowed: a number, or a list of up to three.")
+    if not 1 <= len(sides) <= 3 or not all(map(is_number, sides)):
+        raise UserError(f"{where} is {shown_value(given)}. Allowed: a number, or a list of up to three.")
     return tuple(side.item() if isinstance(side, np.generic) else side for side in sides)
 
 
-def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number."""
-    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
+def is_number(value: Any) -> bool:
+    """Whether a value of the user's is a finite number of at most 64 bits, or a float."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return -(2**63) <= value < 2**64 if is_whole else isinstance(value, float | np.floating) and math.isfinite(value)

@@ -18,7 +18,6 @@ reference). So it is known which axes the data depends on. GIVEN in functions.py
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,11 +28,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from kernelsweep.code_hash import user_code_hash
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, nearest, shown_value
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance, Inputs, make_instance
 from kernelsweep.problems.functions import OF_DATA, UserFunction, read_functions
-from kernelsweep.problems.launch import UserLaunch, read_launches
+from kernelsweep.problems.launch import UserLaunch, is_number, read_launches
 from kernelsweep.problems.problem import ARITHMETIC, Axis, Point
 from kernelsweep.problems.reference_store import ReferenceStore
 from kernelsweep.problems.user_module import UserModule, load
@@ -133,29 +132,33 @@ class Problem:
         return make_instance(kernel, self.functions, values, self._latest["inputs"], store, [*self.named["axes"]])
 
     def doubts(self, kernel: str, point: Point, seed: int) -> list[str]:
-        """A sentence for each plain mistake that the check of a kernel's results at a point would not find."""
+        """A sentence for each plain mistake that the check of a kernel's results at a point would not find.
+
+        Raises UserError where a function of the file is wrong.
+        """
+        self.work(point)
         return doubts(self.instance(kernel, point, seed), point)
 
     def work(self, point: Point) -> dict[str, Any]:
         """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
         if "work" not in self.functions:
             return {}
+        shown = self.module.shown
         work = self.functions["work"].call({axis: _plain(point[axis]) for axis in self.work_axes}, {})
         if not isinstance(work, Mapping):
             raise UserError(
-                f"{self.module.shown}: work returns {work!r}. It has to return counts, such as {{'bytes': n}}."
+                f"{shown}: work returns {shown_value(work)}. It has to return counts, such as {{'bytes': n}}."
             )
         kind = work.get("arithmetic")
         if kind is not None and kind not in ARITHMETIC:
             raise UserError(
-                f"{self.module.shown}: work: arithmetic is {kind!r}{nearest(str(kind), ARITHMETIC) or ';'} Allowed: "
+                f"{shown}: work: arithmetic is {shown_value(kind)}{nearest(str(kind), ARITHMETIC) or ';'} Allowed: "
                 f"{', '.join(ARITHMETIC)}."
             )
         counts = {unit: count for unit, count in work.items() if unit != "arithmetic"}
         for unit, count in counts.items():
-            is_number = isinstance(count, int | float | np.integer | np.floating) and not isinstance(count, bool)
-            if not is_number or not math.isfinite(count) or count < 0:
-                raise UserError(f"{self.module.shown}: work: {unit} is {count!r}. Allowed: numbers from 0.")
+            if not is_number(count) or count < 0:
+                raise UserError(f"{shown}: work: {unit} is {shown_value(count)}. Allowed: numbers from 0 to 2^64.")
         plain = {str(unit): count.item() if isinstance(count, np.generic) else count for unit, count in counts.items()}
         return {**plain, **({} if kind is None else {"arithmetic": kind})}
 

@@ -18,9 +18,13 @@ from types import ModuleType
 from typing import Any
 
 from kernelsweep.code_hash import imported_user_files, is_of_library
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, readable
+from kernelsweep.running import TooSlow, running
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
+
+# The functions that only describe data.
+_QUICK = ("outputs", "scratch", "work", "launches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +58,14 @@ class UserModule:
 
         at  the values of its axes, for the message: "n=128"
 
-        Raises UserError, with the line and the exception, where the function raises one; MemoryError as it is.
+        Raises UserError, with the line and the exception, where the function raises one, or MemoryError in these words.
         """
-        try:
-            with opened_files() as opened, _siblings_first(self.files[0].parent, self.own, self.siblings):
-                returned = self.names[function](**arguments)
-        except MemoryError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise UserError(_message(error, self.files[0], self.shown, function, f" at {at}" if at else "")) from error
+        path, shown_at = self.files[0], f" at {at}" if at else ""
+        with (
+            _told(path, self.shown, function, shown_at, function in _QUICK) as opened,
+            _siblings_first(path.parent, self.own, self.siblings),
+        ):
+            returned = self.names[function](**arguments)
         _check_opened(opened, self.files, f"{self.shown}: {function}")
         return returned
 
@@ -92,16 +95,25 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     sys.modules[module.__name__] = module
     siblings: dict[str, ModuleType] = {}
     own = _own_modules(files[0].parent)
-    try:
-        with opened_files() as opened, _siblings_first(files[0].parent, own, siblings):
-            exec(compile(contents[0], str(files[0]), "exec"), vars(module))
-    except (Exception, SystemExit) as error:
-        raise UserError(_message(error, files[0], shown, "the file", "")) from error
+    with _told(files[0], shown, "the file", "", True) as opened, _siblings_first(files[0].parent, own, siblings):
+        exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     # Modules that no import statement names, such as importlib's.
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
     files = (*files, *sorted(modules - {*files}), *data)
     _check_opened(opened, files, shown)
     return UserModule(shown, files, vars(module), own, siblings)
+
+
+@contextmanager
+def _told(path: Path, shown: str, function: str, at: str, is_quick: bool) -> Iterator[list[Path]]:
+    """Where the user's code runs: what it raises becomes UserError or MemoryError. Gives the files that it opens."""
+    try:
+        with running(f"{shown}: {function}{at}", is_quick), opened_files() as opened:
+            yield opened
+    except MemoryError as error:
+        raise MemoryError(_message(error, path, shown, function, at)) from error
+    except BaseException as error:
+        raise UserError(_message(error, path, shown, function, at)) from error
 
 
 def _source_of(file: Path) -> Path | None:
@@ -166,9 +178,14 @@ def _message(error: BaseException, path: Path, shown: str, function: str, at: st
         if file.is_relative_to(path.parent):
             name = shown if file == path else str(Path(shown).parent / file.relative_to(path.parent))
             where = f"{name}, line {line}"
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    told = " ".join(text.split())[:_LONGEST_SHOWN]
-    return f"{where}: {function} raises {type(error).__name__}{at}{': ' if told else '.'}{told}"
+    if isinstance(error, TooSlow):
+        return f"{where}: {function}{at} {error}."
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+    except Exception:  # Of the user's own kind.
+        text = ""
+    told = readable(" ".join(text.split()), _LONGEST_SHOWN)
+    return f"{where}: {function} raises {readable(type(error).__name__)}{at}{': ' if told else '.'}{told}"
 
 
 # What code opens to read it, as Python's audit events tell.

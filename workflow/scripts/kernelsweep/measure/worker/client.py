@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,6 +19,7 @@ from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of_implementation
+from kernelsweep.running import FOLDER_OF_NOTES, running_in
 from kernelsweep.sweep.point import Point
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
 # Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
+
+# The keys of a worker's answers, and the size of one read from its pipe.
+_ANSWERS = frozenset({"ready", "outcome", "refused", "freed"})
+_READ_BYTES = 2**16
 
 
 # The exit statuses of a process whose kernel touched memory that isn't its own.
@@ -160,7 +166,8 @@ class Worker:
         messages = process.messages.read()
         print(messages, file=sys.stderr, flush=True)
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return status, ": ".join([how, *messages.strip().splitlines()[-1:]])
+        inside = [f"in {what}" for what, _ in running_in(os.environ.get(FOLDER_OF_NOTES), process.pid)]
+        return status, ": ".join([" ".join([how, *inside]), *messages.strip().splitlines()[-1:]])
 
 
 class Workers:
@@ -265,9 +272,21 @@ def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:
 
 
 def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
-    """The worker's next answer; empty if it died, None if the time limit passed."""
-    if not select.select([process.answers], [], [], seconds)[0]:
-        return None
-    line = process.answers.readline()
-    answer: dict[str, Any] = json.loads(line) if line.endswith("\n") else {}
-    return answer
+    """The worker's next answer; empty if it died or wrote none, None if the time limit passed.
+
+    A kernel can write to the pipe, too: a part of a line, or a line that is no answer, ends the worker.
+    """
+    until, line = time.monotonic() + seconds, b""
+    while not line.endswith(b"\n"):
+        if not select.select([process.answers], [], [], max(0.0, until - time.monotonic()))[0]:
+            return None
+        read = os.read(process.answers.fileno(), _READ_BYTES)
+        if not read:
+            return {}
+        line += read
+    with suppress(ValueError):
+        answer = json.loads(line)
+        if isinstance(answer, dict) and not _ANSWERS.isdisjoint(answer):
+            return answer
+    process.kill()
+    return {}

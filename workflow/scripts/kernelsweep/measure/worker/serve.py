@@ -32,7 +32,7 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
-from kernelsweep.platforms.processes import end_with_parent, name_this_process
+from kernelsweep.processes import end_with_parent, name_this_process
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
 from kernelsweep.sweep.point import Point
 

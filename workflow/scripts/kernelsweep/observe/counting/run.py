@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import re
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from kernelsweep.build.device_code import kernel_parameters
@@ -24,6 +28,8 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import launched_columns
 
 Result = TypeVar("Result")
+
+_SECONDS_BETWEEN_LOOKS = 0.005
 
 # Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.
 MOST_REQUESTS = 200
@@ -162,19 +168,20 @@ def within(seconds: float, function: Callable[[], Result]) -> Result:
     """
     if threading.active_count() > 1:
         raise RuntimeError(f"a process with {threading.active_count()} Python threads can't be copied")
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    copy = context.Process(target=lambda: sender.send(function()))
-    copy.start()
-    sender.close()
-    try:
-        if not receiver.poll(seconds):
-            raise TimeoutError(f"no result within {seconds:g} s")
-        result: Result = receiver.recv()
-        return result
-    except EOFError as error:
-        copy.join()
-        raise RuntimeError(f"the process ended with exit status {copy.exitcode}") from error
-    finally:
+    with tempfile.TemporaryDirectory() as folder:
+        # A file and looks at the process, and no pipe: a kernel can write to any descriptor of its process.
+        file = Path(folder, "result")
+        copy = multiprocessing.get_context("fork").Process(target=lambda: file.write_bytes(pickle.dumps(function())))
+        copy.start()
+        until = time.monotonic() + seconds
+        while (is_late := copy.is_alive()) and time.monotonic() < until:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        status = copy.exitcode
         copy.kill()
         copy.join()
+        if is_late:
+            raise TimeoutError(f"no result within {seconds:g} s")
+        if status:
+            raise RuntimeError(f"the process ended with exit status {status}")
+        result: Result = pickle.loads(file.read_bytes())
+        return result

@@ -1,0 +1,165 @@
+"""The user's code that runs in this process: it can't end the process, and its name outlives a process that dies.
+
+A process that is killed, or a reference in an endless loop, leaves nobody who could say what has happened. So a process
+notes which function of the user's it calls, in a file that others read.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn, TypeVar
+
+from kernelsweep.errors import UserError
+from kernelsweep.processes import end_with_parent
+
+# The environment variable with the folder of the notes; a process without it writes none.
+FOLDER_OF_NOTES = "KERNELSWEEP_NOTES"
+
+# What only describes data takes no time: it ends after so many seconds, and is told of after the others.
+_MOST_SECONDS, _NOTICE_SECONDS = 60.0, 10.0
+
+# A note is looked at so often.
+_SECONDS_BETWEEN_LOOKS = 0.5
+
+Answer = TypeVar("Answer")
+
+
+class TooSlow(BaseException):
+    """Is raised in code that should have ended long ago. No `except Exception` of the user's stops it."""
+
+
+@contextmanager
+def running(what: str, is_quick: bool) -> Iterator[None]:
+    """Where the user's code runs: it is noted, os._exit() raises SystemExit, and its threads end with the process.
+
+    what      for the note and messages
+    is_quick  whether it has to end soon. Then it gets TooSlow after a minute; in a process' main thread only, and once
+              Python has control.
+    """
+    note = _note()
+    if note:
+        note.write_text(what, encoding="utf-8")
+    ends, starts, thread = os._exit, threading.Thread.start, threading.get_ident()
+
+    def leave(status: int) -> NoReturn:
+        if threading.get_ident() != thread or os.getpid() != process:  # A fork, such as multiprocessing's.
+            ends(status)
+        raise SystemExit(f"os._exit({status})")
+
+    def start(self: threading.Thread) -> None:
+        self.daemon |= threading.get_ident() == thread
+        starts(self)
+
+    process = os.getpid()
+    os._exit = leave
+    threading.Thread.start = start  # type: ignore[method-assign]
+    try:
+        with _limited(what) if is_quick and threading.current_thread() is threading.main_thread() else ExitStack():
+            yield
+    finally:
+        os._exit = ends
+        threading.Thread.start = starts  # type: ignore[method-assign]
+        if note and os.getpid() == process:
+            note.unlink(missing_ok=True)
+
+
+@contextmanager
+def _limited(what: str) -> Iterator[None]:
+    start = time.monotonic()
+
+    def alarm(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() - start > _MOST_SECONDS:
+            raise TooSlow(f"still runs after {_MOST_SECONDS:.0f} s")
+        print(f"{what} runs for {_NOTICE_SECONDS:.0f} s already", file=sys.stderr, flush=True)
+        signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS - _NOTICE_SECONDS + 1, 1)
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    timer = signal.setitimer(signal.ITIMER_REAL, _NOTICE_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _note() -> Path | None:
+    folder = os.environ.get(FOLDER_OF_NOTES)
+    return Path(folder, f"{os.getpid()}.{threading.get_native_id()}.running") if folder else None
+
+
+def running_in(folder: str | None, process: int | None = None) -> list[tuple[str, float]]:
+    """What runs in a process, or ran when it died, each with its seconds so far; without a number, in any process.
+
+    folder  with the notes; None where there is none
+    """
+    found = []
+    for note in sorted(Path(folder).glob(f"{process or '*'}.*.running")) if folder else ():
+        with suppress(OSError):
+            found.append((note.read_text(encoding="utf-8"), time.time() - note.stat().st_mtime))
+    return found
+
+
+def how_it_ended(status: int) -> str:
+    """A dead process' exit status in words; negative for a signal."""
+    if status == -signal.SIGKILL:
+        return "killed (signal 9), as Linux does where memory runs out"
+    return f"ended by signal {-status}" if status < 0 else f"ended with exit status {status}"
+
+
+def in_child(work: Callable[[], Answer], shown: str, seconds: float | None = None) -> Answer:
+    """What work() returns in a fork of this process.
+
+    shown    the file of the user's that it calls, for messages
+    seconds  the longest time for one call of the user's
+
+    Raises UserError and MemoryError as work() does, and UserError, naming the user's function, where the fork dies or
+    a call takes longer.
+    """
+    with ExitStack() as notes:
+        if not (folder := os.environ.get(FOLDER_OF_NOTES)):
+            folder = os.environ[FOLDER_OF_NOTES] = notes.enter_context(tempfile.TemporaryDirectory())
+            notes.callback(os.environ.pop, FOLDER_OF_NOTES)
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_work, args=(work, theirs))
+        process.start()
+        theirs.close()
+        try:
+            while not ours.poll(_SECONDS_BETWEEN_LOOKS):
+                slow = [what for what, age in running_in(folder, process.pid) if seconds is not None and age > seconds]
+                if slow:
+                    raise UserError(
+                        f"{slow[0]} has run for {seconds:g} s (measuring.timeout_seconds), and was stopped."
+                    )
+            answer = ours.recv()
+        except EOFError:
+            process.join()
+            what = next((what for what, _ in running_in(folder, process.pid)), shown)
+            raise UserError(f"{what} was {how_it_ended(process.exitcode or 0)}.") from None
+        finally:
+            process.kill()
+            process.join()
+            ours.close()
+    if isinstance(answer, UserError | MemoryError):
+        raise answer
+    return answer  # type: ignore[no-any-return]
+
+
+def _work(work: Callable[[], object], answers: Connection) -> None:
+    end_with_parent()
+    try:
+        answer = work()
+    except (UserError, MemoryError) as error:
+        answer = type(error)(str(error)) if type(error) is UserError else MemoryError(str(error))
+    answers.send(answer)
