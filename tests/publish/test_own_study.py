@@ -170,7 +170,7 @@ def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: 
         ({"at": {"m": 1}}, "at is 'm'"),
         ({"relation": "about"}, "The relation about needs one"),
         ({"quantity": "gflop"}, "quantity is 'gflop'; did you mean 'gflops'"),
-        ({"reference_kernel": None}, "lacks the key 'reference_kernel'"),
+        ({"reference_kernel": None}, "reference_kernel is missing: a speedup compares two kernels"),
     ):
         settings = made(data.settings) | {"claims": [{**data.settings.claims[0].values(), **wrong}]}
         with pytest.raises(UserError, match=re.escape(message)):

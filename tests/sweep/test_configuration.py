@@ -174,7 +174,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
         ),
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
         (
-            {"baselines": ["numpy"], "reference": {"operation": "maximum"}},
+            {"baselines": ["numpy"], "axes": {"operation": ["maximum"]}},
             ["baselines compute sums, but the reference point's operation is not `sum`"],
         ),
         (
@@ -327,7 +327,7 @@ def test_further_points_join_a_full_sweep(toy: Path) -> None:
 def test_a_quick_sweep_has_the_values_at_which_kernels_are_compared(toy: Path) -> None:
     quick = {"array_size": [1024, 4096], "block_size": [32], "dtype": ["int32"], "unroll": [1], "cache": ["cold"]}
     config = load_config({"sweep": "quick", "sweeps": {"quick": {**quick, "operation": ["sum"]}}}, toy)
-    reference = {"array_size": 2048, "block_size": 64, "dtype": "float32", "operation": "sum", "cache": "cold"}
+    reference = {"array_size": 2048, "block_size": 32, "dtype": "float32", "operation": "sum", "cache": "cold"}
     axes = {"array_size": [512, 1024, 2048, 8192], "dtype": ["int32", "float32", "float64"], "unroll": [2, 4]}
     tied = {"axes": {**axes, "operation": ["sum", "product"]}, "platforms": {"emulator": {"axes": {"unroll": [1, 8]}}}}
     write_study(toy, {**tied, "reference": reference, "kernels": [{**ENTRY, "axes": {"cache": ["hot"]}}]})

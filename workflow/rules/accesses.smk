@@ -6,7 +6,7 @@ from kernelsweep.sweep.kernels.build_targets import EMULATOR
 # a rule names its outputs. It is less urgent than anything that the GPU waits for.
 for study in PROJECT.studies:
 
-    if inputs.drawn_accesses(PROJECT, study):
+    if drawn := for_users(inputs.drawn_accesses)(PROJECT, study):
 
         rule:
             name:
@@ -17,7 +17,7 @@ for study in PROJECT.studies:
                 emulator=for_job(inputs.emulator_files),
                 problem=inputs.problem_files(PROJECT, study),
             output:
-                inputs.drawn_accesses(PROJECT, study),
+                drawn,
             log:
                 log("draw_accesses", study, scope=EMULATOR),
             priority: -1

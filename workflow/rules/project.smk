@@ -32,14 +32,23 @@ def jobs_bring_pycuda():
 # Snakemake's cores; None where it knows none, as on a cluster. workflow.cores would end the run there.
 CORES = workflow.resource_settings.cores
 
+# Snakemake would put it before every path, the sources' among them.
+if getattr(workflow.modifier.path_modifier, "prefix", None):
+    refuse("kernelsweep can't run as a module with `prefix:`. Results are in results/ of the folder that runs it.")
+
+# Where a module has `config:`, it has none of the files.
+for key, value in for_users(read_yaml)(Path(CONFIG_FILES[0]), CONFIG_FILES[0]).items():
+    config.setdefault(key, value)
+
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config.values())
 if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
     logger.info(unused, extra=OURS)
 
 # Snakemake itself would answer with a traceback.
-if os.path.lexists(RESULTS) and not os.path.isdir(RESULTS):
-    refuse(f"{os.path.abspath(RESULTS)} is not a folder. Move it away: results are generated in its place.")
+for folder in (RESULTS, *(os.path.join(RESULTS, platform) for platform in PROJECT.platforms)):
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        refuse(f"{os.path.abspath(folder)} is not a folder. Move it away: results are generated in its place.")
 
 if workflow.is_main_process and not workflow.output_settings.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
     logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, shown_value
 
 # The keys that every description of a device has, with their types.
 _DEVICE: Mapping[str, type | tuple[type, ...]] = {
@@ -42,7 +42,7 @@ def check_keys(content: Mapping[str, Any], types: Mapping[str, type | tuple[type
         if key not in content:
             raise UserError(f"{shown}: lacks the key {key!r}. {AGAIN}")
         if not isinstance(content[key], expected) or isinstance(content[key], bool):
-            raise UserError(f"{shown}: {key} is {str(content[key])[:100]!r}, a value of another type. {AGAIN}")
+            raise UserError(f"{shown}: {key} is {shown_value(content[key])}, a value of another type. {AGAIN}")
 
 
 def read_device(path: str | Path, studies: Iterable[str] = ()) -> dict[str, Any]:
@@ -65,4 +65,4 @@ def check_device(device: Any, shown: str | Path) -> None:
     for key in ("multiprocessors", "peak_bandwidth_gbs", "memory_bytes", "l2_bytes"):
         value = device.get(key)
         if value is not None and not (isinstance(value, int | float) and 0 < value < 2**63):
-            raise UserError(f"{shown}: {key} is {value!r}. Allowed: numbers above 0.")
+            raise UserError(f"{shown}: {key} is {shown_value(value)}. Allowed: numbers above 0.")

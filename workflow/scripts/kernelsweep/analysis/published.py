@@ -110,7 +110,9 @@ def load_published(spec: PublishedSettings | None, directory: Path, of_outputs: 
     try:
         units = [MICROSECONDS[row["unit"]] for row in times]
         values = {
-            (kernel, int(unroll) if unroll else None, metric): finite(value)
+            (kernel, int(unroll) if unroll else None, metric): _positive(value)
+            if metric == _TIME_METRIC
+            else finite(value)
             for (kernel, unroll, metric), value in figures.items()
         }
     except (KeyError, ValueError) as error:
@@ -133,6 +135,12 @@ def load_published(spec: PublishedSettings | None, directory: Path, of_outputs: 
         },
         metrics={figure: value for figure, value in values.items() if figure[2] != _TIME_METRIC},
     )
+
+
+def _positive(text: str) -> float:
+    if (value := finite(text)) <= 0:
+        raise ValueError(f"{text} is no number above 0")
+    return value
 
 
 def _each_once(
@@ -163,9 +171,10 @@ def _chosen_rows(path: Path, where: Mapping[str, Any] | None, columns: Sequence[
 
 
 def check_published(settings: StudySettings, root: Path, shown: str) -> None:
-    """Raise UserError if a file of published figures that a study names doesn't exist."""
+    """Raise UserError if a file of published figures that a study names doesn't exist, or can't be read."""
     name = settings.published.file if settings.published else None
     if name and not (root / FOLDER / name).is_file():
         known = sorted(path.name for path in (root / FOLDER).glob("*.csv"))
         guess = nearest(name, known) or ";"
-        raise UserError(f"{shown}: published.file is {name!r}{guess} In {FOLDER}/: {', '.join(known)}.")
+        raise UserError(f"{shown}: published.file is {name!r}{guess} In {FOLDER}/: {', '.join(known) or 'none'}.")
+    load_published(settings.published, root / FOLDER, settings.compares == "outputs")

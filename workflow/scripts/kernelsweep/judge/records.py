@@ -121,13 +121,21 @@ def _checked_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _is_sweep(sweep: Mapping[str, Any]) -> bool:
-    return isinstance(sweep["source_sha256"], str) and all(point["status"] in STATUSES for point in sweep["points"])
+    return isinstance(sweep["source_sha256"], str) and all(
+        point["status"] in STATUSES and isinstance(point.get("identity", ""), str) and _is_point(point.get("point", {}))
+        for point in sweep["points"]
+    )
+
+
+def _is_point(point: object) -> bool:
+    return isinstance(point, dict) and all(isinstance(value, str | int | float | None) for value in point.values())
 
 
 def _is_visit(value: Mapping[str, Any]) -> bool:
     of = value["of"]
     return (
-        all(isinstance(of[name], dict) for name in ("point", "version", "settings"))
+        _is_point(of["point"])
+        and all(isinstance(of[name], dict) for name in ("version", "settings"))
         and isinstance(of["version"]["binary"], str)
         and type(of["visit"]) is int
         and isinstance(value["source_sha256"], str)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import chdir, suppress
 from pathlib import Path
@@ -30,6 +31,9 @@ _NAMED_FILES = 3
 
 # Lines of progress are so far apart.
 _SECONDS_BETWEEN_LINES = 5.0
+
+# File servers' clocks differ by less.
+_SKEW_SECONDS = 60.0
 
 # Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info")
@@ -110,6 +114,8 @@ class LastWords(logging.Filter):
                 answers += [_NOTHING, *([_all_pages()] if has_index else [])]
             elif len(answers) > 1 and has_index:
                 answers.append(_all_pages())
+            if self._has_error and (newer := _from_the_future()):
+                answers.append(newer)
         _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
 
     def _note(self, record: logging.LogRecord, event: str | None) -> None:
@@ -181,6 +187,20 @@ class LastWords(logging.Filter):
             return found
         more = len(wanted) - _NAMED_FILES
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _from_the_future() -> str:
+    """The advice where a file is newer than now, which Snakemake answers in words of its own; "" without one."""
+    for folder in ("config", "kernels", "resources", "results"):
+        for path in Path(folder).rglob("*"):
+            with suppress(OSError):
+                if (written := path.stat().st_mtime) > time.time() + _SKEW_SECONDS:
+                    return (
+                        f"{path} is dated {time.strftime('%Y-%m-%d', time.gmtime(written))}, and this machine's clock "
+                        f"says {time.strftime('%Y-%m-%d')}. Snakemake goes by these times. Correct the clock, or type: "
+                        "find config kernels resources results -newermt now -exec touch {} +"
+                    )
+    return ""
 
 
 def _written(log: str) -> int | None:

@@ -6,7 +6,7 @@ Each stage checks its own part of a study here, so that the module that reads st
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project.files import parts_of
 from kernelsweep.publish.figure_files import check_figures, rule_name
+from kernelsweep.share.recording import check_environment
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.settings import Config
 from kernelsweep.sweep.study import Study, read_study
@@ -117,11 +118,13 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     platforms, models = choose_platforms(
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
     )
+    for platform in filter(is_recording, platforms):
+        check_environment(root / "resources/recordings" / recording_name(platform))
     if checked.profile:
         observed_platforms(list(models), platforms, "profile: true")
     if models:
         check_energy(checked, studies)
-    check_run_axes(checked.axes, list(studies.values()), root)
+    check_run_axes(checked.axes, studies.values())
     for study in studies.values():
         check_sweeps(checked, study, platforms)
     return Project(root, checked, studies, platforms, models)
@@ -138,14 +141,20 @@ def check_energy(config: Config, studies: Mapping[str, Study]) -> None:
             )
 
 
-def check_run_axes(axes: Mapping[str, Any], studies: Iterable[Study], root: Path) -> None:
+def check_run_axes(axes: Mapping[str, Any], studies: Collection[Study]) -> None:
     """Raise UserError for an axis of the configuration that no study has, or with a value that it can't have."""
     known = list(dict.fromkeys(axis for study in studies for axis in study.problem.axes))
     shown = f"{CONFIG_FILE}: axes"
-    for name in axes:
+    for name, values in axes.items():
         if name not in known:
             guess = nearest(name, known) or ";"
             raise UserError(f"{shown} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
+        if name != GRID_SIZE and not any(
+            study.problem.axes[name].has_texts for study in studies if name in study.problem.axes
+        ):
+            for value in values:
+                if isinstance(value, str):
+                    raise UserError(f"{shown}.{name} has {value!r}. Allowed: numbers.")
 
 
 # Characters that a folder's path can't have, and what would misread them.
@@ -174,10 +183,10 @@ def check_study_names(names: Collection[str], root: Path) -> None:
     taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}
     taken |= {rule_name(name, has_clock) for name in names for has_clock in (True, False)}
     for name in names:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name):
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,99}", name):
             raise UserError(
-                f"config/studies/{name}.yaml: a study's name has letters, digits, underscores and hyphens only, and "
-                "begins with a letter. Rename the file and the folder of its kernels."
+                f"config/studies/{name}.yaml: a study's name has up to 100 letters, digits, underscores and hyphens, "
+                "and begins with a letter. Rename the file and the folder of its kernels."
             )
         if name in taken:
             raise UserError(

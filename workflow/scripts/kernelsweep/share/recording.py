@@ -93,7 +93,7 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
 def check_content(folder: Path) -> None:
     """Raise UserError, with file, line and the mistake, if a recording can't be drawn."""
     shown = f"resources/recordings/{folder.name}"
-    device = _checked_device(read_json(folder / ENVIRONMENT), f"{shown}/{ENVIRONMENT}")
+    device = check_environment(folder)
     for name, columns in TABLES.items():
         if name != METRICS or (folder / name).is_file():
             rows = _rows(folder / name, columns, f"{shown}/{name}")
@@ -109,9 +109,12 @@ def _text(path: Path) -> str:
         raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
 
 
-def _checked_device(environment: Mapping[str, Any], shown: str) -> Mapping[str, Any]:
-    """The device in an environment.json. Raises UserError if a required key is missing, or it has no clock."""
+def check_environment(folder: Path) -> Mapping[str, Any]:
+    """The device in a recording's environment.json. Raises UserError if a key is missing, or it has no clock."""
+    shown = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
+    environment = read_json(folder / ENVIRONMENT)
     check_keys(environment, ENVIRONMENT_KEYS, shown)
+    check_keys(environment["configuration"], {"studies": dict}, f"{shown}: configuration")
     device: Mapping[str, Any] = environment["device"]
     check_device(device, shown)
     check_keys(device, DEVICE_KEYS, shown)

@@ -8,14 +8,21 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from kernelsweep.errors import UserError
 from kernelsweep.problems.element_types import ITEM_SIZES
+from kernelsweep.sweep.point import Point
 
 _LONGEST = 1000  # characters; the parser gives up on far more, in ways of its own
 _LARGEST_EXPONENT = 256  # of two: larger powers would take longer the larger they are
 _LARGEST_NUMBER = 2**64
 
-NUMBER, TEXT, CONDITION, LIST = "a number", "a text", "a condition", "a list"
+NUMBER, TEXT, CONDITION = "a number", "a text", "a condition"
+_LISTS = {NUMBER: "a list of numbers", TEXT: "a list of texts"}
+# Several of them, for check_kind().
+VALUE, ARGUMENT = "a value", "a number or a condition"
+_SEVERAL = {VALUE: (NUMBER, TEXT, CONDITION), ARGUMENT: (NUMBER, CONDITION)}
 # The kind of a name whose expression was checked before, when its axis was known.
 _ANY = "any kind"
 
@@ -62,7 +69,7 @@ class Expression:
     known  the names of the values, so that a misspelt one is found here; None where they were checked before
     texts  the names among them that stand for texts
     names  the names that it has
-    kind   NUMBER, TEXT, CONDITION or LIST
+    kind   NUMBER, TEXT, CONDITION, or one of lists
     """
 
     def __init__(self, text: str, known: Collection[str] | None = None, texts: Collection[str] = ()) -> None:
@@ -116,14 +123,16 @@ class Expression:
                     self._need(part, CONDITION, NUMBER)
                 return CONDITION
             case ast.Compare(left=first, ops=comparisons, comparators=others):
-                for comparison, one, other in zip(comparisons, (first, *others), others, strict=False):
-                    self._check_comparison(comparison, one, other)
+                # Each once: to ask for a nested part twice takes a time that doubles with each level.
+                sides = [(part, self._kind(part)) for part in (first, *others)]
+                for comparison, one, other in zip(comparisons, sides, sides[1:], strict=False):
+                    self._check_comparison(comparison, *one, *other)
                 return CONDITION
             case ast.List(elts=elements) | ast.Tuple(elts=elements):
                 kinds = {self._need(element, NUMBER, TEXT) for element in elements} - {_ANY}
                 if len(kinds) > 1 or not elements:
                     raise self._refusal("a list needs values, all of them numbers or all of them texts")
-                return LIST
+                return _LISTS[kinds.pop()] if kinds else _ANY
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in FUNCTIONS:
                 for argument in arguments:
                     self._need(argument, TEXT if name == "itemsize" else NUMBER)
@@ -164,17 +173,15 @@ class Expression:
             raise self._refusal(f"{ast.unparse(node)} is {kind}, where {allowed[0]} is needed")
         return kind
 
-    def _check_comparison(self, op: ast.cmpop, one: ast.expr, other: ast.expr) -> None:
-        left, right = self._kind(one), self._kind(other)
+    def _check_comparison(self, op: ast.cmpop, one: ast.expr, left: str, other: ast.expr, right: str) -> None:
         if _ANY in (left, right):
             return
         if isinstance(op, ast.In | ast.NotIn):
-            of_list = self._kind(other.elts[0]) if isinstance(other, ast.List | ast.Tuple) else right
-            fits = left == of_list and left in ((NUMBER, TEXT) if right == LIST else (TEXT,))
+            fits = left == right == TEXT or right == _LISTS.get(left)
         elif isinstance(op, _ORDER):
             fits = left == right == NUMBER
         else:
-            fits = isinstance(op, ast.Eq | ast.NotEq) and left == right != LIST
+            fits = isinstance(op, ast.Eq | ast.NotEq) and left == right and left not in _LISTS.values()
         if not fits:
             raise self._refusal(
                 f"{ast.unparse(one)} is {left} and {ast.unparse(other)} is {right}: they don't compare so"
@@ -188,6 +195,18 @@ def expression(text: str) -> Expression:
     return Expression(text)
 
 
+def number(given: str | float, point: Mapping[str, Any]) -> Any:
+    """A number, or the number that an expression gives at a point. Raises UserError for one that is none, or too large.
+
+    A condition counts as 0 or 1.
+    """
+    value: Any = expression(given)(point) if isinstance(given, str) else given
+    is_number = isinstance(value, int | float | np.number)
+    if not is_number or not abs(value) <= _LARGEST_NUMBER:
+        raise UserError(f"{given!r} is {value} at {Point(point)}. Allowed: numbers up to 2^64.")
+    return value
+
+
 def admits(restriction: str, point: Mapping[str, Any]) -> bool:
     """Whether a point meets a restriction, as it does where its kernel lacks an axis of the restriction."""
     condition = expression(restriction)
@@ -197,10 +216,11 @@ def admits(restriction: str, point: Mapping[str, Any]) -> bool:
 def check_kind(text: str, known: Collection[str], kind: str, texts: Collection[str] = ()) -> None:
     """Raise UserError where a text is no expression over the known names, or is one of another kind.
 
+    kind   NUMBER, TEXT, CONDITION, VALUE or ARGUMENT
     texts  the known names that stand for texts
     """
     found = Expression(text, known, texts)
-    if found.kind != kind:
+    if found.kind not in _SEVERAL.get(kind, (kind,)):
         raise UserError(f"{text!r} is {found.kind}, where {kind} is needed")
     if kind == CONDITION and not found.names:
         raise UserError(f"{text!r} names no axis, so it is the same for every point")

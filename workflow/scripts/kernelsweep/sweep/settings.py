@@ -89,6 +89,11 @@ GridSize = (
     ]
     | None
 )
+# A name in a file's path, in patterns of Snakemake and on command lines.
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=100, examples=["tiled_2"])]
+# Snakemake would take braces for wildcards.
+FilePath = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f]+$", max_length=1_000)]
+CsvName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.csv$", examples=["measured.csv"])]
 Architecture = Annotated[str, Field(pattern=r"^sm_[1-9][0-9]{1,2}[af]?$", examples=["sm_90"])]
 
 
@@ -369,9 +374,9 @@ class Acknowledgement(SettingsRecord):
 class KernelSettings(AxesLayer):
     """A kernel of a study."""
 
-    name: str
+    name: FileName
     """The kernel's name and its file's name."""
-    folder: str | None = Field(default=None, alias="from")
+    folder: FileName | None = Field(default=None, alias="from")
     """The study whose folder in kernels/ holds the file; null for this one."""
     macros: Annotated[Items[str | Table[str, str | Number | bool]], Field(examples=["[tile_size, {WIDTH: n}]"])] = []
     """Axes that the kernel reads as macros of their name, or macros with expressions over the axes as their values."""
@@ -386,7 +391,9 @@ class KernelSettings(AxesLayer):
     names no other; null for the function of the file's name."""
     shared: Formula = 0
     """The bytes of dynamic shared memory of a launch that says nothing else, as an expression over the axes."""
-    arrays: Annotated[Table[str, KernelArray], Field(examples=["{partials: {size: grid_size, dtype: float32}}"])] = {}
+    arrays: Annotated[
+        Table[Identifier, KernelArray], Field(examples=["{partials: {size: grid_size, dtype: float32}}"])
+    ] = {}
     """Arrays of this kernel's own, between its launches or for its results."""
     results: Annotated[Table[str, Formula], Field(examples=["{partials: grid_size}"])] = {}
     """The arrays whose first elements are the kernel's results, each with their number as an expression over the axes,
@@ -501,7 +508,7 @@ class ClaimSettings(SettingsRecord):
 class PublishedSettings(SettingsRecord):
     """Published figures for a study."""
 
-    file: str
+    file: CsvName
     """A file in resources/published/."""
     device: Text = ""
     """The device that the figures were measured on."""
@@ -532,7 +539,7 @@ class _Study(AxesLayer):
     """The study's heading in tables, figures and the report."""
     description: Text = ""
     """The study's question and story, in a few sentences."""
-    data: Annotated[Items[str], Field(examples=["[kernels/<study>/weights.npy]"])] = []
+    data: Annotated[Items[FilePath], Field(examples=["[kernels/<study>/weights.npy]"])] = []
     """The files that the problem's functions read, from the repository's folder. After an edit of one, the study is
     measured again."""
     axes: Axes
@@ -613,7 +620,7 @@ class _Study(AxesLayer):
 class StudyFile(_Study):
     """config/studies/<study>.yaml, one study."""
 
-    problem: str
+    problem: FilePath
     """The Python file that says what the kernels compute; docs/your-kernel.md."""
 
     @model_validator(mode="after")
@@ -635,7 +642,7 @@ class StudySettings(_Study):
     stand_ins: ClassVar[Mapping[str, Any]] = {
         "title": "",
         "axes": {},
-        "kernels": [{"name": ""}],
+        "kernels": [{"name": "_"}],
         "problem": {},
     }
 

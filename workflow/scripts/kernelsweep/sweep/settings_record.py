@@ -8,9 +8,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kernelsweep.errors import UserError, nearest
-
-_LONGEST_SHOWN = 120  # characters of a value in a message
+from kernelsweep.errors import UserError, nearest, shown_value
 
 
 class SettingsRecord(BaseModel):
@@ -70,7 +68,7 @@ def _mistakes(error: ValidationError, data: Any, shown: str, schema: Mapping[str
         elif kind == "value_error":  # Its text continues the key.
             told[key] = f"{'.'.join(path)}{one['ctx']['error']}"
         else:
-            told[key] = f"{key} is {_short(value)}{_allowed(one, value, _resolved(node, schema))}"
+            told[key] = f"{key} is {shown_value(value)}{_allowed(one, value, _resolved(node, schema))}"
     # Of the branches of a union, the one that got furthest.
     furthest = [text for key, text in told.items() if not any(other.startswith(f"{key}.") for other in told)]
     return [f"{shown}: {text}" for text in furthest]
@@ -97,11 +95,6 @@ def _allowed(error: Any, value: Any, node: Mapping[str, Any]) -> str:
     wanted = "texts" if error["type"] == "string_pattern_mismatch" else _IN_WORDS.get(error["type"], wanted)
     keys = f", of {', '.join(node['properties'])}" if "properties" in node else ""
     return f". Allowed: {wanted}{keys}{f', such as {such_as}' if such_as else ''}."
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _resolved(node: Any, schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -91,11 +91,7 @@ def read_study(name: str, root: Path) -> Study:
                 check_kind(restriction, axes, CONDITION, texts)
             except UserError as error:
                 raise UserError(f"{shown}: {where}restrictions.{number}: {error}") from error
-    for where, point in _points(settings):
-        for axis in point:
-            if axis not in axes:
-                guess = nearest(axis, axes) or ";"
-                raise UserError(f"{shown}: {where} has {axis!r}{guess} Axes: {', '.join(axes)}.")
+    _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
     check_quantities(settings, problem, texts, shown)
     _check_searched(settings, shown)
@@ -219,13 +215,31 @@ def kernel_of_job(
 
 def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The points that a study names, each with its key."""
-    yield "reference", settings.reference
     if settings.search:
         yield "search.at", settings.search.at
+    yield "reference", settings.reference
     for number, profiled in enumerate(settings.profiled):
         yield f"profiled.{number}.at", profiled.at
     for number, claim in enumerate(settings.claims):
         yield f"claims.{number}.at", claim.at
+
+
+def _check_points(settings: StudySettings, axes: Mapping[str, bool], written: StudyFile, shown: str) -> None:
+    """Raise UserError for a point that the study names with an axis or a value that the study hasn't."""
+    values = {axis: {value: None for _, given in _with_axes(written) for value in given.get(axis, ())} for axis in axes}
+    values["cache"] |= dict.fromkeys(CACHE_STATES)
+    for where, point in _points(settings):
+        for axis, value in point.items():
+            if axis not in axes:
+                guess = nearest(axis, axes) or ";"
+                raise UserError(f"{shown}: {where} has {axis!r}{guess} Axes: {', '.join(axes)}.")
+            is_new = where == "search.at" and isinstance(value, str) == axes[axis]
+            if is_new:
+                values[axis][value] = None
+            elif value not in values[axis] and axis != GRID_SIZE:
+                guess = nearest(str(value), map(str, values[axis])) or ";"
+                known = ", ".join(map(str, values[axis]))
+                raise UserError(f"{shown}: {where}.{axis} is {value!r}, which no point has{guess} Values: {known}.")
 
 
 def _with_axes(settings: StudyFile) -> Iterator[tuple[str, Mapping[str, Any]]]:

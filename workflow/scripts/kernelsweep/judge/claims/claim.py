@@ -10,9 +10,10 @@ from typing import Any
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.results import BASELINE_PREFIX, LIMIT_PREFIX, finite, read_rows
-from kernelsweep.sweep.axes import is_size, parse_size
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size
+from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
+from kernelsweep.sweep.study import Study
 from kernelsweep.sweep.study_quantities import quantities_of
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
@@ -144,19 +145,44 @@ def published_claims(path: Path) -> list[Claim]:
             at = {axis: _axis_value(value) for axis, value in (word.split("=") for word in row["at"].split())}
             claims[row["id"]] = _claim(row, at, finite(row["tolerance"]) if row["tolerance"] else None)
         except ValueError as error:
-            raise UserError(f"{shown}: {error}; value, tolerance and sizes are numbers") from error
-        _check_tolerance(row["relation"], claims[row["id"]].tolerance, f"{shown}: tolerance")
+            raise UserError(
+                f"{shown}: {error}; `at` has words such as n=1024, and value and tolerance numbers"
+            ) from error
+        tolerance = claims[row["id"]].tolerance
+        _check_form(row["quantity"], row["reference_kernel"], row["relation"], tolerance, f"{shown}: ")
     return list(claims.values())
 
 
-def check_published_claims(path: Path, studies: Collection[str], shown: str) -> None:
-    """Raise UserError for a mistake in the file, and for a claim about a study whose name is misspelt.
+def check_published_claims(path: Path, studies: Mapping[str, Study], shown: str) -> None:
+    """Raise UserError for a mistake in the file, for a misspelt study, kernel or axis, and for an id of a study's own.
 
-    A claim about a study that isn't near any of `studies` is no mistake: the project may have dropped that study.
+    A claim about a study or a kernel that isn't near any is no mistake: the project may have dropped it.
     """
-    for claim in published_claims(path):
-        if claim.study not in studies and (guess := nearest(claim.study, studies)):
-            raise UserError(f"{shown}: {claim.id}: study is {claim.study!r}{guess}")
+    claims = published_claims(path)
+    for claim in claims:
+        where = f"{shown}: {claim.id}"
+        _check_spelling(claim.study, studies, f"{where}: study")
+        if study := studies.get(claim.study):
+            for key, kernel in (("kernel", claim.kernel), ("reference_kernel", claim.reference_kernel)):
+                _check_spelling(kernel, study.kernels, f"{where}: {key}")
+            for axis, value in claim.at.items():
+                _check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at`")
+                is_word = isinstance(value, str) and value != EVERY_SIZE
+                if axis not in (GRID_SIZE, "cache") and is_word != study.problem.axes[axis].has_texts:
+                    raise UserError(f"{where}: {axis} is {value!r}. Allowed: {'numbers' if is_word else 'words'}.")
+                if axis == "cache":
+                    _check_known(value, CACHE_STATES, f"{where}: cache")
+    for study in studies.values():
+        for claim in own_claims(study.name, study.settings.claims):
+            if claim.id in {other.id for other in claims}:
+                raise UserError(
+                    f"{study.file}: a claim has the id {claim.id!r}, which one in {shown} has. Give another."
+                )
+
+
+def _check_spelling(name: str, known: Collection[str], key: str) -> None:
+    if name and name not in known and (guess := nearest(name, known)):
+        raise UserError(f"{key} is {name!r}{guess}")
 
 
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
@@ -178,8 +204,11 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
     """
     beside = [*settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
     beside += [f"{BASELINE_PREFIX}{name}" for name in settings.baselines]
+    ids = [entry.id or f"{Path(shown).stem}-{number}" for number, entry in enumerate(settings.claims, start=1)]
     for number, entry in enumerate(settings.claims):
         key = f"{shown}: claims.{number}"
+        if ids.index(ids[number]) < number:
+            raise UserError(f"{key}.id is {ids[number]!r}, which another claim has, too. Give each its own.")
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", [*kernels, *beside])):
             if (named := getattr(entry, side)) is not None:
                 _check_known(named, allowed, f"{key}.{side}")
@@ -190,9 +219,7 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
             _check_known(axis, [*settings.reference, "grid_size"], f"{key}.at")
         if not settings.steps:
             _check_known(entry.quantity, [SPEEDUP, OUTPUT, *quantities_of(settings)], f"{key}.quantity")
-        if entry.quantity == SPEEDUP and entry.reference_kernel is None:
-            raise UserError(f"{key} lacks the key 'reference_kernel': a speedup compares two kernels.")
-        _check_tolerance(entry.relation, entry.tolerance, f"{key}.tolerance")
+        _check_form(entry.quantity, entry.reference_kernel, entry.relation, entry.tolerance, f"{key}.")
         is_output = entry.quantity == OUTPUT
         if is_output and (settings.compares != "outputs" or entry.relation != EQUAL):
             raise UserError(
@@ -213,8 +240,12 @@ def _check_known(value: str, known: Collection[str], key: str) -> None:
         raise UserError(f"{key} is {value!r}{nearest(value, known) or ';'} Allowed: {', '.join(known)}.")
 
 
-def _check_tolerance(relation: str, tolerance: float | None, key: str) -> None:
-    """Raise UserError for a tolerance with a relation other than ABOUT, and for ABOUT without a tolerance."""
-    if (relation == ABOUT) != (tolerance is not None):
+def _check_form(quantity: str, reference: str | None, relation: str, tolerance: float | None, key: str) -> None:
+    """Raise UserError for a speedup of one kernel, for a tolerance with another relation than ABOUT, and for ABOUT
+    without one above 0.
+    """
+    if quantity == SPEEDUP and not reference:
+        raise UserError(f"{key}reference_kernel is missing: a speedup compares two kernels.")
+    if (relation == ABOUT) != (tolerance is not None) or (tolerance is not None and tolerance <= 0):
         needed = "needs one, a number above 0" if relation == ABOUT else "has none"
-        raise UserError(f"{key} is {tolerance}. The relation {relation} {needed}.")
+        raise UserError(f"{key}tolerance is {tolerance}. The relation {relation} {needed}.")

@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.problems.array_values import read_declared
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem import Array
 from kernelsweep.problems.problem_file import Problem
-from kernelsweep.sweep.expressions import Expression, expression
+from kernelsweep.sweep.expressions import ARGUMENT, NUMBER, VALUE, check_kind, expression, number
 from kernelsweep.sweep.kernels.plan import Launch, Plan
 from kernelsweep.sweep.kernels.units import variant_name
 from kernelsweep.sweep.point import Point
@@ -112,14 +113,14 @@ class KernelLaunches:
                     block=_block(_several(launch.block), point),
                     arguments=tuple(_argument(argument, point) for argument in launch.arguments),
                     function=variant_name([self._function(launch, point)], macros),
-                    shared_bytes=int(_value(self.entry.shared if launch.shared is None else launch.shared, point)),
+                    shared_bytes=_bytes(self.entry.shared if launch.shared is None else launch.shared, point),
                 )
                 for launch in self._launches(point)
             )
             return Plan(
                 launches,
-                {name: _array(array, point) for name, array in self.entry.arrays.items()},
-                {name: math.ceil(_value(count, point)) for name, count in self.entry.results.items()},
+                {name: _array(name, array, point) for name, array in self.entry.arrays.items()},
+                {name: math.ceil(number(count, point)) for name, count in self.entry.results.items()},
                 tuple(self.entry.updates),
                 tuple(self.entry.constants),
             )
@@ -181,12 +182,13 @@ def read_launches(
             "would make of them what is compared with the reference."
         )
     for key, text in _formulas(entry):
+        kind = VALUE if key.startswith("macros") else ARGUMENT if key.endswith("arguments") else NUMBER
         try:
-            Expression(str(text), axes, texts)
+            check_kind(str(text), axes, kind, texts)
         except UserError as error:
             raise UserError(f"{shown}: {key}: {error}") from error
     functions = [("function", entry.function or entry.name)]
-    functions += [(f"launches.{number}.kernel", one.kernel) for number, one in enumerate(entry.launches) if one.kernel]
+    functions += [(f"launches.{place}.kernel", one.kernel) for place, one in enumerate(entry.launches) if one.kernel]
     for key, function in functions:
         try:
             for argument in function_name(function)[1]:
@@ -210,15 +212,15 @@ def read_launches(
 
 def _macros(entry: KernelSettings) -> Iterator[tuple[str, str, str]]:
     """The key, name and expression of each macro: an entry is an axis of that name, or has macros with expressions."""
-    for number, one in enumerate(entry.macros):
+    for place, one in enumerate(entry.macros):
         for name, value in [(one, one)] if isinstance(one, str) else one.items():
-            yield f"macros.{number}", name, str(value)
+            yield f"macros.{place}", name, str(value)
 
 
 def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
     """The expressions over the axes in a kernel's settings, each with its key."""
-    for number, launch in enumerate(entry.launches):
-        where = f"launches.{number}"
+    for place, launch in enumerate(entry.launches):
+        where = f"launches.{place}"
         yield from ((f"{where}.grid", text) for text in _several(launch.grid))
         yield from ((f"{where}.block", text) for text in _several(launch.block))
         yield f"{where}.shared", launch.shared or 0
@@ -231,11 +233,12 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
     yield from ((key, value) for key, _, value in _macros(entry))
 
 
-def _array(array: KernelArray, point: Mapping[str, Any]) -> Array:
+def _array(name: str, array: KernelArray, point: Mapping[str, Any]) -> Array:
     """An array of a kernel's own at a point."""
-    dtype = np.dtype(point.get(array.dtype, array.dtype))
-    contents = None if array.value is None else np.full(1, array.value, dtype)
-    return Array(dtype, max(math.ceil(_value(array.size, point)), 1), contents)
+    size = max(math.ceil(number(array.size, point)), 1)
+    value = () if array.value is None else (array.value,)
+    read = read_declared((size, point.get(array.dtype, array.dtype), *value), f"arrays.{name}")
+    return Array(read.dtype, size, read.contents)
 
 
 # A plan asks for the same functions at every point.
@@ -251,7 +254,7 @@ def function_name(text: str) -> tuple[str, tuple[str, ...]]:
 def _check_template_argument(text: str, axes: Mapping[str, Any], texts: Collection[str]) -> None:
     """Raise UserError for a template argument that is neither an expression over the axes nor a C++ name."""
     try:
-        Expression(text, axes, texts)
+        check_kind(text, axes, VALUE, texts)
     except UserError as error:
         if not _CXX_NAME.fullmatch(text) or (guess := nearest(text, axes)):
             raise UserError(f"{error}{guess if _CXX_NAME.fullmatch(text) else ''}") from error
@@ -291,15 +294,17 @@ def _text(value: Any) -> str:
     return CXX_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
 
 
-def _value(given: str | float, point: Mapping[str, Any]) -> Any:
-    """A number, or an expression's value at a point."""
-    return expression(given)(point) if isinstance(given, str) else given
+def _bytes(given: str | float, point: Mapping[str, Any]) -> int:
+    """Bytes of dynamic shared memory. Raises UserError for a number that is none."""
+    if not 0 <= (size := number(given, point)) < _LARGEST_GRID[0]:
+        raise UserError(f"the shared memory {given!r} is {size} at {Point(point)}. Allowed: numbers of bytes from 0.")
+    return int(size)
 
 
 def _sides(
     texts: Sequence[str | float], key: str, largest: Sequence[int], point: Mapping[str, Any]
 ) -> tuple[int, int, int]:
-    sides = [math.ceil(_value(text, point)) for text in texts] + [1] * (3 - len(texts))
+    sides = [math.ceil(number(text, point)) for text in texts] + [1] * (3 - len(texts))
     for text, side, limit in zip(texts, sides, largest, strict=False):
         if not 1 <= side <= limit:
             raise UserError(f"{_side(key, text)} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
@@ -313,7 +318,7 @@ def _side(key: str, text: str | float) -> str:
 
 def _block(texts: Sequence[str | float], point: Mapping[str, Any]) -> tuple[int, int, int]:
     for text in texts:
-        if (value := _value(text, point)) != int(value):
+        if (value := number(text, point)) != int(value):
             raise UserError(f"{_side('block', text)} is {value} at {Point(point)}. Allowed: whole numbers.")
     block = _sides(texts, "block", _LARGEST_BLOCK, point)
     if math.prod(block) > _MOST_THREADS:
