@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from checkout import ROOT
+from drawn_values import WRONG, accepted_or_refused, generated, paths, put
+from hypothesis import given
+from hypothesis import strategies as st
+from journal_lines import identity
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import published_claims
+from kernelsweep.judge.history.versions import judged, kernel_versions
+from kernelsweep.judge.records import read_records
 from kernelsweep.measure.journal import Journal
 from kernelsweep.results import CONTRACT_COLUMNS, METRIC_COLUMNS, read_rows
-from kernelsweep.share.recording import check_content
+from kernelsweep.share.recording import check_content, check_environment
 
 POINT = {"array_size": 1024, "block_size": 64, "unroll": 1, "dtype": "int32", "operation": "sum", "cache": "cold"}
 MEASURED = {
@@ -120,6 +128,96 @@ def test_a_journals_line_with_an_unknown_status_is_run_again(tmp_path: Path) -> 
     path.write_bytes(path.read_bytes().replace(b"skipped", b"fine"))
     with Journal(path) as journal:
         assert journal.get("kept") and journal.get("edited") is None
+
+
+OF = {**identity({"n": 8}, "b", {}), "visit": 0}
+VISIT = {
+    "measured": "2026-11-21T13:10:28Z",
+    "outcome": {"status": "ok", "visits": [{"samples": [1.5, 2.5], "device_uuid": "GPU-1"}]},
+    "of": OF,
+    "source_sha256": "s",
+}
+SWEEP = {
+    "measured": "2026-11-21T13:10:29Z",
+    "sweep": {"source_sha256": "s", "points": [{"point": {"n": 8}, "status": "ok", "identity": "i"}]},
+}
+
+
+@generated
+@given(
+    place=st.sampled_from([(line, *path) for line, whole in enumerate((VISIT, SWEEP)) for path in paths(whole)]),
+    value=WRONG,
+)
+def test_any_value_in_a_journals_line_is_read_or_refused(tmp_path: Path, place: Any, value: Any) -> None:
+    number, *path = place
+    values = [VISIT, SWEEP]
+    values[number] = put(values[number], tuple(path), value)
+    lines = [json.dumps({"journal": 2, "key": "k", "value": one}) + "\n" for one in values]
+    journal = tmp_path / "k.jsonl"
+    journal.write_text("".join(lines), encoding="utf-8")
+    with accepted_or_refused(str(journal)):
+        records = read_records([journal])
+        versions = judged(kernel_versions("toy/k", records, {}), 0.01)
+        assert all(float(version.row["time_us"]) > 0 for version in versions if version.row)
+    with Journal(journal, lambda _: None) as opened:
+        assert opened.get("other") is None
+
+
+CLAIM = dict(
+    zip(
+        (
+            "id",
+            "study",
+            "claim",
+            "source",
+            "source_device",
+            "kernel",
+            "reference_kernel",
+            "quantity",
+            "relation",
+            "value",
+        ),
+        ("c", "toy", "It is.", "paper", "GPU", "k", "j", "speedup", "about", "1.5"),
+        strict=True,
+    ),
+    tolerance="0.1",
+    code="",
+    at="n=2^20",
+)
+
+
+@generated
+@given(
+    column=st.sampled_from([*CLAIM]), value=WRONG.map(str) | st.sampled_from(["n=", "=1", "n=1=2", "n=2^99", "-0.1"])
+)
+def test_any_value_in_a_claim_is_read_or_refused(tmp_path: Path, column: str, value: str) -> None:
+    path = table(tmp_path / "claims.csv", (*CLAIM,), {**CLAIM, column: value})
+    with accepted_or_refused(str(path)):
+        for claim in published_claims(path):
+            assert claim.tolerance is None or claim.tolerance > 0
+
+
+ENVIRONMENT = {
+    "host": {},
+    "packages": {},
+    **{"measured": "2026-11-21", "git_revision": None, "compilers": [], "configuration": {"studies": {}}},
+    "device": {**DEVICE, "kind": "gpu", "peak_bandwidth_gbs": 1.5, "driver": "1"},
+}
+
+
+@generated
+@given(path=st.sampled_from([*paths(ENVIRONMENT)]), value=WRONG)
+def test_any_value_in_a_recordings_environment_is_read_or_refused(tmp_path: Path, path: Any, value: Any) -> None:
+    (tmp_path / "environment.json").write_text(json.dumps(put(ENVIRONMENT, path, value)), encoding="utf-8")
+    with accepted_or_refused("resources/recordings/", str(tmp_path)):
+        assert check_environment(tmp_path)["name"]
+
+
+def test_a_journal_that_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    for name in ("pipe.jsonl", "folder.jsonl"):
+        assert_refused(lambda path=tmp_path / name: Journal(path), name, "is no file")
 
 
 def unpacked(path: Path) -> str:

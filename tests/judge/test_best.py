@@ -72,7 +72,9 @@ def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
     point = {axis: study.reference[axis] for axis in ("m", "n", "k", "cache")}
 
     def best(kernel: str, precision: str, time_us: float) -> Best:
-        one = Configuration({"precision": precision}, time_us, 0.99 * time_us, 1.01 * time_us, None, None, None, precision)
+        one = Configuration(
+            {"precision": precision}, time_us, 0.99 * time_us, 1.01 * time_us, None, None, None, precision
+        )
         return Best("matmul", kernel, False, point, 1, one, ())
 
     found = [best("naive", "float32", 30.0), best("vectors", "float32", 20.0), best("tensor_cores", "tf32", 10.0)]

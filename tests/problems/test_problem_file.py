@@ -13,13 +13,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_values import WRONG, accepted_or_refused, generated
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems import comparison, result_limits
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem_file import Problem, problem_of
+from kernelsweep.running import in_child
 
 MATMUL = """
 import numpy as np
@@ -467,8 +472,8 @@ def reference(a, b):
         ),
         ("import numpy", "import nunpy", "line 2: the file raises ModuleNotFoundError: No module named 'nunpy'"),
         ("def outputs(n)", "def outputs(n", "line 7: the file raises SyntaxError: '(' was never closed"),
-        ("a + b", "a @ b[1:]", "line 11: reference raises ValueError: matmul: "),
-        ("a + b", "a.sort()", "line 11: reference raises ValueError: sort array is read-only"),
+        ("a + b", "a @ b[1:]", "line 11: reference raises ValueError at n=48: matmul: "),
+        ("a + b", "a.sort()", "line 11: reference raises ValueError at n=48: sort array is read-only"),
         (": (n, np.float32)", ": (n // 0, np.float32)", "line 8: outputs raises ZeroDivisionError at n=48: "),
         (
             'return {"c": a + b}',
@@ -528,6 +533,78 @@ def _use(problem: Problem) -> None:
         problem.launches("add", POINT)
     instance = instance_of(problem, POINT, 1)
     judged(instance, **{name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()})
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("os.kill(os.getpid(), 9)", ": reference at n=48 was killed (signal 9), as Linux does where memory runs out."),
+        ("os._exit(0)", ", line 12: reference raises SystemExit at n=48: os._exit(0)"),
+        ("raise KeyboardInterrupt", ", line 12: reference raises KeyboardInterrupt at n=48."),
+        (
+            "raise type('\\x1b[2J', (Exception,), {'__str__': lambda e: 1 / 0})()",
+            ": reference raises \\x1b[2J at n=48.",
+        ),
+        ("raise ValueError('\\x1b[2J')", ", line 12: reference raises ValueError at n=48: \\x1b[2J"),
+        ("while True: pass", ": reference at n=48 has run for 0.2 s (measuring.timeout_seconds), and was stopped."),
+    ],
+)
+def test_a_function_that_dies_or_does_not_end_is_one_sentence(
+    read: Callable[..., Problem], code: str, told: str
+) -> None:
+    problem = read(ADD.replace('    return {"c": a', f'    import os\n    {code}\n    return {{"c": a'))
+    with pytest.raises(UserError) as error:
+        in_child(lambda: problem.doubts("k", {"n": 48}, 1), "kernels/own/problem.py", 0.2)
+    assert str(error.value) in (f"kernels/own/problem.py{told}", f"kernels/own/problem.py, line 12{told}")
+
+
+def test_what_only_describes_data_has_to_end_soon(
+    read: Callable[..., Problem], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("kernelsweep.running._NOTICE_SECONDS", 0.05)
+    monkeypatch.setattr("kernelsweep.running._MOST_SECONDS", 0.1)
+    problem = read(ADD + "\ndef work(n):\n    while True: pass\n")
+    with pytest.raises(UserError, match=r"^kernels/own/problem.py, line 14: work at n=48 still runs after 0 s\.$"):
+        problem.work(POINT)
+    assert capsys.readouterr().err.startswith("kernels/own/problem.py: work at n=48 runs for 0 s already")
+
+
+def test_memory_that_runs_out_is_told_with_the_line(read: Callable[..., Problem]) -> None:
+    problem = read(ADD.replace("a + b", "np.zeros(2**50)"))
+    with pytest.raises(MemoryError, match=r"line 11: reference raises .*MemoryError at n=48: Unable to allocate"):
+        in_child(lambda: problem.doubts("k", {"n": 48}, 1), problem.name)
+    huge = ADD.replace("random.random(n,", "random.random(9,")
+    with pytest.raises(UserError, match=r"outputs: c has 4,096 GiB at n=1099511627776, more than this machine's mem"):
+        read(huge).doubts("k", {"n": 2**40}, 1)
+
+
+RETURNED = WRONG | st.sampled_from(
+    [
+        *(np.zeros(3), np.zeros(()), np.array("x"), np.array([None]), np.float32(2), 10**400, object(), (3, object)),
+        *((3, "int8"), (3, "int8", 300), (2**70, "f4"), ((2, 0), "int8"), (1.5, "int8"), ("x", "y"), (3, np.zeros(2))),
+    ]
+)
+
+
+@generated
+@given(
+    function=st.sampled_from(["inputs", "outputs", "reference", "error_bound", "work", "launches"]),
+    name=st.sampled_from(["x", "y", "class", "n", "bytes", "arithmetic", ""]),
+    value=RETURNED,
+)
+def test_whatever_a_function_returns_is_taken_or_refused(
+    read: Callable[..., Problem], function: str, name: str, value: Any
+) -> None:
+    functions = ["inputs", "outputs", "reference", "error_bound", "work", "launches"]
+    problem = read("RETURNED = {}\n" + "".join(f"def {one}(n): return RETURNED[{one!r}]\n" for one in functions))
+    right = {"inputs": {}, "outputs": {"y": (3, "float32")}, "reference": {"y": np.arange(3.0)}, "error_bound": {}}
+    returned = problem.module.names["RETURNED"]
+    returned.clear()
+    returned.update({**right, "work": {}, "launches": [UserLaunch(grid=1, block=1, arguments=["y"])]})
+    returned[function] = {name: value} if name else value
+    with accepted_or_refused("kernels/own/problem.py"):
+        problem.doubts("k", {"n": 4}, 1)
+        assert problem.launches("k", {"n": 4})
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -9,19 +9,28 @@ import csv
 import re
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from checkout import copy_project
+from drawn_values import WRONG, accepted_or_refused, generated, put
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from write_schemas import schemas
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.project import inputs
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
 from kernelsweep.sweep.config_file import read_yaml
+from kernelsweep.sweep.kernels.launches import read_launches
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.settings import KernelSettings
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
@@ -218,3 +227,127 @@ def test_a_published_claim(toy: Path, columns: dict[int, str], part: str) -> Non
     with (toy / CLAIMS).open("a", encoding="utf-8", newline="") as file:
         csv.writer(file).writerow(row)
     assert_refused(toy, CLAIMS, [part])
+
+
+def keys_of_schema(node: Any, schema: dict[str, Any], above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every key that a schema names, as the way to it; 0 stands for a list's first item."""
+    if "$ref" in node:
+        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    for option in (node, *node.get("anyOf", ())):
+        if option is not node:
+            yield from keys_of_schema(option, schema, above)
+        for name, inner in option.get("properties", {}).items():
+            yield (*above, name)
+            yield from keys_of_schema(inner, schema, (*above, name))
+        for name, key in (("items", 0), ("additionalProperties", "emulator")):
+            if isinstance(option.get(name), dict):
+                yield from keys_of_schema(option[name], schema, (*above, key))
+
+
+KEYS = [
+    (file, key)
+    for file, schema in zip((CONFIG, STUDY), schemas().values(), strict=True)
+    for key in dict.fromkeys(keys_of_schema(schema, schema))
+]
+
+
+@cache
+def contents(project: Path) -> dict[str, Any]:
+    """The configuration, with metrics.yaml, and the study."""
+    metrics = read_yaml(project / "config/metrics.yaml", "config/metrics.yaml")
+    return {CONFIG: {**metrics, **read_yaml(project / CONFIG, CONFIG)}, STUDY: read_yaml(project / STUDY, STUDY)}
+
+
+@settings(generated, max_examples=60)
+@given(place=st.sampled_from(KEYS), value=WRONG)
+def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
+    toy: Path, place: tuple[str, tuple[str, ...]], value: Any
+) -> None:
+    file, keys = place
+    content = contents(toy)
+    content = {**content, file: put(content[file], keys, value)}
+    kept = (toy / STUDY).read_bytes()
+    (toy / STUDY).write_text(yaml.dump(content[STUDY], Dumper=yaml.CSafeDumper), encoding="utf-8")
+    try:
+        with accepted_or_refused("config/", "kernels/", "platform is ", "there is no recording"):
+            load_project(content[CONFIG], toy)
+    finally:
+        (toy / STUDY).write_bytes(kept)
+
+
+TOKENS = st.sampled_from(
+    [
+        *[
+            "n",
+            "n",
+            "kind",
+            "(",
+            ")",
+            "[",
+            "]",
+            ",",
+            "+",
+            "-",
+            "/",
+            "//",
+            "**",
+            "'x'",
+            "1",
+            "0",
+            "2.5",
+            "1e308",
+            "2**64",
+            "==",
+            "<",
+            "and",
+            "not",
+            "min",
+            "log2",
+            "itemsize",
+            "{",
+            ":",
+            ".",
+            "in",
+            "#",
+        ],
+        *("launches", "<n>", "::", "int", "\x1b"),
+    ]
+)
+FORMULAS = st.lists(TOKENS, min_size=1, max_size=7).map(" ".join) | WRONG
+LAUNCH = ("launches", 0)
+PLACES = [
+    *((*LAUNCH, key) for key in ("grid", "block", "shared", "kernel", "arguments")),
+    *((*LAUNCH, key, 0) for key in ("grid", "block", "arguments")),
+    *(("function",), ("shared",), ("macros", 0, "WIDTH"), ("results", "y")),
+    *(("arrays", "t", "size"), ("arrays", "t", "dtype"), ("arrays", "t", "value")),
+]
+ENTRY = {
+    "name": "k",
+    "function": "k<n>",
+    "arrays": {"t": {"size": "n", "dtype": "kind", "value": 1}},
+    "launches": [{"grid": ["n"], "block": [1], "arguments": ["y", "n"]}],
+}
+PROBLEM_TEXT = """
+def outputs(n): return {"y": (n, "int32")}
+def result(y): return {"y": y}
+def reference(n): return {"y": n}
+"""
+
+
+@generated
+@given(place=st.sampled_from(PLACES), formula=FORMULAS)
+def test_any_expression_at_any_place_of_a_kernel_gives_a_plan_or_a_sentence(
+    tmp_path: Path, place: tuple[str | int, ...], formula: Any
+) -> None:
+    (tmp_path / "problem.py").write_text(PROBLEM_TEXT, encoding="utf-8")
+    problem = problem_of({"file": "problem.py", "axes": {"n": False, "kind": True}, "data": []}, tmp_path)
+    with accepted_or_refused("s.yaml: "):
+        entry = KernelSettings.read(put(ENTRY, place, formula), "s.yaml")
+        launches = read_launches(entry, problem, {}, "s.yaml: k")
+        for point in (Point({"n": 64, "kind": "float32"}), Point({"n": 0.5, "kind": "uint8"})):
+            plan = launches.at(point)
+            for launch in plan.launches:
+                numbers = (*launch.grid, *launch.block, launch.shared_bytes)
+                assert all(type(number) is int and 0 <= number < 2**31 for number in numbers)
+                assert all(isinstance(one, str | int | float) for one in launch.arguments)
+            assert not launches.functions(point) or launches.macro_values(point) is not None
