@@ -493,7 +493,7 @@ CONTRACT = (
     "binary_sha256"
     ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
     ",width,arguments,output,visits,parameters,gflops,peak_of"  # ours, behind the contract's
-    ",energy_low_mj,energy_high_mj,error_share,compiler,power_limit_w,clock_limit_mhz,identity_sha256"
+    ",energy_low_mj,energy_high_mj,error_share,compiler,power_limit_w,clock_limit_mhz,work,identity_sha256"
 )
 OF_TIMES = [
     "samples",
