@@ -78,7 +78,17 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
     assert csv_files(results) == first
 
 
-def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(finished: Path) -> None:
+def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_results(finished: Path) -> None:
+    config = finished / "config/config.yaml"
+    without = config.read_text()
+    edit(config, "studies: [", "studies: [raising, misspelt, ")
+    study = (finished / "config/studies/mine.yaml").read_text()
+    (finished / "config/studies/misspelt.yaml").write_text(study.replace("launches:", "launch:"))
+    shutil.copytree(finished / "kernels/mine", finished / "kernels/raising")
+    problem = (finished / "kernels/reduction_problem.py").read_text()
+    (finished / "kernels/raising/problem.py").write_text(f"{problem}\n\ndef reference(data):\n    return unknown\n")
+    study = study.replace("kernels/reduction_problem.py", "kernels/raising/problem.py")
+    (finished / "config/studies/raising.yaml").write_text(study)
     wrong = finished / "kernels/warp_shuffle/shared_memory.cu"
     misspelt = finished / "kernels/warp_shuffle/shuffle.cu"
     right = {kernel: kernel.read_text() for kernel in (wrong, misspelt)}
@@ -93,6 +103,10 @@ def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(finished:
     last_words = run.stdout.rstrip().splitlines()[-1]
     assert "points failed, of warp_shuffle/shared_memory, warp_shuffle/shuffle" in last_words
     assert "Exception" not in run.stdout
+    told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
+    first, _, last = run.stdout.partition("Job stats:")
+    assert told in first and told in last and "Left out for these mistakes: 1 of 4 studies." in first
+    assert "raising/interleaved, 2 points not run: kernels/raising/problem.py" in last
     counted = f"has {len(lines) - 1} rows of this kernel; {len(lines)} are planned. Delete"
     assert f"{points.relative_to(finished)} {counted}" in run.stdout
     assert "unsinged" in run.stdout and "shuffle.cu" in run.stdout
@@ -100,11 +114,12 @@ def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(finished:
     statuses = {
         kernel: {row["status"] for row in found if row["kernel"] == kernel}
         for kernel in {row["kernel"] for row in found}
+        if kernel not in ("interleaved", "unrolled")
     }
+    others = {(row["study"], row["status"]) for row in found if row["study"] != "warp_shuffle"}
+    assert others == {("mine", "ok"), ("raising", "skipped")}
     rest = {"ok"}
     assert statuses == {
-        "interleaved": rest,
-        "unrolled": rest,
         "global_memory": rest,
         "shared_memory": {"wrong_result"},
         "shuffle": {"build_failed"},
@@ -114,6 +129,7 @@ def test_a_wrong_kernel_is_named_and_costs_no_other_kernel_its_results(finished:
     page = (finished / "results/emulator/report.html").read_text()
     assert "<strong>wrong_result</strong>" in page and "Every point that was run is right" not in page
 
+    config.write_text(without)
     # Mended, nothing runs of the kernels that were right and have their rows.
     for kernel, text in right.items():
         kernel.write_text(text)

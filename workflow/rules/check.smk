@@ -3,6 +3,7 @@
 
 localrules:
     check_problem,
+    leave_out,
 
 
 rule check_problem:
@@ -28,3 +29,27 @@ rule check_problem:
         code=code_of("measure/check_problem.py"),
     script:
         "../scripts/measure/check_problem.py"
+
+
+# A study with a mistake in its files is left out. Its job fails, so that the run ends with the mistake and not with 0.
+rule leave_out:
+    output:
+        path("left_out"),
+    log:
+        log("leave_out", "{study}", scope="build"),
+    retries: 0
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        mistake=lambda wildcards: PROJECT.mistakes[wildcards.study],
+    script:
+        "../scripts/measure/leave_out.py"
+
+
+for study in PROJECT.mistakes:
+
+    rule:
+        name:
+            study
+        input:
+            path("left_out", study=study),

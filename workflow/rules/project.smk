@@ -42,6 +42,8 @@ for key, value in for_users(read_yaml)(Path(CONFIG_FILES[0]), CONFIG_FILES[0]).i
 
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config.values())
+if workflow.is_main_process and PROJECT.mistakes:
+    logger.error(PROJECT.told_mistakes(), extra=OURS)
 if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
     logger.info(unused, extra=OURS)
 

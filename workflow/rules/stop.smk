@@ -1,3 +1,5 @@
+# When a run ends before its last job: by a failed job, or by the user.
+#
 # Ctrl-C, SIGTERM and a closed terminal end a run with one sentence, and with the status 130, 143 or 129. Snakemake's own
 # way ends in stacks where Ctrl-C comes twice, as `uv run` sends it, and on SIGTERM it waits for the jobs, or forever.
 
@@ -45,9 +47,13 @@ def say_stopped():
 
 
 def stopping(schedule):
-    """Snakemake's way of running the jobs, which notes after stop() which have ended, so that the next run knows."""
+    """Snakemake's way of running the jobs, which notes after stop() which have ended, so that the next run knows.
+
+    A failed job doesn't stop the jobs of other studies (--keep-going). Where one study runs, nothing is done in vain.
+    """
 
     def run(scheduler):
+        scheduler.keepgoing |= PROJECT.has_several(targets_of(workflow))
         has_succeeded = schedule(scheduler)
         if STOPPED_BY:
             try:
@@ -67,7 +73,7 @@ patch(
     "schedule",
     ["self"],
     stopping,
-    uses=["_lock", "_finish_jobs", "_error_jobs"],
+    uses=["_lock", "_finish_jobs", "_error_jobs", "keepgoing"],
 )
 patch(
     "snakemake.scheduling.job_scheduler:JobScheduler",

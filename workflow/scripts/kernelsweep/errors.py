@@ -21,6 +21,10 @@ class UserError(Exception):
         super().__init__(readable(message, _LONGEST_MESSAGE))
 
 
+class StudyError(UserError):
+    """A mistake in what a study says of its kernels, such as in its problem's functions, found as its points run."""
+
+
 class BuildError(UserError):
     """A compiler is missing, or refused a kernel; the text contains the compiler's message."""
 

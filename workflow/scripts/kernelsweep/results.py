@@ -266,6 +266,9 @@ STATUSES = (
     "skipped",
 )
 
+# The message of a skipped point begins so where a mistake in its study's files is the reason.
+REFUSED = "not run: "
+
 # The size of one read when copying files.
 _COPIED_BYTES = 2**20
 

@@ -18,19 +18,21 @@ from kernelsweep.build.build_report import new_report, read_report
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.errors import StudyError
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.kernel_job import KernelJob
+from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.work import note_sweep, outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
+from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256, source_text
@@ -88,7 +90,13 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             outcomes = job.search(candidates, sweep, params.search["budget"])
         else:
             failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
-            outcomes = job.sweep(planned, failed | outcomes_without_runs(planned, report))
+            known = failed | outcomes_without_runs(planned, report)
+            try:
+                outcomes = job.sweep(planned, known)
+            except StudyError as mistake:  # The other studies' pages and tables wait for these rows.
+                print(mistake)
+                refused = Outcome("skipped", f"{REFUSED}{mistake}")
+                outcomes = {each.point: known.get(each.point, refused) for each in planned}
 
         if chunk:
             write_failures(Path(snakemake.output[0]), outcomes)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first, process
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
@@ -124,7 +124,7 @@ class References:
                 answer = pickle.load(other.stdout)
                 with self._changed:
                     if isinstance(answer, UserError):
-                        self._error = answer
+                        self._error = StudyError(str(answer))
                     elif isinstance(answer, str):
                         self._notify(answer)
                     else:

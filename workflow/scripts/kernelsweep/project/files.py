@@ -47,6 +47,7 @@ PATHS = {
     "cub": "build/{target}/{library}.{suffix}",
     "unit_store": "build/units",
     "checked_problem": "build/{study}.checked.txt",
+    "left_out": "build/{study}.left_out",
     # Judgements and what readers see.
     "folder": "{scope}",
     "claims": "{scope}/claims.{suffix}",

@@ -38,7 +38,9 @@ class Project:
 
     root       the folder of the Snakefile
     config     config.yaml and what --config set, checked, with defaults
-    studies    every study in config/studies/, by name; `config.studies` names those that `all` runs
+    studies    every study in config/studies/ without a mistake, by name; `config.studies` names those that `all` runs
+    mistakes   the first mistake of each other study, by name
+    left_out   the studies with a mistake that `all` was to run
     platforms  where this run's points run, or were run
     models     the platforms among them that are GPUs, with their models
     """
@@ -48,12 +50,24 @@ class Project:
     studies: Mapping[str, Study]
     platforms: Sequence[str]
     models: Mapping[str, Model]
+    mistakes: Mapping[str, str]
+    left_out: Sequence[str]
+
+    def told_mistakes(self) -> str:
+        """The mistakes of all studies that are left out, as the run begins."""
+        count = f"{len(self.mistakes)} of {len(self.mistakes) + len(self.studies)} studies"
+        return "\n".join(["", *self.mistakes.values(), f"Left out for these mistakes: {count}.", ""])
+
+    def has_several(self, targets: Sequence[str]) -> bool:
+        """Whether a run of these targets has several studies; without targets, it is `all`."""
+        one = len(targets) == 1 and targets[0] in (*self.studies, *self.mistakes)
+        return not one and len(self.config.studies) + len(self.left_out) > 1
 
     def studies_of(self, scope: str) -> list[str]:
         """The names of a scope's studies: one, or all that `all` runs. Raises UserError if there is no such study."""
         platform, study = parts_of(scope)
         if study:
-            return [_known(study, self.studies, "study")]
+            return [self._study(study).name]
         return [name for name in self.config.studies if self.can_have(platform, name)]
 
     def can_have(self, platform: str, study: str) -> bool:
@@ -65,8 +79,13 @@ class Project:
 
     def kernel(self, study: str, name: str) -> KernelSource:
         """A study's kernel. Raises UserError if there is none of that name."""
-        kernels = self.studies[_known(study, self.studies, "study")].kernels
+        kernels = self._study(study).kernels
         return kernels[_known(name, kernels, f"kernel of {study}")]
+
+    def _study(self, name: str) -> Study:
+        if name in self.mistakes:
+            raise UserError(self.mistakes[name])
+        return self.studies[_known(name, self.studies, "study")]
 
     def kernels_of(self, scope: str) -> list[tuple[str, str]]:
         """A scope's kernels, by study and name."""
@@ -99,22 +118,28 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     config             config.yaml's content, with what --config sets
     jobs_bring_pycuda  whether jobs run in environments of their own, so that PyCUDA need not be installed here
 
-    Raises UserError with the first mistake: file, key, value, and what is allowed.
+    A study with a mistake is left out. Raises UserError with file, key, value and what is allowed, for the first mistake
+    of the configuration, and for those of all studies where none of the run's is left.
     """
     for folder in {root, Path.cwd()}:
         check_folder(folder)
-    if not study_names(root):
+    names = study_names(root)
+    if not names:
         raise UserError(
             f"{root}: config/studies/ has no study. kernelsweep runs the studies of the folder that it is called in; "
             f"`kernelsweep new NAME` starts one, and {HOME / 'docs/your-kernel.md'} explains it."
         )
     checked = load_config(config, root)
-    check_study_names(study_names(root), root)
-    studies = {name: load_study(name, root) for name in study_names(root)}
-    for study in studies.values():
-        check_metrics(checked, study)
+    check_study_names(names, root)
+    studies, mistakes = {}, {}
+    for name in names:
+        try:
+            studies[name] = load_study(name, root)
+            check_metrics(checked, studies[name])
+        except UserError as error:
+            mistakes[name] = str(error)
     if (root / CLAIMS_FILE).is_file():
-        check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
+        check_published_claims(root / CLAIMS_FILE, names, CLAIMS_FILE)
     platforms, models = choose_platforms(
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
     )
@@ -122,23 +147,31 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         check_environment(root / "resources/recordings" / recording_name(platform))
     if checked.profile:
         observed_platforms(list(models), platforms, "profile: true")
-    if models:
-        check_energy(checked, studies)
-    check_run_axes(checked.axes, studies.values())
-    for study in studies.values():
-        check_sweeps(checked, study, platforms)
-    return Project(root, checked, studies, platforms, models)
+    if not mistakes:  # Else it may be an axis of theirs.
+        check_run_axes(checked.axes, studies.values())
+    for name in studies.keys() - mistakes.keys():
+        try:
+            if models and name in checked.studies:
+                check_energy(checked, studies[name])
+            check_sweeps(checked, studies[name], platforms)
+        except UserError as error:
+            mistakes[name] = str(error)
+    left_out = [name for name in checked.studies if name in mistakes]
+    right = [name for name in checked.studies if name not in mistakes]
+    if not right:
+        raise UserError("\n".join(mistakes[name] for name in left_out))
+    found = {name: studies[name] for name in names if name not in mistakes}
+    return Project(root, checked.changed(studies=right), found, platforms, models, mistakes, left_out)
 
 
-def check_energy(config: Config, studies: Mapping[str, Study]) -> None:
-    """Raise UserError for a study of this run whose objective needs energies, if none are measured."""
-    for name in config.studies:
-        objective = objective_of(studies[name].settings)
-        if objective.needs_energy and not config.measuring.energy_seconds:
-            raise UserError(
-                f"{studies[name].file}: objective is {objective.name!r}, which is computed from energies. "
-                f"{CONFIG_FILE}: measuring.energy_seconds is 0. Set it to 1 or 2."
-            )
+def check_energy(config: Config, study: Study) -> None:
+    """Raise UserError for a study whose objective needs energies, if none are measured."""
+    objective = objective_of(study.settings)
+    if objective.needs_energy and not config.measuring.energy_seconds:
+        raise UserError(
+            f"{study.file}: objective is {objective.name!r}, which is computed from energies. "
+            f"{CONFIG_FILE}: measuring.energy_seconds is 0. Set it to 1 or 2."
+        )
 
 
 def check_run_axes(axes: Mapping[str, Any], studies: Collection[Study]) -> None:

@@ -24,6 +24,7 @@ def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [file for platform in project.platforms for file in _results(project, platform)]
     made += [file for platform in project.platforms for file in inputs.joined_metrics(project, platform)]
+    made += [path("left_out", study=name) for name in project.left_out]
     return made
 
 

@@ -18,7 +18,7 @@ from kernelsweep.analysis.completeness import (
 from kernelsweep.analysis.proofs import Proofs, proof_summary, section
 from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.analysis.words import markdown_table
-from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.results import ALL_POINT_COLUMNS, REFUSED
 from kernelsweep.sweep.point import in_words
 
 # Repeatability is given for ranges of times with these bounds, since short times repeat less well.
@@ -134,6 +134,11 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
         *(
             f"study {study}: no point was run, so nothing was shown to be right. The section Skipped says why."
             for study in studies_not_run(counted, planned)
+        ),
+        *(
+            f"{study}/{kernel}, {count} points {why}"
+            for (study, kernel, why), count in counted.skipped.items()
+            if why.startswith(REFUSED)
         ),
     ]
 

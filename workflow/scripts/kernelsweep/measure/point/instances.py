@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kernelsweep.errors import StudyError, UserError
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
@@ -35,8 +36,14 @@ class Instances:
         """Make the instances of points that are going to be checked, and of others that are only timed.
 
         Returns whether all are made. Where one has large inputs, none after it is made: references.py prepares them.
-        Raises UserError where arguments or constants don't fit the kernel.
+        Raises StudyError where a function of the problem is wrong, and where arguments or constants don't fit the kernel.
         """
+        try:
+            return self._make_ahead(checked, timed)
+        except UserError as error:
+            raise StudyError(str(error)) from error
+
+    def _make_ahead(self, checked: Sequence[Point], timed: Iterable[Point]) -> bool:
         size = 0
         for is_checked, points in ((True, checked), (False, timed)):
             for point in points:

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.build.binaries import BuiltUnit
-from kernelsweep.errors import UserError
+from kernelsweep.errors import StudyError, UserError
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
@@ -119,7 +119,7 @@ class Worker:
             hint = _crash_hint(self._task.platform) if status in _CRASHES else ""
             return Outcome("launch_failed", f"the worker process died ({words}){hint}"), status == -signal.SIGKILL
         if "refused" in answer:
-            raise UserError(answer["refused"])
+            raise StudyError(answer["refused"])
         if answer["lost"]:
             self.stop()
         return read_outcome(answer["outcome"]), False

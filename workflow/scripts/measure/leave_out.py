@@ -1,0 +1,7 @@
+"""End the job of a study with a mistake in its files: the run, which has told it at its start, tells it again at its end."""
+
+from kernelsweep.errors import UserError
+from kernelsweep.logs import logged
+
+with logged(snakemake.log[0], is_answer=True):
+    raise UserError(snakemake.params.mistake)
