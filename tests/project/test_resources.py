@@ -30,7 +30,7 @@ def test_time_limits_follow_the_sweep(shipped: Project) -> None:
     assert minutes(energy_seconds=2) >= minutes() + 20
 
 
-def test_points_are_shared_out_among_jobs_that_start_after_every_build(shipped: Project) -> None:
+def test_points_are_shared_out_among_jobs(shipped: Project) -> None:
     whole = resources.points_of_job(shipped, *KERNEL)
     assert whole > 100
     cut = replace(shipped, config=shipped.config.changed(points_per_job=100))
@@ -77,12 +77,16 @@ def test_studies_are_measured_one_after_another_and_the_longest_first(shipped: P
     for study, kernel in kernels:
         points[study] += resources.points_of_job(with_gpu, KERNEL[0], study, kernel)
     assert [points[study] for study in studies] == sorted(points.values(), reverse=True)
-    first = resources.measuring_priority(with_gpu, KERNEL[0], *kernels[0])
-    assert resources.build_priority(with_gpu, "sm_90") > first
+    first, last = (resources.measuring_priority(with_gpu, KERNEL[0], *kernels[place]) for place in (0, -1))
+    # No build comes before a kernel that is built, and builds come in the order of measuring.
+    builds = [resources.build_priority(with_gpu, "sm_90", *one) for one in kernels]
+    assert builds == sorted(builds, reverse=True) and last > builds[0]
+    assert resources.build_priority(with_gpu, "sm_90") == resources.first_priority(with_gpu) > first
+    assert resources.build_threads(with_gpu, "sm_90", *kernels[0], cores=2) == 1
     # The GPU waits for no build of the emulator's, on which everything waits where it is alone.
     assert resources.build_priority(with_gpu, "emulator") < 0
     assert resources.build_priority(replace(shipped, models={}), "emulator") > 0
-    assert [resources.most_measuring(1, cores) for cores in (1, 2, 3, 8)] == [1, 1, 2, 3]
+    assert [resources.most_measuring(1, cores) for cores in (1, 2, 3, 8, 16)] == [1, 1, 2, 3, 5]
     assert resources.most_measuring(4, 16) == 6
     # A study that config.yaml doesn't list.
     assert "matmul" not in shipped.config.studies

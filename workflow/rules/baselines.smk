@@ -13,7 +13,7 @@ rule measure_host:
         log("measure_host", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
-    priority: resources.build_priority(PROJECT) + 1
+    priority: resources.first_priority(PROJECT) + 1
     conda:
         "../../envs/kernelsweep.yaml"
     # Run alone (all cores), so that builds and figures don't disturb the host's times; and first, so that nothing has to
@@ -48,7 +48,7 @@ rule measure_library:
         platform=names.TIMED,
         rival="|".join(LIBRARIES),
     # Few points, but the library is started for each visit, which takes as long as a long kernel.
-    priority: resources.build_priority(PROJECT) - 1
+    priority: resources.first_priority(PROJECT) - 1
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
@@ -81,7 +81,7 @@ rule measure_driver:
         log("measure_driver", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
-    priority: resources.build_priority(PROJECT) - 1
+    priority: resources.first_priority(PROJECT) - 1
     conda:
         "../../envs/kernelsweep.yaml"
     resources:

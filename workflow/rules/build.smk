@@ -38,8 +38,7 @@ rule build_kernel:
     priority: for_job(resources.build_priority)
     conda:
         "../../envs/kernelsweep.yaml"
-    # Units are compiled side by side, on as many cores as there are.
-    threads: for_job(building.unit_count)
+    threads: for_job(resources.build_threads, cores=CORES)
     params:
         kernel_code=for_job(parameters.kernel_code),
         build=for_job(building.build_settings),
@@ -58,7 +57,7 @@ rule build_cub:
         path("cub", suffix="log"),
     wildcard_constraints:
         library="|".join(COMPILED),
-    priority: resources.build_priority(PROJECT)
+    priority: resources.first_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -14,7 +14,7 @@ rule check_problem:
     log:
         log("check_problem", "{study}", scope="build"),
     # Before any build, and before the host's times, which take all cores.
-    priority: resources.build_priority(PROJECT) + 2
+    priority: resources.first_priority(PROJECT) + 2
     conda:
         "../../envs/kernelsweep.yaml"
     params:

@@ -2,15 +2,19 @@
 # start Python for each job, and a hundred starts take as long as all the rest of a run's drawing and judging.
 
 import os
+import secrets
 import subprocess
 import sys
 import tempfile
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
+from kernelsweep.measure.worker.client import RUN
 from kernelsweep.running import FOLDER_OF_NOTES, running_in
 
 FORK_SERVER = ForkServer()
+# Jobs leave processes that have a GPU open to each other, by this name.
+os.environ.setdefault(RUN, secrets.token_hex(8))
 
 
 def in_fork(execute_script):

@@ -19,7 +19,7 @@ rule describe_device:
         log("describe_device"),
     wildcard_constraints:
         platform=names.MEASURED,
-    priority: resources.build_priority(PROJECT)
+    priority: resources.first_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     resources:

@@ -87,7 +87,7 @@ onstart:
 
 
 # On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.
-if workflow.local_exec and (gpus := sum(model.count for model in PROJECT.models.values())):
+if workflow.local_exec and (gpus := resources.gpu_count(PROJECT)):
     workflow.register_resource("measuring", resources.most_measuring(gpus, CORES or 1))
 
 

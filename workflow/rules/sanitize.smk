@@ -26,7 +26,7 @@ rule sanitize_kernel:
     wildcard_constraints:
         platform=names.MEASURED,
         tool="|".join(TOOLS),
-    priority: resources.build_priority(PROJECT)
+    priority: resources.first_priority(PROJECT)
     conda:
         "../../envs/kernelsweep.yaml"
     resources:

@@ -277,7 +277,7 @@ def do_work(
                     timed_out.append(point)
                 progress(done, total, point, outcome)
             workers.free_memory(visit)
-    workers.kill()
+    workers.release()
 
 
 class _Limits:

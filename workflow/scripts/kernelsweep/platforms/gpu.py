@@ -244,6 +244,14 @@ class GpuPlatform:
         for name in loaded:
             self._most_shared_bytes.pop(name, None)
 
+    def unload(self) -> None:
+        self.synchronize()
+        for known in (self._functions, self._variants, self._most_shared_bytes, self._prepared, self._units):
+            known.clear()
+        for module in self._modules:
+            self._libcuda.cuModuleUnload(module)
+        self._modules.clear()
+
     def parameter_types(self, variant: str) -> Sequence[str]:
         known: Sequence[str] = self._variants[variant].get("parameters", [])
         return known

@@ -90,12 +90,22 @@ def measuring_priority(project: Project, platform: str, study: str, kernel: str,
     """The priority of a job that measures points: one study after another, so that the first are drawn meanwhile.
 
     The studies with the most points come first, and in each the kernels with the most points. So the last study is
-    small, and no GPU is still busy for long when others are idle. Beside a GPU, the emulator comes last.
+    small, and no GPU is still busy for long when others are idle. All come before builds: a GPU measures as soon as one
+    kernel is built. Beside a GPU, the emulator comes last.
     """
     if project.models and not kind_of(platform).has_clock:
         return -1
     if not points_of_job(project, platform, study, kernel, chunks):
         return 0
+    return _kernel_count(project) + _place(project, platform, study, kernel)
+
+
+def _kernel_count(project: Project) -> int:
+    return sum(len(study.kernels) for study in project.studies.values())
+
+
+def _place(project: Project, platform: str, study: str, kernel: str) -> int:
+    """The place of a kernel among those of its run, from 1 for the fewest points."""
     # A study that config.yaml doesn't list is run alone.
     scope = platform if study in project.config.studies else scope_of(platform, study)
     return 1 + _by_points(project, scope).index((study, kernel))
@@ -112,22 +122,45 @@ def _by_points(project: Project, scope: str) -> list[tuple[str, str]]:
     return sorted(points, key=lambda one: (of_study[one[0]], one[0], points[one]))
 
 
-def build_priority(project: Project, target: str | None = None) -> int:
-    """More than any measuring job's priority: so a GPU's kernels are all built before the first one is measured.
+def first_priority(project: Project) -> int:
+    """More than the priority of any job that builds or measures."""
+    return 2 * _kernel_count(project) + 2
 
-    Beside a GPU, the emulator's builds (its `target`) come last, as the proofs that need them: the GPU waits for none.
+
+def build_priority(project: Project, target: str, study: str | None = None, kernel: str | None = None) -> int:
+    """The priority of a kernel's build for a target, or of what all of the target's kernels need: as they are measured.
+
+    Beside a GPU, the emulator's builds come last, as the proofs that need them: the GPU waits for none.
     """
-    if target and target_named(target).is_emulator and project.models:
+    if target_named(target).is_emulator and project.models:
         return -1
-    return sum(len(study.kernels) for study in project.studies.values()) + 2
+    platforms = [platform for platform in project.models if project.target(platform) == target]
+    if study is None or kernel is None or not platforms:
+        return first_priority(project)
+    return _place(project, platforms[0], study, kernel)
+
+
+def build_threads(project: Project, target: str, study: str, kernel: str, cores: int | None) -> int:
+    """The cores on which a kernel's units are compiled side by side; the jobs that measure meanwhile have theirs.
+
+    cores  Snakemake's; None where it doesn't know, as on a cluster
+    """
+    units, gpus = unit_count(project, target, study, kernel), gpu_count(project)
+    return min(units, max(1, cores - most_measuring(gpus, cores))) if gpus and cores else units
+
+
+def gpu_count(project: Project) -> int:
+    """The number of this machine's GPUs that this run measures on."""
+    return sum(model.count for model in project.models.values())
 
 
 def most_measuring(gpus: int, cores: int) -> int:
     """How many jobs that measure may run at once on `gpus` GPUs of this machine.
 
-    A job on each GPU, and two that have prepared everything and wait for one. The other cores prove and draw meanwhile.
+    A job on each GPU, and some that have prepared everything and wait for one: to prepare a kernel of a small study
+    takes a core several times as long as the GPU needs for it. The other cores build, prove and draw meanwhile.
     """
-    return max(1, min(gpus + 2, cores - 1))
+    return max(1, min(max(gpus + 2, cores // 3), cores - 1))
 
 
 def resource_names(project: Project) -> list[str]:

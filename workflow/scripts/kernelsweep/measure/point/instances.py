@@ -36,7 +36,7 @@ class Instances:
         """Make the instances of points that are going to be checked, and of others that are only timed.
 
         Returns whether all are made. Where one has large inputs, none after it is made: references.py prepares them.
-        Raises StudyError where a function of the problem is wrong, and where arguments or constants don't fit the kernel.
+        Raises StudyError where a function of the problem is wrong, or arguments or constants don't fit the kernel.
         """
         try:
             return self._make_ahead(checked, timed)
