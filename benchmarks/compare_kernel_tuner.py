@@ -211,7 +211,7 @@ def _task(one: Tuned, device: Gpu) -> KernelTask:
 def prepare(one: Tuned, device: Gpu) -> None:
     """Compute the reference results that the sides need and the disk lacks. All configurations have the same."""
     with References(_task(one, device), one.planned[:1], kind_of(device.platform).has_clock, print) as references:
-        references.wait_for_all()
+        references.wait([one.kernel.problem.data_of(one.planned[0].point)])
 
 
 def _measured(

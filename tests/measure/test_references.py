@@ -59,7 +59,8 @@ def task_of(
 def prepare(task: KernelTask, points: Sequence[PlannedPoint], has_clock: bool, processes: int = 1) -> None:
     """Have all references of the points."""
     with References(task, points, has_clock, print, processes) as references:
-        references.wait_for_all()
+        for each in points:
+            references.wait([problem_of(task.problem).data_of(each.point)])
 
 
 def planned(*points: Point) -> list[PlannedPoint]:

@@ -21,7 +21,7 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.racing import ALLOWANCE
 from kernelsweep.measure.search.proposals import Parzen, Random
-from kernelsweep.measure.search.search import Bench, search
+from kernelsweep.measure.search.search import Bench, _nearest_miss, search
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -144,6 +144,18 @@ def test_a_search_of_a_kernel_that_does_not_compile_ends_after_its_first_points(
     outcomes = Searched(tmp_path, compiled=False, fault="nonsense();").outcomes
     assert len(outcomes) == 8 < BUDGET and {p["array_size"] for p in outcomes} == {SIZES[0]}
     assert all(one.status == "build_failed" and "nonsense" in one.message for one in outcomes.values())
+
+
+def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
+    outcomes = Searched(tmp_path, fault="array_size /= 2;").outcomes
+    assert len(outcomes) == 20 and {one.status for one in outcomes.values()} == {"wrong_result"}
+    assert "the search ends, because its first 20 results are wrong.\n" in capsys.readouterr().out
+    wrong = {point(size): Outcome("wrong_result", error_share=share) for size, share in ((1, 3.0), (2, 1.25), (3, None))}
+    told = _nearest_miss([wrong])
+    assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
 
 
 def test_a_search_has_the_studys_objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

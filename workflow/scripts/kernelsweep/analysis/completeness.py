@@ -45,9 +45,10 @@ def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> li
 
 
 def ended_early(counted: RowCounts, kernel: PlannedKernel) -> bool:
-    """Whether a search has ended before its plan: none of its points compiles."""
+    """Whether a search has ended before its plan: none of its points compiles, or none of those that do is right."""
     rows = _rows(counted, kernel)
-    return kernel.searched and 0 < rows < (kernel.rows or 0) and rows == counted.points[_of(kernel, "build_failed")]
+    failed = sum(counted.points[_of(kernel, status)] for status in ("build_failed", "wrong_result"))
+    return kernel.searched and 0 < rows < (kernel.rows or 0) and rows == failed
 
 
 def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:

@@ -98,10 +98,13 @@ class KernelJob:
         with ExitStack() as at_the_device:
 
             @cache
-            def lease() -> list[str]:
+            def references() -> References:
                 places = candidates.groups(axes_of_places(candidates, problem))
-                with self._references([sweep.plan(candidates[int(numbers[0])]) for numbers in places]) as references:
-                    references.wait_for_all()
+                planned = [sweep.plan(candidates[int(numbers[0])]) for numbers in places]
+                return at_the_device.enter_context(self._references(planned))
+
+            @cache
+            def lease() -> list[str]:
                 # A search runs on all GPUs that are free. The lease leaves one visible.
                 needs_gpu = kind_of(self.platform).needs_gpu
                 gpus = [gpu.uuid for gpu in gpus_of(self.platform)] if needs_gpu else []
@@ -122,6 +125,8 @@ class KernelJob:
                 lambda: free_gpus(lease()),
                 self.builder,
                 lambda point: units(sweep.kernel, [point]),
+                lambda point: references().wait([problem.data_of(point)]),
+                notifier(self.terminal, self.name),
             )
             return search(self.task, candidates, budget, bench)
 

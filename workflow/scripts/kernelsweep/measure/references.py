@@ -87,11 +87,12 @@ class References:
         Raises UserError where a function of the problem is wrong, and where arguments or constants don't fit the
         kernel.
         """
-        self._wait(lambda: self._first_ready(data) is not None)
-
-    def wait_for_all(self) -> None:
-        """Wait until all references are there. Raises UserError as wait() does."""
-        self._wait(lambda: self._first_ready([]) is None and not any(self._left.values()))
+        pause = _NOTICE_SECONDS
+        with self._changed:
+            while not self._changed.wait_for(lambda: self._first_ready(data) is not None, pause):
+                done = self._total - sum(self._left.values())
+                self._notify(f"waiting for references of {self._problem.name}: {done} of {self._total} done")
+                pause = _NEXT_NOTICE_SECONDS
 
     def __enter__(self) -> References:
         return self
@@ -105,14 +106,6 @@ class References:
         if self._error:
             raise self._error
         return next((place for place, one in enumerate(data) if not self._left.get(one)), None)
-
-    def _wait(self, is_over: Callable[[], bool]) -> None:
-        pause = _NOTICE_SECONDS
-        with self._changed:
-            while not self._changed.wait_for(is_over, pause):
-                done = self._total - sum(self._left.values())
-                self._notify(f"waiting for references of {self._problem.name}: {done} of {self._total} done")
-                pause = _NEXT_NOTICE_SECONDS
 
     def _read(self, other: subprocess.Popen[bytes], arguments: Any) -> None:
         """Take the other process's answers, in a thread, until it ends."""

@@ -47,7 +47,7 @@ def difference(
 
 
 def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue) -> float:
-    """The largest error of right results as a share of what the bound allows there: 0 for exact ones, 1 at the bound.
+    """The largest error as a share of what the bound allows there: 0 for exact results, 1 at the bound, more if wrong.
 
     found  the output's first elements; the arguments are those of difference()
     """
@@ -58,6 +58,7 @@ def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayV
         with np.errstate(all="ignore"):
             shares = abs(wide(part) - wide(exact)) / wide(bound.part(start, stop))
             differs = part != exact
+        shares[np.isnan(shares)] = np.inf
         largest = max(largest, float(np.max(shares, initial=0.0, where=differs)))
     return largest
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -223,10 +224,13 @@ class FileInstance:
         bounds = self.bounds(depth)
         mistake = self.difference(compared, bounds)
         output = _in_words(compared)
-        if mistake:
-            return Judgement(mistake, output=output)
         bounded = {name: array for name, array in compared.items() if name in bounds}
         shares = [error_share(array.elements, self.expected[name], bounds[name]) for name, array in bounded.items()]
+        if mistake:
+            largest = max(shares, default=0.0)
+            if 1 < largest < inf:
+                mistake += f"; the largest error is {largest:.3g} times its bound"
+            return Judgement(mistake, output=output, error_share=largest or None)
         error = self._relative_error(*bounded.popitem()) if len(bounded) == len(compared) == 1 else None
         return Judgement(None, error, output, max(shares, default=None))
 

@@ -98,8 +98,9 @@ def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     for one in fewer:
         name = f"{one.study}/{one.kernel}"
         if ended_early(counted, one):
-            count = counted.points[one.study, one.kernel, "build_failed"]
-            lines.append(f"The search of {name} ended after {count} points: none compiles.")
+            wrong, refused = (counted.points[one.study, one.kernel, it] for it in ("wrong_result", "build_failed"))
+            why = "none is right" if wrong else "none compiles"
+            lines.append(f"The search of {name} ended after {wrong + refused} points: {why}.")
         else:
             why = "by the search" if one.searched else "as a selection with every value, as there are no times"
             lines.append(f"Chosen {why}: {one.rows:,} of {one.valid:,} points of {name}.")

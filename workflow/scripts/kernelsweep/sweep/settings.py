@@ -231,7 +231,7 @@ class Measuring(SettingsRecord):
     max_seconds: SomeSeconds = 0.5
     """The longest time for sampling one point, in seconds; the least samples are taken in any case."""
     visits: Annotated[int, Field(ge=1, le=1_000)] = 3
-    """The number of visits to each point in a full sweep. Each visit is a fresh process with another order of points,
+    """The number of visits to each point in a full sweep. Each visit is another process with another order of points,
     and takes its share of the samples. The emulator has no times, so it visits each point once."""
     quick_visits: Annotated[int, Field(ge=1, le=1_000)] = 1
     """The number of visits to each point in a quick sweep. A comparison of quick sweeps needs at least 2, because one

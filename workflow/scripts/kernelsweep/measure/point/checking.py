@@ -24,7 +24,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     run.platform.partial_barrier = ""
     run.check_run()
     judgement = run.judge(instance, depth)
-    share = None if judgement.mistake else _error_share(run, instance, judgement)
+    share = judgement.error_share if judgement.mistake else _error_share(run, instance, judgement)
     compares_bits = repeated_runs > 1 and _rounds(run)
     if compares_bits and not judgement.mistake:
         run.memory.comparison.keep(run.memory.results())
@@ -39,7 +39,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         "wrong_result" if mistake else "ok",
         mistake or "",
         relative_error=None if mistake else judgement.relative_error,
-        error_share=None if mistake else share,
+        error_share=None if mistake and not judgement.mistake else share,
         bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,

@@ -11,7 +11,8 @@ Then all points whose time can't be told apart from the fastest get every visit 
 random order, as in a full sweep. Their first, rough times no longer count: the fastest of many rough times is too fast
 by chance. This is repeated until no further point can be the fastest.
 
-A search ends where none of the first points compiles and all fail with the same error.
+A search ends where none of the first points compiles and all fail with the same error, and where the first that run
+are all wrong.
 
 The journal has every visit. So a search that was interrupted goes on: the same seed and the same times lead to the same
 proposals, on any number of GPUs, and those are not run again.
@@ -54,6 +55,9 @@ if TYPE_CHECKING:
 # few evaluations later. The more, the more compilers work side by side: with eight, an H200 waited for them.
 _LEAST_AHEAD, _MOST_AHEAD, _PART_AHEAD = 8, 16, 8
 
+# A search ends after so many wrong results if no other one was right: the kernel is wrong, or its error bound too tight.
+_MOST_WRONG = 20
+
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
 
@@ -71,6 +75,8 @@ class Bench:
     further_gpus   a context with the UUIDs of further GPUs to run proposals on. The finalists all run on one
     builder        compiles the variants, where the task has no binary
     units          the units of a point, which are compiled if it is proposed
+    await_data     waits until the right results of a point are known, before the first run at its place
+    notify         gets a line for the user
     """
 
     journal: Journal
@@ -82,6 +88,8 @@ class Bench:
     further_gpus: Callable[[], AbstractContextManager[Sequence[str]]] = lambda: nullcontext(())
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
+    await_data: Callable[[Point], None] = lambda _: None
+    notify: Callable[[str], None] = print
 
     def cost(self, point: Point, outcome: Outcome, problem: Problem) -> Interval | None:
         """What points are compared by; None for one that failed, or where the device doesn't tell its energy."""
@@ -104,6 +112,8 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
     """
     problem = problem_of(task.problem)
     places = candidates.groups(axes_of_places(candidates, problem))
+    # A small problem's right results are known first.
+    places = sorted(places, key=lambda at_place: problem.size(candidates[int(at_place[0])]))
     of_kernel = [axis for axis in candidates.axes if problem.axes[axis].of_kernel]
     total = sum(min(budget, len(at_place)) for at_place in places)
     ahead = proposed_ahead(budget)
@@ -120,7 +130,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 running = evaluate([candidates[int(at_place[number])] for number in asked])
                 rough.append({})
                 step = 0
-                while step < len(running):
+                while step < len(running) and not _is_wrong(rough):
                     point, outcome = running[step][0], running[step][1].result()
                     rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
                     cost = bench.cost(point, outcome, problem)
@@ -129,6 +139,9 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                     while len(asked) < min(step + ahead, count) and not _kernel_is_refused(rough[-1]):
                         asked.append(strategy.ask())
                         running += evaluate([candidates[int(at_place[asked[-1]])]])
+                if _is_wrong(rough):
+                    bench.notify(_nearest_miss(rough))
+                    break
                 if _kernel_is_refused(rough[-1]):
                     break
         full: dict[Point, Outcome] = {}
@@ -154,6 +167,25 @@ def _kernel_is_refused(outcomes: Mapping[Point, Outcome]) -> bool:
     if any(one.status != "build_failed" for one in outcomes.values()):
         return False
     return len({first_error(one.message) for one in outcomes.values()}) == 1
+
+
+def _is_wrong(rough: Sequence[Mapping[Point, Outcome]]) -> bool:
+    """Whether many points have run, and each had a wrong result."""
+    statuses = [one.status for at_place in rough for one in at_place.values()]
+    return statuses.count("wrong_result") >= _MOST_WRONG and {*statuses} <= {"wrong_result", "build_failed"}
+
+
+def _nearest_miss(rough: Sequence[Mapping[Point, Outcome]]) -> str:
+    """The sentence that ends a search without right results."""
+    shares = {point: one.error_share or inf for at_place in rough for point, one in at_place.items()}
+    nearest = min(shares, key=lambda point: shares[point])
+    told = f"the search ends, because its first {_MOST_WRONG} results are wrong"
+    if shares[nearest] == inf:
+        return f"{told}."
+    return (
+        f"{told}. The nearest, at {nearest}, has an error of {shares[nearest]:.3g} times its bound: if the kernel is "
+        "right, error_bound is too tight."
+    )
 
 
 def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> list[Point]:
@@ -186,6 +218,8 @@ class _Finalists:
         task, bench = self._task, self._bench
         work = find_work(task, [*map(bench.plan, points)], {}, bench.journal, bench.device, bench.builder)
         if not work.is_done:
+            for point in points:
+                bench.await_data(point)
             show = bench.open_device("finalists")
             workers, self._prepared = self._prepared or Workers(task, work.visits), None
             with workers:
@@ -233,6 +267,7 @@ class _Evaluator:
                 self._finalists.prepare()
             if bench.builder:
                 bench.builder.ask(each.variant for each in missing)
+            bench.await_data(missing[0].point)
             if worker:
                 self._at_device = self._opened(worker, missing[0].point)
         return [(point, self._outcome(work)) for point, work in zip(points, works, strict=True)]
@@ -278,6 +313,8 @@ class _Evaluator:
         for each in workers:
             each.start(0, first)
             idle.put(each)
+        for each in workers:  # Called once the threads have ended.
+            self._open.callback(each.release)
         # A thread a GPU: with one, the points run in the order in which they were proposed.
         threads = self._open.enter_context(_Threads(len(workers)))
         return _AtDevice(threads, idle, recorder, show)
