@@ -193,16 +193,32 @@ def test_files_that_no_answer_names_are_named_after_it(
     assert capsys.readouterr().err == f"\n{told}\n\n"
 
 
-def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work(passed: list[str]) -> None:
-    words(is_quiet=True)
+def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_work(
+    passed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    LOGGER.setLevel(logging.INFO)
+    now = [100.0]
+    monkeypatch.setattr("kernelsweep.project.last_words.time.monotonic", lambda: now[0])
+    ending = words(is_quiet=True)
     passed.clear()
     for own in ({}, {"event": "job_started"}, {"event": "job_finished"}):
         tell("own work", **own)
     tell("ours", is_of_kernelsweep=True)
     tell("a warning", logging.WARNING)
-    for done, created in ((1, 100.0), (2, 101.0), (3, 106.0), (4, 106.5)):
-        tell(f"{done} of 4", event="progress", done=done, total=4, created=created)
-    assert passed == ["ours", "a warning", "1 of 4", "3 of 4", "4 of 4"]
+    kernel = {"study": "matmul", "kernel": "naive"}
+    for job, rule in enumerate(("build_kernel", "measure_kernel", "publish_matmul", *["a_rule_of_a_long_name"] * 5)):
+        tell("a job", event="job_info", jobid=job, rule_name=rule, wildcards=kernel if job < 2 else {"study": "matmul"})
+    for done, seconds in ((1, 1.0), (2, 3.0), (3, 6.0), (4, 8.5)):
+        now[0] = 100 + seconds
+        tell("finished", event="job_finished", job_id=done - 1)
+        tell("a step", event="progress", done=done, total=44)
+    ending.say()
+    assert [one for one in passed if one != "a job"] == [
+        "ours",
+        "a warning",
+        "2 of 44 jobs, 1:03 left: publish_matmul and 5 more",
+        "4 of 44 jobs, 1:25 left: a_rule_of_a_long_name matmul and 3 more",
+    ]
 
 
 def test_a_run_ends_with_its_answer_though_snakemakes_wording_and_folder_are_others(

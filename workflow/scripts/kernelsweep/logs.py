@@ -103,6 +103,17 @@ def _end(path: str | Path) -> str:
     return ""
 
 
+def time_left(done: int, total: int, seconds: float) -> str:
+    """Minutes and seconds until all of some like things are done, as in ", 0:12 left"; "" as long as none is.
+
+    seconds  in which `done` of them were done
+    """
+    if not done:
+        return ""
+    left = round(seconds / done * (total - done))
+    return f", {left // 60}:{left % 60:02} left"
+
+
 def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:
     """A function that prints a line to the log, and to the terminal after the job's name."""
 

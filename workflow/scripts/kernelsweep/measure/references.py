@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from typing import Any
 
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first, process
+from kernelsweep.logs import time_left
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
@@ -64,6 +66,7 @@ class References:
         """
         self._problem = problem_of(task.problem)
         self._notify = notify
+        self._processes = processes
         wanted = _wanted(self._problem, planned)
         self._left = {self._problem.data_of(points[0]): 2 for points, _ in wanted}
         self._total = len(wanted)
@@ -87,11 +90,14 @@ class References:
         Raises UserError where a function of the problem is wrong, and where arguments or constants don't fit the
         kernel.
         """
-        pause = _NOTICE_SECONDS
+        pause, started = _NOTICE_SECONDS, time.monotonic()
         with self._changed:
+            before = sum(self._left.values())
             while not self._changed.wait_for(lambda: self._first_ready(data) is not None, pause):
-                done = self._total - sum(self._left.values())
-                self._notify(f"waiting for references of {self._problem.name}: {done} of {self._total} done")
+                missing = sum(self._left.values())
+                left = time_left(before - missing, before, time.monotonic() - started)
+                told = f"{self._total - missing} of {self._total} done on {self._processes} cores{left}"
+                self._notify(f"waiting for references of {self._problem.name}: {told}")
                 pause = _NEXT_NOTICE_SECONDS
 
     def __enter__(self) -> References:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import nearest
-from kernelsweep.logs import read_answer, read_sentence
+from kernelsweep.logs import read_answer, read_sentence, time_left
 from kernelsweep.project.files import path as path_of
 
 # Marks a message as ours: logger.info(message, extra=OURS).
@@ -29,14 +30,15 @@ _ENDS = "end_"
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
 
-# Lines of progress are so far apart.
-_SECONDS_BETWEEN_LINES = 5.0
+# The first line of progress comes after so many seconds, and the others are so far apart.
+_SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
+_COLUMNS = 80
 
 # File servers' clocks differ by less.
 _SKEW_SECONDS = 60.0
 
 # Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
-_CHATTER_EVENTS = ("job_started", "job_finished", "resources_info")
+_CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
 
 _NOTHING = "Nothing to do: all that was asked for is there and up to date."
 
@@ -64,7 +66,10 @@ class LastWords(logging.Filter):
         self._asked = asked
         self._is_quiet = is_quiet
         self._is_dry = is_dry
-        self._shown = 0.0
+        self._started = self._next_line = 0.0
+        self._done = self._total = 0
+        self._running: dict[int | None, str] = {}  # the jobs that run now, by their number
+        self._over = threading.Event()
         self._has_jobs = self._has_error = False
         self._folder: Path | None = None  # of the run, once it has started
         self._before: dict[str, int | None] = {}  # when a job's log had been written before the job started
@@ -92,14 +97,18 @@ class LastWords(logging.Filter):
             return not all(self._failed.values())
         if not self._is_quiet or self._is_dry():
             return True
+        if event == "progress":
+            self._done, self._total = getattr(record, "done", 0), getattr(record, "total", 0)
+            self._show_progress()
         if event is None and record.levelno <= logging.INFO:
             if self._folder is None:
                 self._before_jobs.append(record.getMessage())
             return False
-        return event not in _CHATTER_EVENTS and not self._is_early(record, event)
+        return event not in _CHATTER_EVENTS
 
     def say(self) -> None:
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
+        self._over.set()
         for thread in list(self._held):
             self._release(thread)
         if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
@@ -122,9 +131,12 @@ class LastWords(logging.Filter):
         logs: list[str] = getattr(record, "log", None) or []
         job: int | None = getattr(record, "jobid", None)
         if event == "workflow_started":
-            self._folder = Path.cwd()
+            self._folder, self._logger = Path.cwd(), record.name
+        if event in ("job_finished", "job_error"):
+            self._running.pop(getattr(record, "job_id", job), None)
         if event == "job_info":
             self._has_jobs = True
+            self._begin(record, job)
             self._failed.pop(job, None)  # It is tried again.
             self._before.update((log, _written(log)) for log in logs)
             self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
@@ -150,15 +162,38 @@ class LastWords(logging.Filter):
         others = f". Targets are {', '.join(known)}, and the path of every result."
         return "\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown)
 
-    def _is_early(self, record: logging.LogRecord, event: str | None) -> bool:
-        """Whether this is a line of progress soon after another, and not the last."""
-        if event != "progress":
-            return False
-        done, total = getattr(record, "done", 0), getattr(record, "total", 0)
-        if done < total and record.created < self._shown + _SECONDS_BETWEEN_LINES:
-            return True
-        self._shown = record.created
-        return False
+    def _begin(self, record: logging.LogRecord, job: int | None) -> None:
+        """Note that a job begins."""
+        wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
+        where = "/".join(wildcards[name] for name in ("study", "kernel") if name in wildcards)
+        rule: str = getattr(record, "rule_name", "")
+        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}"
+        if self._started == 0.0 and self._is_quiet and not self._is_dry():
+            self._started = time.monotonic()
+            self._next_line = self._started + _SECONDS_TO_FIRST_LINE
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        """Show the progress also while no job ends."""
+        while not self._over.wait(1.0):
+            self._show_progress()
+
+    def _show_progress(self) -> None:
+        """Log how many jobs are done, the time left, and which jobs run now; unless the last such line is new."""
+        now = time.monotonic()
+        if now < self._next_line or not self._running:
+            return
+        self._next_line = now + _SECONDS_BETWEEN_LINES
+        done = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
+        line = f"{done}{time_left(self._done, self._total, now - self._started)}: "
+        first, *others = list(self._running.values())  # Another thread may change it.
+        line += first
+        for place, name in enumerate(others):
+            if len(f"{line}, {name} and 99 more") > _COLUMNS:
+                line += f" and {len(others) - place} more"
+                break
+            line += f", {name}"
+        logging.getLogger(self._logger).info(line, extra=OURS)
 
     def _sentence(self, logs: Iterable[str]) -> str:
         """The sentence of a failed job; "" where it has no log, or none of its logs ends with one."""
