@@ -103,10 +103,20 @@ def make_studies(folder: Path, count: int, largest: str, has_mistakes: bool) -> 
 
 def run(folder: Path, platform: str, cores: int) -> tuple[float, float, float, int, str]:
     """Seconds until the first and the last point of `all` and until its end, its exit status, and its output."""
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", str(cores)]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "-s",
+        str(ROOT / "Snakefile"),
+        "-d",
+        str(folder),
+        "--cores",
+        str(cores),
+    ]
     command += ["--quiet", "rules", "host", "--config", f"platform={platform}", "--", "all"]
     started, first, last, size = time.time(), 0.0, 0.0, 0
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         while process.poll() is None:
             time.sleep(0.05)

@@ -18,7 +18,7 @@ from planted import instantiations, point, source_of
 from shipped_builds import admits, typed_unrolls
 
 from kernelsweep.build import gcc, nvcc, toolkit
-from kernelsweep.build.binaries import unit_files
+from kernelsweep.build.binaries import ZEROS, global_variables, unit_files
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.builder import Builder, build
 from kernelsweep.build.translation_unit import cuda_unit, launch_bounds
@@ -512,3 +512,28 @@ def test_shipped_kernels_compile_without_warning_or_spill(
         bounded = "__launch_bounds__" in names[name].path.read_text()
         # With more, a block of 1024 threads could not be launched.
         assert bounded or report["registers"] <= 64, name
+
+
+@pytest.mark.nvcc
+def test_every_variable_that_a_kernel_can_write_is_found_in_its_cubin(tmp_path: Path) -> None:
+    # Pins: a kernel that keeps its result where no sample finds it restored.
+    unit, cubin = tmp_path / "unit.cu", tmp_path / "unit.cubin"
+    unit.write_text("""\
+__device__ float kept[1024];
+static __device__ int hidden[3];
+__device__ int started = 3;
+__constant__ float factor;
+__global__ void remember(float *y)
+{
+    static int runs;
+    __shared__ int shared[4];
+    shared[0] = atomicAdd(&runs, started++) + hidden[runs]++;
+    kept[runs] = y[runs] = shared[0] * factor;
+}
+""")
+    nvcc.compile_cubin(unit, cubin, "sm_90", [])
+    zeros, others = global_variables(cubin)
+    assert (
+        zeros[0] == ZEROS and zeros[1] >= 4 * (1024 + 3 + 1) and len(zeros[2]) == 3 and {"kept", "hidden"} < {*zeros[2]}
+    )
+    assert others[1:] == (4, {"started": 0})

@@ -153,7 +153,9 @@ def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
     outcomes = Searched(tmp_path, fault="array_size /= 2;").outcomes
     assert len(outcomes) == 20 and {one.status for one in outcomes.values()} == {"wrong_result"}
     assert "the search ends, because its first 20 results are wrong.\n" in capsys.readouterr().out
-    wrong = {point(size): Outcome("wrong_result", error_share=share) for size, share in ((1, 3.0), (2, 1.25), (3, None))}
+    wrong = {
+        point(size): Outcome("wrong_result", error_share=share) for size, share in ((1, 3.0), (2, 1.25), (3, None))
+    }
     told = _nearest_miss([wrong])
     assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
 

@@ -15,9 +15,14 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 
 
-def end_with_parent(ends: bool = True) -> None:
-    """Have this process killed once the thread that has started it ends, or no longer."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL if ends else 0)
+def end_with_parent() -> None:
+    """Have this process killed once the thread that has started it ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def outlive_parent() -> None:
+    """Call off end_with_parent()."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0)
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""End the job of a study with a mistake in its files, which the run tells at its start and again at its end."""
+"""End the job of a study with a mistake in its files: the run has told it at its start, and tells it at its end."""
 
 from kernelsweep.errors import UserError
 from kernelsweep.logs import logged

@@ -90,13 +90,13 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             outcomes = job.search(candidates, sweep, params.search["budget"])
         else:
             failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
-            known = failed | outcomes_without_runs(planned, report)
+            without_runs = failed | outcomes_without_runs(planned, report)
             try:
-                outcomes = job.sweep(planned, known)
+                outcomes = job.sweep(planned, without_runs)
             except StudyError as mistake:  # The other studies' pages and tables wait for these rows.
                 print(mistake)
                 refused = Outcome("skipped", f"{REFUSED}{mistake}")
-                outcomes = {each.point: known.get(each.point, refused) for each in planned}
+                outcomes = {each.point: without_runs.get(each.point, refused) for each in planned}
 
         if chunk:
             write_failures(Path(snakemake.output[0]), outcomes)

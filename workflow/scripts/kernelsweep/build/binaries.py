@@ -12,6 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+# The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
+ZEROS = ".nv.global"
+_VARIABLES = (ZEROS, ".nv.global.init")
+
 
 @dataclass(frozen=True)
 class BuiltUnit:
@@ -46,3 +53,19 @@ def unit_files(binary: Path, folder: Path) -> list[Path]:
         names = sorted(archive.namelist(), key=int)
         archive.extractall(folder)
     return [folder / name for name in names]
+
+
+def global_variables(cubin: Path) -> list[tuple[str, int, dict[str, int]]]:
+    """The sections of a cubin with variables in global memory: name, bytes, and the place of each variable by name."""
+    with cubin.open("rb") as file:
+        elf = ELFFile(file)
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        symbols = list(table.iter_symbols())
+        found = []
+        for name in _VARIABLES:
+            if section := elf.get_section_by_name(name):
+                number = elf.get_section_index(name)
+                there = [one for one in symbols if one["st_shndx"] == number and one["st_info"]["type"] == "STT_OBJECT"]
+                found.append((name, int(section["sh_size"]), {one.name: int(one["st_value"]) for one in there}))
+        return found

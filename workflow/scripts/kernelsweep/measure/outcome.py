@@ -77,6 +77,7 @@ class Outcome:
     bit_identical    whether repeated runs of a floating-point point left the same bits; None if that was not tried
     output           as in problems.problem.Judgement
     partial_barrier  as in platforms.platform.Platform, of the checked runs
+    leaves_state     whether a run leaves something in a variable in global memory, where the next one may find it
     mistakes         in the use of memory, where the platform watches
     once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one
     is_repeated      whether an earlier run with the same identity failed with the same words
@@ -92,6 +93,7 @@ class Outcome:
     bit_identical: bool | None = None
     output: str = ""
     partial_barrier: str = ""
+    leaves_state: bool = False
     mistakes: list[MemoryMistake] = field(default_factory=list)
     once_wrong: str = ""
     is_repeated: bool = False
@@ -151,5 +153,6 @@ def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:
         "set_clocks": any(visit.clocks_are_set for visit in outcome.visits),
         "other_processes": any(visit.other_processes for visit in outcome.visits),
         "partial_barrier": bool(outcome.partial_barrier),
+        "leaves_state": outcome.leaves_state,
     }
     return [name for name, holds in remarks.items() if holds]

@@ -55,7 +55,9 @@ def measurement_rows(
                 "binary_sha256": binary,
                 **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",
-                "error_share": None if outcome.error_share is None or outcome.status != "ok" else f"{outcome.error_share:.3g}",
+                "error_share": None
+                if outcome.error_share is None or outcome.status != "ok"
+                else f"{outcome.error_share:.3g}",
                 "bit_identical": {None: "", True: "yes", False: "no"}[outcome.bit_identical],
                 "output": outcome.output,
                 "compiler": report.get("compiler"),

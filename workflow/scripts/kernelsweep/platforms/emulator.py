@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,12 @@ class EmulatorPlatform:
     def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
         return self._libraries[unit].parameter_types(entry)
+
+    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
+        return []
+
+    def leaves_state(self, variants: Iterable[str]) -> bool:
+        return False
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         unit, _ = self._entries[variant]

@@ -11,13 +11,15 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernelsweep.build.binaries import unit_files
+from kernelsweep.build.binaries import ZEROS, global_variables, unit_files
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
@@ -60,6 +62,8 @@ _COMPARE_BLOCK = 256
 _COMPARE_BLOCKS = 8
 
 _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
+
+_MOST_COMPARED = 2**24  # bytes of variables, which are fetched after a point's first run
 
 # After these errors every call in the context fails with the same error, and only a new process helps.
 _STICKY_ERRORS = (
@@ -113,6 +117,20 @@ def describe_device(platform: str) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class _Variables:
+    """Variables in global memory, which lie together.
+
+    initial  their first contents; empty where they are many
+    kept     a copy of these in memory; None for zeros
+    """
+
+    address: int
+    size: int
+    initial: bytes
+    kept: Any
+
+
 class GpuPlatform:
     """The first visible GPU, with its own context and streams."""
 
@@ -134,6 +152,7 @@ class GpuPlatform:
         self._prepared: set[str] = set()
         self._most_shared_bytes: dict[str, int] = {}
         self._modules: list[ctypes.c_void_p] = []
+        self._unit_variables: list[list[_Variables]] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
         self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
@@ -225,7 +244,9 @@ class GpuPlatform:
         before = len(self._units)
         with tempfile.TemporaryDirectory() as folder:
             files = unit_files(binary, Path(folder))
-            self._units += [cuda.module_from_file(str(file)) for file in files]
+            loaded_units = [cuda.module_from_file(str(file)) for file in files]
+            self._units += loaded_units
+            self._unit_variables += list(map(self._loaded_variables, loaded_units, files))
             # The driver computes occupancy from a module handle, which PyCUDA does not expose.
             modules = [ctypes.c_void_p() for _ in files]
             for module, file in zip(modules, files, strict=True):
@@ -246,7 +267,8 @@ class GpuPlatform:
 
     def unload(self) -> None:
         self.synchronize()
-        for known in (self._functions, self._variants, self._most_shared_bytes, self._prepared, self._units):
+        by_variant = (self._functions, self._variants, self._most_shared_bytes, self._prepared)
+        for known in (*by_variant, self._unit_variables, self._units):
             known.clear()
         for module in self._modules:
             self._libcuda.cuModuleUnload(module)
@@ -255,6 +277,42 @@ class GpuPlatform:
     def parameter_types(self, variant: str) -> Sequence[str]:
         known: Sequence[str] = self._variants[variant].get("parameters", [])
         return known
+
+    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
+        return [partial(self._restore, one) for one in self._variables_of(variants)]
+
+    def leaves_state(self, variants: Iterable[str]) -> bool:
+        self.synchronize()
+        known = [one for one in self._variables_of(variants) if one.initial]
+        return any(self._bytes(one.address, one.size) != one.initial for one in known)
+
+    def _variables_of(self, variants: Iterable[str]) -> list[_Variables]:
+        units: set[int] = {self._variants[one]["unit"] for one in variants if "unit" in self._variants[one]}
+        return [one for unit in sorted(units) for one in self._unit_variables[unit]]
+
+    def _loaded_variables(self, module: Any, cubin: Path) -> list[_Variables]:
+        """The variables in global memory of a binary that was just loaded, where the driver has placed them."""
+        found = []
+        for section, size, places in global_variables(cubin):
+            starts = set()
+            for name, place in places.items():
+                with suppress(cuda.Error):  # Not every local name is known to the driver.
+                    starts.add(int(module.get_global(name)[0]) - place)
+            if len(starts) == 1:
+                (address,) = starts
+                kept = None
+                if section != ZEROS:
+                    kept = cuda.mem_alloc(size)
+                    cuda.memcpy_dtod(kept, address, size)
+                initial = self._bytes(address, size) if size <= _MOST_COMPARED else b""
+                found.append(_Variables(address, size, initial, kept))
+        return found
+
+    def _restore(self, one: _Variables) -> None:
+        if one.kept is None:
+            cuda.memset_d8_async(one.address, 0, one.size, self._stream)
+        else:
+            self.copy(one.address, one.kept, one.size)
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -138,6 +138,15 @@ class Platform(Protocol):
         Kinds are p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a sign, s a
         structure, and ? what nothing tells.
         """
+
+    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
+        """Functions that queue the restoration of all variables in global memory, as the functions' binaries have them.
+
+        None where the platform knows no such variables.
+        """
+
+    def leaves_state(self, variants: Iterable[str]) -> bool:
+        """Whether a variable that restorations() restores has another value now. Waits for all that is queued."""
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         """Copy values to the start of a variable in a function's constant memory, and fill the rest of it with ones.

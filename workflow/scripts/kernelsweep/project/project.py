@@ -118,7 +118,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     config             config.yaml's content, with what --config sets
     jobs_bring_pycuda  whether jobs run in environments of their own, so that PyCUDA need not be installed here
 
-    A study with a mistake is left out. Raises UserError with file, key, value and what is allowed, for the first
+    A study with a mistake is left out. Raises UserError with file, key, value and what is allowed: for the first
     mistake of the configuration, and for those of all studies where none of the run's is left.
     """
     for folder in {root, Path.cwd()}:

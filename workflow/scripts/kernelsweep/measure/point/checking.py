@@ -24,6 +24,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     run.platform.partial_barrier = ""
     run.check_run()
     judgement = run.judge(instance, depth)
+    leaves_state = run.leaves_state
     share = judgement.error_share if judgement.mistake else _error_share(run, instance, judgement)
     compares_bits = repeated_runs > 1 and _rounds(run)
     if compares_bits and not judgement.mistake:
@@ -43,6 +44,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,
+        leaves_state=leaves_state,
     )
 
 
@@ -93,8 +95,8 @@ def _undeclared(run: PointRun, changed: list[str]) -> str | None:
 
 
 def _has_state(run: PointRun) -> bool:
-    """Whether the plan has arrays in which a run finds what the run before has left."""
-    return any(array.contents is not None for array in run.plan.arrays.values())
+    """Whether a run may find what the run before has left: in the plan's arrays, or in variables."""
+    return run.has_variables or any(array.contents is not None for array in run.plan.arrays.values())
 
 
 def _rounds(run: PointRun) -> bool:

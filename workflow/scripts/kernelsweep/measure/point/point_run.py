@@ -130,18 +130,33 @@ class PointRun:
         return instance.judge(self.point, self.memory.fetched_results(place), depth)
 
     @property
+    def has_variables(self) -> bool:
+        """Whether the kernel may find in variables in global memory what the run before has left."""
+        return bool(self.platform.restorations(self._functions))
+
+    @property
+    def leaves_state(self) -> bool:
+        """Whether the last run has left something there."""
+        return self.platform.leaves_state(self._functions)
+
+    @property
+    def _functions(self) -> set[str]:
+        return {launch.function for launch in self.plan.launches}
+
+    @property
     def is_cold(self) -> bool:
         """Whether the cache is flushed before each timed run."""
         return bool(self.point["cache"] == "cold")
 
     def preparation(self, place: int = 0, poisoned: bool = False) -> Callable[[], None]:
-        """A function that queues what comes before a timed run: restore arrays and flush the cache, if needed.
+        """A function that queues what comes before a timed run: restore arrays and variables, and flush the cache.
 
         poisoned  whether arrays without contents are overwritten, too
 
         Make it once a point, as launches().
         """
         steps = [*(self.memory.poisonings(place) if poisoned else ()), *self.memory.restorations(place)]
+        steps += self.platform.restorations(self._functions)
         if self.is_cold:
             steps.append(self.platform.flush_cache)
 

@@ -65,5 +65,5 @@ def take_samples(
 
 def measure_energy(run: PointRun, seconds: float) -> Energy | None:
     """The energy of one run of a point, repeated for `seconds`; None if the device does not tell."""
-    needs_preparation = run.memory.needs_restoring or run.is_cold
+    needs_preparation = run.memory.needs_restoring or run.is_cold or run.has_variables
     return energy_of_run(run.platform, run.launches(), run.preparation() if needs_preparation else None, seconds)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 # few evaluations later. The more, the more compilers work side by side: with eight, an H200 waited for them.
 _LEAST_AHEAD, _MOST_AHEAD, _PART_AHEAD = 8, 16, 8
 
-# A search ends after so many wrong results if no other one was right: the kernel is wrong, or its error bound too tight.
+# A search ends after so many wrong results if none was right: the kernel is wrong, or its error bound too tight.
 _MOST_WRONG = 20
 
 # The precision of the one visit in which a proposal is timed, a fraction to either side.

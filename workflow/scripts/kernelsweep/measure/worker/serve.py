@@ -37,7 +37,7 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
-from kernelsweep.processes import end_with_parent, name_this_process, peer_of
+from kernelsweep.processes import end_with_parent, name_this_process, outlive_parent, peer_of
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
 from kernelsweep.sweep.point import Point
 
@@ -47,7 +47,7 @@ def serve(
     answers: TextIO,
     instances: Instances | None = None,
     platform: Platform | None = None,
-    outlive_job: Callable[[], None] = lambda: end_with_parent(False),
+    outlive_job: Callable[[], None] = outlive_parent,
 ) -> tuple[Platform, socket.socket] | None:
     """Answer the requests, in order, until the input ends, or the process is released.
 

@@ -48,6 +48,7 @@ _FLAGS = {
     PROOF_FAILED: "Not proven: the proof found a mistake in this kernel (proofs.csv); never the best, in no claim.",
     EDITED: "Recorded before your edit of this kernel.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
+    "leaves_state": "Leaves something in a `__device__` variable: each timed run finds it as it was at first.",
 }
 
 # Ties beyond the closest are counted: a table's column has little room.
