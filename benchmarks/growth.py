@@ -1,12 +1,11 @@
 """How far does the workflow grow? 1,000 made-up kernels of 10,000 points each, in a folder of their own.
 
     uv run python benchmarks/growth.py                  # all of it: half an hour, 8 GB of disk
-    uv run python benchmarks/growth.py plan journal     # some of it
+    uv run python benchmarks/growth.py plan join        # some of it
 
-plan     what `snakemake -n all` plans on the emulator, from nothing
-join     collect: 10 million rows in 1,000 files to measurements.csv
-read     the scripts that `all` runs on these rows on a GPU, each by itself; a study's scripts read a million rows
-journal  a kernel's journal of 10,000 points of 500 samples each: read back, and made into rows
+plan  what `snakemake -n all` plans on the emulator, from nothing
+join  collect: 10 million rows in 1,000 files to measurements.csv
+read  the scripts that `all` runs on these rows on a GPU, each by itself; a study's scripts read a million rows
 
 Each line says how long it took, what processor time that was (other work on the machine lengthens the former), and the
 most memory that the process had.
@@ -165,25 +164,14 @@ def read(project: Path, studies: int, kernels: int) -> None:
     script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 
-def journal(folder: Path, points: int, samples: int) -> None:
-    """Measure the cost of a kernel's journal with many points, each in a process of its own."""
-    path = folder / "kernel.jsonl"
-    script = str(ROOT / "benchmarks/support/made_up_journal.py")
-    for what in ("write", "read", "rows"):
-        command = [sys.executable, script, what, str(path), str(points), str(samples)]
-        measured(f"journal: {points:,} points, {what}", command, folder)
-    print(f"{path.stat().st_size / 1e6:.0f} MB")
-
-
 def main() -> None:
     """Measure the requested parts."""
-    parts = ("plan", "join", "read", "journal")
+    parts = ("plan", "join", "read")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all, if none is named")
     parser.add_argument("--studies", type=int, default=10)
     parser.add_argument("--kernels", type=int, default=100, help="of each study")
     parser.add_argument("--repeats", type=int, default=3, help="how often a plan is made")
-    parser.add_argument("--samples", type=int, default=500, help="of each point in the journal")
     options = parser.parse_args()
     unknown = set(options.parts) - set(parts)
     if unknown:
@@ -199,8 +187,6 @@ def main() -> None:
             join(project, options.studies, options.kernels)
         if "read" in wanted:
             read(project, options.studies, options.kernels)
-        if "journal" in wanted:
-            journal(Path(folder), made_up.POINTS, options.samples)
 
 
 if __name__ == "__main__":
