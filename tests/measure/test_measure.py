@@ -9,9 +9,11 @@ import csv
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -679,6 +681,7 @@ def test_a_job_goes_on_with_the_process_that_another_has_released(
     processes, statuses = [], []
     for folder, fault in (("right", ""), ("wrong", "array_size /= 2;")):
         (tmp_path / folder).mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / folder))  # Each job's is deleted at its end.
         kernel = planted_kernel(tmp_path / folder, fault)
         task, report = built(kernel, [point(64)], tmp_path / folder)
         planned = [PlannedPoint(point(64), instantiation(kernel, point(64)))]
@@ -690,6 +693,9 @@ def test_a_job_goes_on_with_the_process_that_another_has_released(
             statuses.append(outcome.status)
 
         measured(task, planned, report, tmp_path / folder / "journal.jsonl", progress, workers_of)
+        shutil.rmtree(tmp_path / folder)
+    monkeypatch.undo()
+    monkeypatch.setattr(Worker, "_address", lambda worker: address)
     assert statuses == ["ok", "wrong_result"] and len(set(processes)) == 1
     # It ends with a job that is killed.
     left = psutil.Process(processes[0])

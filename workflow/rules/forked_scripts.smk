@@ -13,8 +13,8 @@ from kernelsweep.measure.worker.client import RUN
 from kernelsweep.running import FOLDER_OF_NOTES, running_in
 
 FORK_SERVER = ForkServer()
-# Jobs leave processes that have a GPU open to each other, by this name.
-os.environ.setdefault(RUN, secrets.token_hex(8))
+# Jobs leave processes that have a GPU open to each other, by this name. Where it is set to nothing, these end with a job.
+RUN_NAME = secrets.token_hex(8) if os.environ.get(RUN) != "" else ""
 
 
 def in_fork(execute_script):
@@ -28,7 +28,7 @@ def execute_in_fork(execute_script, script, file, edit):
     if elsewhere or edit or script.bench_record is not None or not workflow.is_main_process:
         return execute_script(script, file, edit)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(script.threads))
-    environment = {**os.environ, **threads}
+    environment = {**os.environ, **threads, RUN: RUN_NAME}
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
         environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder}

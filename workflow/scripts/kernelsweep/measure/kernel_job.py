@@ -18,9 +18,8 @@ from kernelsweep.logs import notifier
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.progress import Progress, progress
-from kernelsweep.measure.references import References
+from kernelsweep.measure.references import References, have_small_ones
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress as Show
@@ -74,11 +73,10 @@ class KernelJob:
         work = find_work(self.task, planned, known, self.journal, self.device, self.builder)
         if work.is_done:
             return work.results()
-        instances = Instances(self.task)
-        is_prepared = instances.make_ahead(*work.checked_and_timed())
+        are_known = have_small_ones(self.task, work.checked, kind_of(self.platform).has_clock)
         with (
-            Workers(self.task, work.visits, instances) as workers,
-            self._references([] if is_prepared else planned) as references,
+            Workers(self.task, work.visits) as workers,
+            self._references([] if are_known else planned) as references,
             Turns(references, self._lease) as turns,
             self._progress("") as shown,
         ):

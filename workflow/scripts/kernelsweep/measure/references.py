@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,7 +19,8 @@ from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first, process
 from kernelsweep.logs import time_left
 from kernelsweep.measure.arguments import check_fit
-from kernelsweep.measure.second_input import is_run_again, second_seed
+from kernelsweep.measure.point.instances import Instances
+from kernelsweep.measure.second_input import input_bytes, is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.problem_file import Data, Problem, problem_of
@@ -38,6 +39,9 @@ _NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
 # A reference and its bounds take this many times the memory of the point's arrays: Black-Scholes in NumPy, with a
 # function that is vectorised in Python, took 7 times, and matrix multiplication 3 times.
 _TIMES_THE_ARRAYS = 10
+
+# The most bytes of inputs whose reference the job itself computes.
+_SMALL = 2**24
 
 
 class References:
@@ -137,14 +141,39 @@ class References:
             self._changed.notify_all()
 
 
+def have_small_ones(task: KernelTask, points: Iterable[Point], has_clock: bool) -> bool:
+    """Have the references of points on disk whose inputs are small. Returns whether those of all points are there.
+
+    Where one has large inputs, none after it is computed. Raises StudyError where a function of the problem is wrong,
+    and where arguments or constants don't fit the kernel.
+    """
+    problem, instances = problem_of(task.problem), Instances(task)
+    launches = launches_of_task(task.launches, problem)
+    try:
+        for of_data in sorted(_by_data(problem, points).values(), key=lambda one: problem.size(one[0])):
+            instance = instances.at(of_data[0])
+            if input_bytes(instance, of_data[0]) > _SMALL:
+                return False
+            for point in of_data:
+                check_fit(task, launches, point, instance)
+            instances.make(of_data[0], has_clock)
+    except UserError as error:
+        raise StudyError(str(error)) from error
+    return True
+
+
 def _wanted(problem: Problem, planned: Sequence[PlannedPoint]) -> list[_Wanted]:
     """What is to be computed, in order: the smallest, which has a result soon, then from the largest on."""
-    of_data: dict[Data, list[Point]] = {}
-    for each in planned:
-        if not each.skipped:
-            of_data.setdefault(problem.data_of(each.point), []).append(each.point)
+    of_data = _by_data(problem, [each.point for each in planned if not each.skipped])
     by_size = sorted(of_data.values(), key=lambda points: problem.size(points[0]))
     return [(points, is_second) for points in [*by_size[:1], *by_size[:0:-1]] for is_second in (False, True)]
+
+
+def _by_data(problem: Problem, points: Iterable[Point]) -> dict[Data, list[Point]]:
+    found: dict[Data, list[Point]] = {}
+    for point in points:
+        found.setdefault(problem.data_of(point), []).append(point)
+    return found
 
 
 class _MemoryBudget:

@@ -22,8 +22,13 @@ def is_run_again(instance: Instance, point: Point, has_clock: bool) -> bool:
     instance  its instance of either input
     """
     arrays = instance.arrays(point).values()
-    inputs = [array.contents.nbytes for array in arrays if array.contents is not None]
-    return has_second_input(sum(inputs), sum(array.size * array.dtype.itemsize for array in arrays), has_clock)
+    size = sum(array.size * array.dtype.itemsize for array in arrays)
+    return has_second_input(input_bytes(instance, point), size, has_clock)
+
+
+def input_bytes(instance: Instance, point: Point) -> int:
+    """The bytes of a point's inputs, each counted once where it repeats."""
+    return sum(array.contents.nbytes for array in instance.arrays(point).values() if array.contents is not None)
 
 
 def second_seed(seed: int) -> int:

@@ -130,10 +130,10 @@ class Work:
         """The numbers of the visits that miss some point."""
         return [visit for visit, missing in enumerate(self.missing) if missing]
 
-    def checked_and_timed(self) -> tuple[list[Point], list[Point]]:
-        """The points whose first visit is to be made, which checks them, and those that are only timed again."""
-        visits = [[each.point for each in missing] for missing in self.missing]
-        return visits[0], [point for points in visits[1:] for point in points]
+    @property
+    def checked(self) -> list[Point]:
+        """The points whose first visit is to be made, which checks them."""
+        return [each.point for each in self.missing[0]]
 
     def results(self) -> dict[Point, Outcome]:
         """The outcome of every point, once all is done."""

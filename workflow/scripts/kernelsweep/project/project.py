@@ -138,8 +138,8 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
             check_metrics(checked, studies[name])
         except UserError as error:
             mistakes[name] = str(error)
-    if (root / CLAIMS_FILE).is_file():
-        check_published_claims(root / CLAIMS_FILE, names, CLAIMS_FILE)
+    if (root / CLAIMS_FILE).is_file() and not mistakes:  # Else a claim may be about a study of theirs.
+        check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
     platforms, models = choose_platforms(
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
     )

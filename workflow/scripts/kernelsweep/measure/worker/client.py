@@ -7,11 +7,12 @@ import os
 import select
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import StudyError, UserError
@@ -22,14 +23,11 @@ from kernelsweep.platforms.kinds import kind_of_implementation
 from kernelsweep.running import FOLDER_OF_NOTES, running_in
 from kernelsweep.sweep.point import Point
 
-if TYPE_CHECKING:
-    from kernelsweep.measure.point.instances import Instances
-
 # Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
-_ANSWERS = frozenset({"ready", "outcome", "refused", "freed"})
+_ANSWERS = frozenset({"ready", "outcome", "refused", "freed", "released"})
 _READ_BYTES = 2**16
 
 
@@ -43,20 +41,16 @@ _CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SI
 class Worker:
     """A worker for one visit to a kernel's points. Its process imports its modules and waits, until begin().
 
-    number     tells it from other workers of the task: a process that was released has been one of this number
-    instances  some of the task that this process has made already, and forks of it have, too
-    device     the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
+    number  tells it from other workers of the task: a process that was released has been one of this number
+    device  the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
     """
 
-    def __init__(
-        self, task: KernelTask, number: int, instances: Instances | None = None, device: str | None = None
-    ) -> None:
+    def __init__(self, task: KernelTask, number: int, device: str | None = None) -> None:
         self._task = task
         self._number = number
         self._device = device
         self._timeout = task.protocol.timeout_seconds
-        self._instances = instances
-        self._prepared: WorkerProcess | None = WorkerProcess(task.platform, instances)
+        self._prepared: WorkerProcess | None = WorkerProcess(task.platform)
         self._process: WorkerProcess | None = None
         self._is_ready = False
 
@@ -69,11 +63,16 @@ class Worker:
             return
         # The job may have leased its device after it started the process.
         visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
-        self._process = self._released() or self._prepared or WorkerProcess(self._task.platform, self._instances)
+        self._process = self._released() or self._prepared or WorkerProcess(self._task.platform)
         if self._process is self._prepared:
             self._prepared = None
         self._is_ready = False
-        start = {"task": asdict(self._task), "cuda_visible_devices": visible, "first": dict(first) if first else None}
+        start = {
+            "task": asdict(self._task),
+            "cuda_visible_devices": visible,
+            "temporary": tempfile.gettempdir(),
+            "first": dict(first) if first else None,
+        }
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
@@ -218,15 +217,9 @@ class Workers:
     the memory.
     """
 
-    def __init__(
-        self,
-        task: KernelTask,
-        visits: Sequence[int],
-        instances: Instances | None = None,
-        device: str | None = None,
-    ) -> None:
-        """`instances`, `device`: as for a Worker."""
-        self._workers = {visit: Worker(task, visit, instances, device) for visit in visits}
+    def __init__(self, task: KernelTask, visits: Sequence[int], device: str | None = None) -> None:
+        """`device`: as for a Worker."""
+        self._workers = {visit: Worker(task, visit, device) for visit in visits}
 
     def start(self, visit: int, first: Point) -> None:
         """Have the workers of this visit and of those that follow open the device, without waiting for that.

@@ -19,15 +19,12 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import IO, NoReturn
 
 from kernelsweep.fork_server import thread_count
 from kernelsweep.measure.worker.serve import serve_platform
 from kernelsweep.platforms.kinds import load
 from kernelsweep.processes import peer_of
-
-if TYPE_CHECKING:
-    from kernelsweep.measure.point.instances import Instances
 
 # The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.
 _GPU_FILES = ("/dev/nvidia", "/dev/dxg")
@@ -55,14 +52,14 @@ def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
 class _Fork:
     """A fork of this process that serves, with what is needed here of subprocess.Popen."""
 
-    def __init__(self, platform: str, messages: IO[str], instances: Instances | None) -> None:
+    def __init__(self, platform: str, messages: IO[str]) -> None:
         load(platform)
         pipes = [*os.pipe(), *os.pipe()]
         sys.stdout.flush()  # Else the fork would write it, too.
         sys.stderr.flush()
         self.pid = os.fork()
         if self.pid == 0:
-            _serve(platform, instances, (pipes[0], pipes[3], messages.fileno()))
+            _serve(platform, (pipes[0], pipes[3], messages.fileno()))
         os.close(pipes[0])
         os.close(pipes[3])
         self.stdin = open(pipes[1], "w", encoding="utf-8", errors="replace")  # noqa: SIM115
@@ -106,14 +103,14 @@ class _Released:
         return -signal.SIGKILL
 
 
-def _serve(platform: str, instances: Instances | None, streams: tuple[int, int, int]) -> NoReturn:
+def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
     """Serve in a fork, with these standard streams, until the input ends."""
     status = 1
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # The locks of journals and of GPUs among them.
-        serve_platform(platform, instances)
+        serve_platform(platform)
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1
@@ -128,20 +125,19 @@ def _serve(platform: str, instances: Instances | None, streams: tuple[int, int, 
 class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
-    platform   the platform's implementation, as in platforms.kinds.Kind
-    instances  made ahead, for the task that the process will be given; a new Python makes its own
-    address    of a process that another job has released, if it is to be that one. Raises OSError if there is none
+    platform  the platform's implementation, as in platforms.kinds.Kind
+    address   of a process that another job has released, if it is to be that one. Raises OSError if there is none
 
     Any other process imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str, instances: Instances | None = None, address: str = "") -> None:
+    def __init__(self, platform: str, address: str = "") -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process: subprocess.Popen[str] | _Fork | _Released
         if address:
             self._process = _Released(address, self.messages)
         elif thread_count() == 1 and not _has_opened_a_gpu():
-            self._process = _Fork(platform, self.messages, instances)
+            self._process = _Fork(platform, self.messages)
         else:
             self._process = _started(platform, self.messages)
         assert self._process.stdin is not None and self._process.stdout is not None

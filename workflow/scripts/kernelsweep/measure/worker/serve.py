@@ -3,16 +3,17 @@
 Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads lines
 of JSON from standard input and answers each with a line on standard output:
 
-    {"task": ..., "cuda_visible_devices": ..., "first": ...}
+    {"task": ..., "cuda_visible_devices": ..., "temporary": ..., "first": ...}
                                                     {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
     {"free_memory": true}                           {"freed": true}, once all buffers are given back
     {"release": ...}                                {"released": true}, once it listens at this address for another job
 
-The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, and the point that will be
-checked first, or null: its data are made while the device is opened. The second has the arguments of runner.Runner.run;
-`lost` says whether the process lost its context. The process ends after such an answer, and when its input ends.
-`refused` is the text of a UserError, as where a function of the user's has raised.
+The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, the job's folder for
+temporary files, and the point that will be checked first, or null: its data are made while the device is opened. The
+second has the arguments of runner.Runner.run; `lost` says whether the process lost its context. The process ends after
+such an answer, and when its input ends. `refused` is the text of a UserError, as where a function of the user's has
+raised.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -45,13 +47,11 @@ from kernelsweep.sweep.point import Point
 def serve(
     requests: TextIO,
     answers: TextIO,
-    instances: Instances | None = None,
     platform: Platform | None = None,
     outlive_job: Callable[[], None] = outlive_parent,
 ) -> tuple[Platform, socket.socket] | None:
     """Answer the requests, in order, until the input ends, or the process is released.
 
-    instances    some of the task that is made already
     platform     of a process that was released before
     outlive_job  called when it is released, before its job may end
 
@@ -62,9 +62,10 @@ def serve(
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
+    tempfile.tempdir = start["temporary"]  # Of the job before, it is gone.
     name_this_process()
     task = read_task(start["task"])
-    instances = instances or Instances(task)
+    instances = Instances(task)
     implementation = load(task.platform)
     with ThreadPoolExecutor(1) as other:
         if start["first"]:  # An exception is raised again when the point is run.
@@ -163,15 +164,15 @@ def _as_note(mistake: MemoryMistake, same: list[dict[_Places, MemoryMistake]], a
     return mistake
 
 
-def serve_platform(platform: str, instances: Instances | None = None) -> None:
-    """Serve on this process' standard streams; `platform` as in the module's docstring, `instances` as for serve()."""
+def serve_platform(platform: str) -> None:
+    """Serve on this process' standard streams; `platform` as in the module's docstring."""
     end_with_parent()  # Otherwise it would disturb the next job's measurements.
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     load(platform)
     with open(0, encoding="utf-8", closefd=False) as requests:
-        released = serve(requests, private, instances)
+        released = serve(requests, private)
     private.close()
     os.close(0)
     while released:
@@ -185,7 +186,7 @@ def serve_platform(platform: str, instances: Instances | None = None) -> None:
             for stream in (1, 2):
                 os.dup2(messages, stream)
             os.close(messages)
-            released = serve(requests, answers, None, device, _ending_with(connection))
+            released = serve(requests, answers, device, _ending_with(connection))
 
 
 def _ending_with(connection: socket.socket) -> Callable[[], None]:
