@@ -1,173 +1,187 @@
-"""Does `snakemake compare` find what is there, and nothing else? On a GPU, in a copy of the project.
+"""Does `snakemake compare` find what is there, and nothing else? On a GPU, in a repository that this makes.
 
     uv run --extra gpu python benchmarks/compare_edits.py
     uv run --extra gpu python benchmarks/compare_edits.py --sweep short
 
-The second takes less than a minute on an H200: it sweeps the three kernels of the second part alone, from 2^22
-elements up and with a cold cache.
+The second has a third of the points.
 
-Sweeps a study twice from nothing: of identical code, at most 1% of the points may be called faster or slower. Then
-plants a slowdown in kernels that wait for their own threads rather than for the memory: every fiftieth thread block
-goes through its tree twice. The edited study is swept twice, too, so that two sweeps are compared, and two others say
-how much longer a point takes in fact. At least 95% of the points of 50 us and more that take 2% longer in fact must
-be called slower. results/benchmarks/compare_edits.csv has the points.
+Six kernels of one source go through dependent rounds, as many as a point says: 4 to 400 us. Rounds and time lie on a
+line, which the first sweep tells, so that an edit can add rounds that take a known fraction of the time at each point.
+Three kernels are edited to the same code with another constant; the others get 1%, 2% and 5% more time. At most 0.5% of
+the points with identical code may be called faster or slower; of those from 5 us up, 95% must be decided, and 99% of
+what takes 2% and 5% longer must be called slower. results/benchmarks/compare_edits.csv has the points.
 
-The exit status is 0 where both goals are met.
+The exit status is 0 where the goals are met.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import math
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import yaml
 from support.own_sweep import ROOT
 
-from kernelsweep.judge.comparison.sides import name_of
-
 OUTPUT = ROOT / "results/benchmarks/compare_edits.csv"
-STUDY = "unrolling"
-KERNELS = ("neighbored", "neighbored_less", "interleaved")
-SHORT_AXES = "axes={array_size: [2^22, 2^24, 2^26, 2^28], cache: [cold]}"
-LONG_US = 50.0
-MOST_CALLED = 0.01
-LEAST_FOUND = 0.95
-PLANTED = 1.02
+STUDY = "edits"
+# The time of each kernel after the edit, in thousandths of that before.
+PER_MILLE = {"same": 1000, "same_too": 1000, "same_again": 1000, "slower_1": 1010, "slower_2": 1020, "slower_5": 1050}
+JUDGED_US = 5.0
+MOST_CALLED, LEAST_DECIDED, LEAST_FOUND = 0.005, 0.95, 0.99
 
-# In front of the tree, and behind it: all three kernels have these lines.
-BEGINNING = "    for (unsigned stride ="
-END = "    if (thread == 0)\n        partials[blockIdx.x]"
-PLANTED_BEGINNING = """\
-    const bool twice = blockIdx.x % 50 == 0;
-    const Element own = twice ? block_data[thread] : Element();
-    if (twice)
-        __syncthreads();
-    for (unsigned turn = twice ? 0 : 1; turn < 2; ++turn) {
+SOURCE = """\
+extern "C" __global__ void {kernel}(unsigned *result, const unsigned *data, unsigned rounds)
+{{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned value = data[i];
+#pragma unroll 1
+    for (unsigned round = 0; round < rounds; ++round)
+        value = value * 1664525u + 1013904223u;
+    result[i] = value;
+    const unsigned all = rounds + {offset}u;
+    const unsigned more = all * {per_mille}u / 1000u - all;
+#pragma unroll 1
+    for (unsigned round = 0; round < more; ++round)
+        value = value * 1664525u + 1013904223u;
+    asm volatile("" ::"r"(value));
+}}
 """
-PLANTED_END = """\
-        if (turn == 0) {
-            block_data[thread] = own;
-            __syncthreads();
-        }
-    }
+PROBLEM = """\
+import numpy as np
+
+THREADS = 128
+
+
+def inputs(random, blocks):
+    return {"data": random.integers(0, 2**32, THREADS * blocks, np.uint32)}
+
+
+def outputs(blocks):
+    return {"result": ((THREADS * blocks,), np.uint32)}
+
+
+def reference(data, rounds):
+    # The rounds are one linear function modulo 2^32, made of those of powers of two.
+    factor, term, result = 1664525, 1013904223, data.astype(np.uint64)
+    while rounds:
+        if rounds % 2:
+            result = (factor * result + term) % 2**32
+        factor, term, rounds = factor * factor % 2**32, (factor + 1) * term % 2**32, rounds // 2
+    return {"result": result}
 """
 
 Row = dict[str, str]
 
 
-def copied(folder: Path) -> Path:
-    """A copy of the project's files, without results."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    for name in filter(None, listing.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    return folder
+def make_repository(folder: Path, values: int) -> None:
+    """A repository with the study, whose points have so many numbers of rounds."""
+    rounds = [int(one) for one in np.geomspace(300, 70_000, values)]
+    launch = {"grid": "blocks", "block": 128, "arguments": ["result", "data", "rounds"]}
+    study = {
+        "title": "Edits",
+        "problem": f"kernels/{STUDY}/problem.py",
+        "axes": {"rounds": rounds, "blocks": [8, 16, 32, 48, 64, 80, 96, 112], "cache": ["cold"]},
+        "platforms": {"emulator": {"axes": {"rounds": [1, 10], "blocks": [2]}}},
+        "kernels": [{"name": kernel, "launches": [launch]} for kernel in PER_MILLE],
+    }
+    for name in ("config/studies", f"kernels/{STUDY}"):
+        (folder / name).mkdir(parents=True)
+    (folder / f"config/studies/{STUDY}.yaml").write_text(yaml.safe_dump(study), encoding="utf-8")
+    (folder / "config/config.yaml").write_text(f"studies: [{STUDY}]\nplatform: gpu\n", encoding="utf-8")
+    (folder / f"kernels/{STUDY}/problem.py").write_text(PROBLEM, encoding="utf-8")
+    write_kernels(folder, lambda kernel: (1000, 1000))
 
 
-def compare(project: Path, sweep: str, **settings: str) -> list[Row]:
-    """Run `snakemake compare`, and return the rows of comparison.csv."""
-    named = ", ".join(f"{key}: {value}" for key, value in settings.items())
-    command = [sys.executable, "-m", "snakemake", "--cores", "4", "compare", "--config"]
-    command += ["platform=gpu", f"studies=[{STUDY}]", f"compare={{{named}}}"]
-    command += [SHORT_AXES] if sweep == "short" else []
-    subprocess.run(command, cwd=project, check=True)
-    (path,) = project.glob("results/*/comparison/comparison.csv")
+def write_kernels(folder: Path, edit: Callable[[str], tuple[int, int]]) -> None:
+    """Write the kernels, each with an offset and a number of thousandths."""
+    for kernel in PER_MILLE:
+        offset, per_mille = edit(kernel)
+        text = SOURCE.format(kernel=kernel, offset=offset, per_mille=per_mille)
+        (folder / f"kernels/{STUDY}/{kernel}.cu").write_text(text, encoding="utf-8")
+
+
+def compare(folder: Path) -> float:
+    """Run `snakemake compare`; returns its seconds."""
+    started = time.monotonic()
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "8", "compare"]
+    subprocess.run(command, cwd=folder, check=True)
+    return time.monotonic() - started
+
+
+def read(path: Path) -> list[Row]:
+    """The rows of a CSV file."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if row["ratio"]]
+        return list(csv.DictReader(file))
 
 
-def keep_kernels(project: Path) -> None:
-    """Leave the kernels that are edited, and no others, in the study."""
-    path = project / f"config/studies/{STUDY}.yaml"
-    study = yaml.safe_load(path.read_text(encoding="utf-8"))
-    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in KERNELS]
-    del study["steps"]
-    path.write_text(yaml.safe_dump(study), encoding="utf-8")
+def rounds_of(row: Row) -> int:
+    """A point's number of rounds."""
+    return int(dict(part.split("=") for part in row["parameters"].split())["rounds"])
 
 
-def plant(source: str) -> str:
-    """The source of a kernel, slowed down. Raises ValueError where it has another form than expected."""
-    if source.count(BEGINNING) != 1 or source.count(END) != 1:
-        raise ValueError("the kernel has another form than this benchmark knows")
-    return source.replace(BEGINNING, PLANTED_BEGINNING + BEGINNING).replace(END, PLANTED_END + END)
+def launch_in_rounds(rows: Sequence[Row]) -> int:
+    """The time of no rounds, in rounds: where the line through a kernel's points cuts the axis."""
+    rounds, times = (np.array([float(found(row)) for row in rows]) for found in (rounds_of, lambda row: row["time_us"]))
+    slope, start = np.polyfit(rounds, times, 1, w=1 / times)
+    return max(0, round(float(start / slope)))
 
 
-def share(rows: Sequence[Row], verdicts: Iterable[str]) -> float:
-    """The share of rows with one of these verdicts; nan of none."""
-    return sum(row["verdict"] in verdicts for row in rows) / len(rows) if rows else math.nan
+def share(rows: Sequence[Row], *verdicts: str) -> float:
+    """The share of rows with one of these verdicts."""
+    return sum(row["verdict"] in verdicts for row in rows) / len(rows)
 
 
-def times(project: Path) -> dict[tuple[str, ...], float]:
-    """The times of the last sweep, by point."""
-    found: dict[tuple[str, ...], float] = {}
-    for path in project.glob("results/*/points/*/*.csv"):
-        with path.open(newline="", encoding="utf-8") as file:
-            found |= {name_of(row): float(row["time_us"]) for row in csv.DictReader(file) if row["time_us"]}
-    return found
-
-
-def put_away(project: Path, name: str) -> Path:
-    """Move the only platform's results out of the way, so that the next sweep is one from nothing."""
-    (platform,) = (path.parent for path in project.glob("results/*/comparison"))
-    kept = project / name / platform.name
-    kept.parent.mkdir()
-    return platform.rename(kept)
+def judged(rows: Sequence[Row]) -> tuple[list[str], bool]:
+    """A line a planted slowdown, and whether the goals are met."""
+    lines, is_met = [], True
+    for per_mille in sorted(set(PER_MILLE.values())):
+        those = [row for row in rows if PER_MILLE[row["kernel"]] == per_mille]
+        long = [row for row in those if float(row["time_before_us"]) >= JUDGED_US]
+        called, decided = share(those, "faster", "slower"), 1 - share(long, "undecided")
+        ratio = float(np.exp(np.mean([np.log(float(row["ratio"])) for row in long])))
+        lines.append(
+            f"{per_mille / 1000 - 1:.0%} planted, {ratio - 1:+.2%} measured: {len(those)} points, {called:.1%} called "
+            f"faster or slower; from {JUDGED_US:g} us up {share(long, 'slower'):.1%} slower, {decided:.1%} decided"
+        )
+        if per_mille == 1000:
+            is_met &= called <= MOST_CALLED and decided >= LEAST_DECIDED
+        elif per_mille >= 1020:
+            is_met &= share(long, "slower") >= LEAST_FOUND
+    return lines, is_met
 
 
 def main() -> int:
-    """Run both parts, and print what came out."""
+    """Sweep, edit and compare, and print what came out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sweep", choices=("short", "full"), default="full")
-    arguments = parser.parse_args()
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        project = copied(Path(folder))
-        if arguments.sweep == "short":
-            keep_kernels(project)
-        compare(project, arguments.sweep, before="previous")
-        before = times(project)
-        kept = put_away(project, "kept")
-        identical = compare(project, arguments.sweep, before=str(kept))
-        for kernel in KERNELS:
-            path = project / f"kernels/{STUDY}/{kernel}.cu"
-            path.write_text(plant(path.read_text()))
-        edited = [row for row in compare(project, arguments.sweep, before="previous") if row["kernel"] in KERNELS]
-        put_away(project, "edited")
-        compare(project, arguments.sweep, before="previous")
-        after = times(project)
-
-    for row in edited:
-        row["in_fact"] = f"{after[name_of(row)] / before[name_of(row)]:.5f}"
+    values = {"short": 5, "full": 15}[parser.parse_args().sweep]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_repository(folder, values)
+        seconds = [compare(folder)]
+        offsets = {}
+        for kernel in PER_MILLE:
+            (path,) = folder.glob(f"results/*/points/{STUDY}/{kernel}.csv")
+            offsets[kernel] = launch_in_rounds([row for row in read(path) if row["time_us"]])
+        write_kernels(folder, lambda kernel: (offsets[kernel] + 1, PER_MILLE[kernel]))
+        seconds.append(compare(folder))
+        (path,) = folder.glob("results/*/comparison/comparison.csv")
+        rows = [row for row in read(path) if row["ratio"]]
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     with OUTPUT.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(edited[0]))
+        writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(edited)
-
-    called = share(identical, ("faster", "slower"))
-    print(
-        f"\nidentical code: {len(identical)} points, {called:.2%} called faster or slower (at most {MOST_CALLED:.0%})"
-    )
-    slower = [row for row in edited if float(row["time_before_us"]) >= LONG_US and float(row["in_fact"]) >= PLANTED]
-    for kernel in KERNELS:
-        rows = [row for row in slower if row["kernel"] == kernel]
-        print(f"{kernel}: {len(rows)} points of {LONG_US:g} us and more take {PLANTED - 1:.0%} longer or more; "
-              f"{share(rows, ['slower']):.2%} of them are called slower")  # fmt: skip
-    found = share(slower, ["slower"])
-    print(f"all: {len(slower)} points, {found:.2%} called slower (at least {LEAST_FOUND:.0%})")
-    print(f"in {time.monotonic() - started:.0f} s")
-    return 0 if called <= MOST_CALLED and found >= LEAST_FOUND else 1
+        writer.writerows(rows)
+    lines, is_met = judged(rows)
+    print("", *lines, f"the sweep took {seconds[0]:.0f} s, the comparison {seconds[1]:.0f} s", sep="\n")
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -80,11 +80,19 @@ def test_the_document_has_the_tables_of_the_run_that_is_kept(
     assert not [line for line in lines if line not in document and not line.startswith("| here, search |")]
 
 
-@pytest.mark.parametrize("name", compare_edits.KERNELS)
-def test_a_slowdown_can_be_planted_in_the_kernels_as_they_are(name: str) -> None:
-    source = (ROOT / f"kernels/{compare_edits.STUDY}/{name}.cu").read_text()
-    planted = compare_edits.plant(source)
-    loop, end = planted.index("for (unsigned turn"), planted.index("block_data[thread] = own;")
-    assert planted.index("own = twice") < loop < planted.index("for (unsigned stride") < end
-    with pytest.raises(ValueError, match="another form"):
-        compare_edits.plant(planted.replace("stride", "step"))
+def edits(ratio: float, kernel: str, verdict: str, count: int = 100) -> list[dict[str, str]]:
+    return [{"kernel": kernel, "time_before_us": "9.0", "ratio": str(ratio), "verdict": verdict}] * count
+
+
+def test_the_goals_of_edits_are_missed_where_identical_code_is_called_or_a_slowdown_is_not() -> None:
+    right = [*edits(1.0, "same", "same", 999), *edits(1.02, "slower_2", "slower"), *edits(1.05, "slower_5", "slower")]
+    right += edits(1.01, "slower_1", "undecided")
+    assert compare_edits.judged([*right, *edits(1.02, "same", "slower", 1)])[1]
+    assert not compare_edits.judged([*right, *edits(1.02, "same", "slower", 6)])[1]
+    assert not compare_edits.judged([*right, *edits(1.02, "slower_2", "undecided", 2)])[1]
+    assert not compare_edits.judged([*right, *edits(1.0, "same", "undecided", 60)])[1]
+
+
+def test_a_kernels_launch_is_told_in_rounds() -> None:
+    rows = [{"parameters": f"rounds={r} blocks=8", "time_us": f"{3 + 0.005 * r}"} for r in (300, 5000, 70_000)]
+    assert compare_edits.launch_in_rounds(rows) == 600
