@@ -29,9 +29,6 @@ from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
     ONLY_AFTER,
     ONLY_BEFORE,
-    SAME,
-    SLOWER,
-    UNDECIDED,
     ComparedPoint,
     by_kernel,
     by_size,
@@ -39,13 +36,14 @@ from kernelsweep.judge.comparison.verdicts import (
     comparison_summary,
     kernels_with_verdict,
     overall,
-    verdict,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, PairRule, ratio_of_pairs, verdict
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
+from kernelsweep.statistics import student_quantile
 
 MARGIN = 0.005
 LONG_US = 50
@@ -225,8 +223,23 @@ def test_pairs_decide_what_two_sweeps_leave_open(ratio: float, expected: str) ->
     assert verdicts.count(expected) >= 0.95 * len(points) and not opposite.intersection(verdicts)
 
 
-def test_too_few_pairs_have_no_ratio() -> None:
-    assert ratio_of(Pairs(10.0, [[0.0] * 7]), None) is None
+def sampled(random: np.random.Generator, ratio: float, noise: float) -> list[float]:
+    """The pairs of a visit that ends where they decide on 1%; 3% of samples take 10% longer."""
+    late = np.where(random.random((100, 2)) < 0.03, random.exponential(0.1, (100, 2)), 0)
+    logs = [*(np.log(ratio) + noise * random.standard_normal(100) + late[:, 0] - late[:, 1])]
+    rule = PairRule(0.01)
+    return next(logs[:count] for count in range(7, 101) if rule.is_met(logs[:count]))
+
+
+@pytest.mark.parametrize(("noise", "most"), [(0.005, 16), (0.01, 40)])
+def test_pairs_end_once_they_decide_and_then_are_right(noise: float, most: int) -> None:
+    random = np.random.default_rng(1)
+    for factor, expected in ((1.0, SAME), (1.02, SLOWER)):
+        visits = [sampled(random, factor, noise) for _ in range(300)]
+        verdicts = [verdict(found, 0.01) for visit in visits if (found := ratio_of_pairs(visit))]
+        assert set(verdicts) <= {expected, UNDECIDED} and verdicts.count(expected) >= 0.99 * len(visits)
+        assert np.mean([len(visit) for visit in visits]) < most
+    assert ratio_of_pairs([0.0] * 3) is None
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure import work
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
+from kernelsweep.measure.tries import end_try, next_try
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -26,22 +28,24 @@ POINTS = [point(96, 32), point(200, 64)]
 WRONG = "if (blockDim.x == 64 && threadIdx.x == 0) { partials[blockIdx.x] = 1; return; }"
 
 
-def measured(folder: Path, fault: str) -> tuple[list[Outcome], dict[Point, str]]:
+def measured(
+    folder: Path, fault: str, points: Sequence[Point] = POINTS, visits: int = 2, decides: float | None = None
+) -> tuple[list[Outcome], dict[Point, str]]:
     """The outcomes of a version of the kernel, and the hash of its machine code, by point."""
     kernel, store = planted_kernel(folder, fault), UnitStore(folder / "units")
-    binary, of_points = folder / "k.bin", units(kernel, POINTS)
+    binary, of_points = folder / "k.bin", units(kernel, points)
     report = build(source_of(kernel.path), binary, "emulator", of_points, store=store)
-    protocol = Protocol(Sampling(0.01, 10, 40, 10), visits=2, seed=1)
+    protocol = Protocol(Sampling(0.01, 10, 40, 10), visits=visits, seed=1)
     task = BuiltKernel(kernel, report, binary).task("model_clock:ModelClock", protocol)
-    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in POINTS]
+    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points]
     with Journal(folder / "journal.jsonl") as journal:
-        found = find_work(task, planned, {}, journal, DEVICE)
-        versions = EarlierVersions(journal, store, of_points)
+        found = find_work(task, planned, {}, journal, DEVICE, decides=decides)
+        versions = EarlierVersions(journal, store, of_points, 0.01)
         with Workers(task, found.visits) as workers:
             do_work(found, task, journal, workers, versions=versions)
     results = found.results()
     code = {each.point: report["variants"][each.variant]["binary_sha256"] for each in planned}
-    return [results[one] for one in POINTS], code
+    return [results[one] for one in points], code
 
 
 def test_both_versions_of_a_point_run_alternately(tmp_path: Path) -> None:
@@ -56,6 +60,31 @@ def test_both_versions_of_a_point_run_alternately(tmp_path: Path) -> None:
     assert [outcome.before_binary for outcome in measured(tmp_path, "if (array_size == 7) return;")[0]] == [
         outcome.before_binary for outcome in second
     ]
+
+
+def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the_others(tmp_path: Path) -> None:
+    points = [point(size, block) for size in (96, 200) for block in (32, 64)]
+    measured(tmp_path, "", points, visits=3)
+    edit = "if (array_size == 7) return;"
+    # All processes visit one point of each size: it tells how far they lie apart.
+    visits = [len(each.visits) for each in measured(tmp_path, edit, points, visits=3, decides=0.01)[0]]
+    assert sorted(visits[:2]) == sorted(visits[2:]) == [1, 3]
+    assert [len(each.visits) for each in measured(tmp_path, edit, points, visits=3)[0]] == [3] * 4
+
+
+def test_pairs_with_different_versions_are_not_mixed() -> None:
+    visits = [Outcome("ok", visits=[Visit([1.0], before=[2.0])], before_binary=one) for one in ("a", "b", "a")]
+    found = combined(visits)
+    assert found.before_binary == "a" and [visit.before for visit in found.visits] == [[2.0], [], [2.0]]
+
+
+def test_the_next_run_of_another_target_makes_the_visits_that_a_verdict_left_out(tmp_path: Path) -> None:
+    journal, short = tmp_path / "k.jsonl", [Outcome("ok", visits=[Visit([1.0] * 7)])]
+    assert next_try(journal) == 0
+    end_try(journal, 0, short, visits=3)
+    assert (next_try(journal, decides=True), next_try(journal)) == (0, 1)
+    end_try(journal, 1, short)
+    assert next_try(journal) == 1
 
 
 @pytest.mark.parametrize("faults", [(WRONG, ""), ("", WRONG)])

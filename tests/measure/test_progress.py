@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from planted import point
 from reductions import REDUCTION
 
 from kernelsweep.measure.outcome import Outcome, Visit
-from kernelsweep.measure.progress import progress
+from kernelsweep.measure.progress import EarlyVerdict, progress
 from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 NAME = "unrolling/completely_unrolled_template"
@@ -161,3 +162,18 @@ def test_at_most_some_ten_updates_a_second(clock: Clock) -> None:
             clock.seconds += 2 / count
             shown.show(done, count, point(SIZE), timed(1000 + done))  # each of them the best so far
     assert 15 <= len(terminal.lines) <= 22
+
+
+def test_an_edited_kernel_shows_its_verdict_and_tells_the_first_in_a_line(clock: Clock) -> None:
+    terminal, told = Terminal(), list[str]()
+    early = EarlyVerdict(0.01, 2, told.append)
+    slower = Outcome("ok", visits=[Visit([10.3] * 7, before=[10.0] * 7)], before_binary="b")
+    with progress("s/k", REDUCTION, terminal, early=early) as shown:
+        shown.show(1, 3, point(SIZE), slower)
+        assert told == []
+        shown.show(2, 3, point(2 * SIZE), slower)
+        assert told == ["1.030 times the time: 2 slower (the first 2 points, one a size)"]
+        clock.seconds += 1
+        same = replace(slower, visits=[Visit([10.0] * 7, before=[10.0] * 7)])
+        shown.show(3, 3, point(4 * SIZE), same)
+    assert len(told) == 1 and terminal.lines[-1].endswith("left, 1.020 times the time: 2 slower, 1 same")

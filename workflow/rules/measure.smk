@@ -57,11 +57,14 @@ rule measure_kernel:
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
         # How many references it computes at once, before it waits for the device.
         reference_processes=CORES or 1,
+        # How an edit is judged. Another way is no reason to measure again, as another parameter would be.
+        margin_ppm=round(1e6 * config["compare"]["same_within"]),
+        decides=lambda wildcards: int(is_for_verdict()),
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=path("journal"),
-        number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards))),
+        number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
         sweep=for_job(parameters.sweep),
         search=for_job(parameters.setting, key="search"),
         racing=for_job(

@@ -13,6 +13,7 @@ from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
+from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
@@ -75,6 +76,11 @@ LAST_WORDS.renew = renew_pages
 if os.environ.get("NO_COLOR"):
     for handler in logger.handlers:
         handler.nocolor = True
+
+
+def is_for_verdict():
+    """Whether this run is for a verdict alone. It makes no more visits than decide; another target's makes the others."""
+    return targets_of(workflow) == ["compare"] and config["compare"]["before"] == PREVIOUS
 
 
 # Skipped in dry runs: reading someone else's results is fine.

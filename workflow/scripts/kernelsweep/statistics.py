@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from math import comb
+from math import comb, sqrt
 from statistics import median, quantiles
 
 import numpy as np
@@ -17,6 +17,9 @@ FEWEST_SAMPLES = 6  # Fewer give no 95% interval of a median.
 # The resolution of CUDA events in the documentation. Two values further apart are two speeds of the kernel, not two
 # readings of the timer.
 LARGEST_TIMER_STEP_US = 0.5
+
+# The steps of an integral over the angles of a t distribution.
+_ANGLES = 20_001
 
 
 @dataclass(frozen=True)
@@ -91,3 +94,15 @@ def summarise_visits(visits: Sequence[Sequence[float]]) -> Summary:
         high=max(summary.high, *medians) + half_step,
         spread=(max(medians) - min(medians)) / summary.median if len(visits) > 1 else None,
     )
+
+
+@cache
+def student_quantile(probability: float, degrees: int) -> float:
+    """The quantile of Student's t distribution, from its angle atan(t / sqrt(degrees)), whose density is a power of its
+    cosine.
+    """
+    angles = np.linspace(-np.pi / 2, np.pi / 2, _ANGLES)
+    density = np.cos(angles) ** (degrees - 1)
+    cumulated = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+    angle = np.interp(probability, cumulated / cumulated[-1], angles)
+    return float(np.tan(angle) * sqrt(degrees))

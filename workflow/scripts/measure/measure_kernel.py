@@ -83,9 +83,10 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             builder = building.enter_context(Builder(files, report["target"], store, max(1, snakemake.threads - 1)))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
         objective = objective_of(StudySettings.of_job(params.compared))
-        processes = snakemake.resources.reference_processes
+        granted = snakemake.resources
+        processes, margin, decides = granted.reference_processes, granted.margin_ppm / 1e6, bool(granted.decides)
         at_device = (wildcards.platform, device, journal, source, objective)
-        job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store)
+        job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store, margin, decides)
         if candidates is not None:
             outcomes = job.search(candidates, sweep, params.search["budget"])
         else:
@@ -118,7 +119,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
             note_sweep(journal, source, rows, outcomes, identity_of)
-            end_try(of_kernel, params.number, outcomes.values())
+            end_try(of_kernel, params.number, outcomes.values(), protocol.visits if decides and kind.has_clock else 0)
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
                 write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, proven))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit
@@ -15,6 +16,19 @@ from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
 _BINARY = "binary"
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """The earlier version of a point.
+
+    binary  the SHA-256 of its machine code
+    margin  the smallest difference that matters, as a fraction
+    """
+
+    binary: str
+    unit: BuiltUnit
+    margin: float
+
+
 class EarlierVersions:
     """Binaries of earlier versions of a kernel's variants, which the unit store still has.
 
@@ -22,12 +36,13 @@ class EarlierVersions:
     problem, its settings or its device.
     """
 
-    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit]) -> None:
-        """`units`: those of the current version, whose variants have the same names before."""
-        self._latest: dict[str, tuple[str, str]] = {}
+    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit], margin: float) -> None:
+        """`units`: those of the current version, whose variants have the same names before; `margin`: as in Earlier."""
+        self.margin = margin
+        self._measured: dict[str, dict[str, str]] = {}  # when each version of a point was, by its machine code
         for value in journal.values():
             self._add(value)
-        wanted = {binary for _, binary in self._latest.values()}
+        wanted = {binary for versions in self._measured.values() for binary in versions}
         self._units: dict[tuple[str, str], BuiltUnit] = {}
         variants = [(names, unit.macros) for unit in units for names in unit.variants]
         for file, functions in store.all() if wanted else []:
@@ -40,19 +55,21 @@ class EarlierVersions:
                     renamed = {f"{EARLIER}{name}": entry for name, entry in entries.items()}
                     self._units[variant_name(names, macros), binary] = BuiltUnit(file, renamed)
 
-    def of(self, identity: Identity, variant: str) -> tuple[str, BuiltUnit] | None:
-        """The SHA-256 of the latest earlier version's machine code of a point, and its unit; None without one."""
-        _, binary = self._latest.get(_key(identity), ("", ""))
+    def of(self, identity: Identity, variant: str) -> Earlier | None:
+        """The latest earlier version of a point; None without one."""
+        versions = self._measured.get(_key(identity), {})
+        others = versions.keys() - {identity["version"].get(_BINARY)}
+        binary = max(others, key=versions.__getitem__, default="")
         unit = self._units.get((variant, binary))
-        return (binary, unit) if unit and binary != identity["version"].get(_BINARY) else None
+        return Earlier(binary, unit, self.margin) if unit else None
 
     def _add(self, value: Any) -> None:
         """Note a line of the journal, if it is a right visit's."""
         try:
             if value["outcome"]["status"] == "ok":
-                key, when = _key(value["of"]), str(value["measured"])
-                if when >= self._latest.get(key, ("", ""))[0]:
-                    self._latest[key] = when, value["of"]["version"][_BINARY]
+                versions = self._measured.setdefault(_key(value["of"]), {})
+                binary, when = value["of"]["version"][_BINARY], str(value["measured"])
+                versions[binary] = max(when, versions.get(binary, ""))
         except (KeyError, TypeError, AttributeError):  # A sweep's line, or one that was edited.
             return
 

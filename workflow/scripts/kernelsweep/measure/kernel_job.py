@@ -18,12 +18,12 @@ from kernelsweep.logs import notifier
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.progress import Progress, progress
+from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
 from kernelsweep.measure.references import References, have_small_ones
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress as Show
-from kernelsweep.measure.work import Turns, begin_to_build, do_work, find_work
+from kernelsweep.measure.work import Turns, begin_to_build, do_work, find_work, first_points
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -50,6 +50,8 @@ class KernelJob:
     processes      compute references at once
     kernel, store  the kernel and the store of its compiled units, in which earlier versions are found; None for a
                    function of a library
+    margin         the smallest difference between two versions that matters, as a fraction
+    decides        whether points get no more visits than decide that, as in Work
     """
 
     name: str
@@ -64,21 +66,27 @@ class KernelJob:
     processes: int = 1
     kernel: KernelSource | None = None
     store: UnitStore | None = None
+    margin: float = 0.01
+    decides: bool = False
 
     def sweep(self, planned: Sequence[PlannedPoint], known: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
         """The outcome of every planned point.
 
         known  outcomes of points that are not to be run here
         """
-        work = find_work(self.task, planned, known, self.journal, self.device, self.builder)
+        decides = self.margin if self.decides else None
+        work = find_work(self.task, planned, known, self.journal, self.device, self.builder, decides)
         if work.is_done:
             return work.results()
         are_known = have_small_ones(self.task, work.checked, kind_of(self.platform).has_clock)
+        early = None
+        if self.decides:
+            early = EarlyVerdict(self.margin, len(first_points(work, self.task)), notifier(self.terminal, self.name))
         with (
             Workers(self.task, work.visits) as workers,
             self._references([] if are_known else planned) as references,
             Turns(references, self._lease) as turns,
-            self._progress("") as shown,
+            self._progress("", early) as shown,
         ):
             if self.builder:  # After what forks this process, which has threads then.
                 begin_to_build(work, self.task, self.builder)
@@ -132,7 +140,7 @@ class KernelJob:
         if self.kernel is None or self.store is None or not kind_of(self.platform).has_clock:
             return None
         points = [each.point for each in planned if not each.skipped]
-        return EarlierVersions(self.journal, self.store, units(self.kernel, points))
+        return EarlierVersions(self.journal, self.store, units(self.kernel, points), self.margin)
 
     def _references(self, checked: Sequence[PlannedPoint]) -> References:
         has_clock, notify = kind_of(self.platform).has_clock, notifier(self.terminal, self.name)
@@ -141,6 +149,6 @@ class KernelJob:
     def _lease(self, only: str = "") -> AbstractContextManager[str]:
         return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)
 
-    def _progress(self, phase: str) -> AbstractContextManager[Progress]:
+    def _progress(self, phase: str, early: EarlyVerdict | None = None) -> AbstractContextManager[Progress]:
         problem = problem_of(self.task.problem)
-        return progress(f"{self.name} {phase}".strip(), problem, self.terminal, self.objective)
+        return progress(f"{self.name} {phase}".strip(), problem, self.terminal, self.objective, early)

@@ -132,11 +132,20 @@ def read_outcome(values: Mapping[str, Any]) -> Outcome:
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome of a point with several visits: the first failure, or the first outcome with all visits."""
+    """The outcome of a point with several visits: the first failure, or the first outcome with all visits.
+
+    Pairs are those with one earlier version.
+    """
     failure = next((outcome for outcome in outcomes if outcome.status != "ok"), None)
-    visits = [visit for outcome in outcomes for visit in outcome.visits]
     once_wrong = next((outcome.once_wrong for outcome in outcomes if outcome.once_wrong), "")
-    return failure or replace(outcomes[0], visits=visits, once_wrong=once_wrong)
+    binary = next((outcome.before_binary for outcome in outcomes if outcome.before_binary), "")
+    visits = [
+        # Another edit came between.
+        visit if outcome.before_binary == binary else replace(visit, before=[])
+        for outcome in outcomes
+        for visit in outcome.visits
+    ]
+    return failure or replace(outcomes[0], visits=visits, once_wrong=once_wrong, before_binary=binary)
 
 
 def flags_of(outcome: Outcome, undefined_behaviour: bool) -> list[str]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from kernelsweep.intervals import Interval
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, paired_ratio, verdict
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
@@ -24,11 +28,53 @@ _LINE = "{desc} {n_fmt}/{total_fmt}, {remaining} left{postfix}"
 _LONGEST_TIME_LEFT = "99:59:59"
 
 
+class EarlyVerdict:
+    """The verdict so far on an edited kernel.
+
+    margin  the smallest difference between two versions that matters, as a fraction
+    first   a line tells of so many points, which run first
+    tell    gets that line
+    """
+
+    def __init__(self, margin: float, first: int, tell: Callable[[str], None]) -> None:
+        self._margin = margin
+        self._first = first
+        self._tell = tell
+        self._visits: dict[Point, list[Outcome]] = {}
+        self._ratios: dict[Point, Interval] = {}
+
+    def add(self, point: Point, outcome: Outcome, bar: tqdm[Any]) -> None:
+        """Note a visit; tell the first verdict in place of a bar's line, if it is time for that."""
+        if not outcome.before_binary:
+            return
+        before, visits = len(self), self._visits.setdefault(point, [])
+        visits.append(outcome)
+        if found := paired_ratio(visits):
+            self._ratios[point] = found
+        if before < len(self) == self._first:
+            bar.clear()
+            self._tell(f"{self} (the first {self._first} points, one a size)")
+
+    def __len__(self) -> int:
+        """The number of points."""
+        return len(self._ratios)
+
+    def __str__(self) -> str:
+        """The verdict in words: `1.021 times the time: 12 slower, 3 undecided`."""
+        counts = Counter(verdict(found, self._margin) for found in self._ratios.values())
+        words = ", ".join(f"{counts[name]} {name}" for name in (SLOWER, FASTER, UNDECIDED, SAME) if counts[name])
+        mean = math.exp(statistics.fmean(math.log(found.value) for found in self._ratios.values()))
+        return f"{mean:.3f} times the time: {words}"
+
+
 class Progress:
     """One kernel's progress."""
 
-    def __init__(self, name: str, problem: Problem, columns: int, bar: tqdm[Any], objective: Quantity) -> None:
+    def __init__(
+        self, name: str, problem: Problem, columns: int, bar: tqdm[Any], objective: Quantity, early: EarlyVerdict | None
+    ) -> None:
         self._name = name
+        self._early = early
         self._objective = objective
         self._problem = problem
         self._columns = columns
@@ -43,10 +89,12 @@ class Progress:
             merit = _merit(self._problem, point, outcome, self._objective)
             if merit and (self._best is None or merit[0] > self._best[0]):
                 self._best = merit[0], [f"best {merit[1]}:", *_words(point)]
+        if self._early is not None:
+            self._early.add(point, outcome, self._bar)
         if self._bar.disable:
             return
+        words = str(self._early).split(" ") if self._early else list(self._best[1]) if self._best else []
         counts = f" {done}/{count}, {_LONGEST_TIME_LEFT} left, "
-        words = list(self._best[1]) if self._best else []
         while words and len(" ".join(words)) > self._columns - FEWEST_NAME_COLUMNS - len(counts):
             words.pop()  # Half a word could be a wrong number, so whole words go.
         best = " ".join(words).removesuffix(":")
@@ -59,16 +107,20 @@ class Progress:
             self._bar.n = self._bar.initial = self._bar.last_print_n = done
             self._bar.unpause()
             self._bar.refresh()
+        self._bar.total = count  # Fewer, once points need no further visit.
         self._bar.update(done - self._bar.n)
 
 
 @contextmanager
-def progress(name: str, problem: Problem, stream: TextIO, objective: Quantity = BUILT_IN[TIME]) -> Iterator[Progress]:
+def progress(
+    name: str, problem: Problem, stream: TextIO, objective: Quantity = BUILT_IN[TIME], early: EarlyVerdict | None = None
+) -> Iterator[Progress]:
     """Show a kernel's progress on `stream` during the block: points done, time left, the best point so far.
 
     name     of the study and the kernel, such as unrolling/unrolled; shortened at the front if the line is too short
     problem  what the kernel computes
     objective  what the best point has most or least of
+    early    the verdict on an edit, shown in place of the best point
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
     """
@@ -84,7 +136,7 @@ def progress(name: str, problem: Problem, stream: TextIO, objective: Quantity = 
         miniters=1,
         smoothing=0,  # Points come in random order, so the mean of all predicts best.
     ) as bar:
-        yield Progress(name, problem, columns, bar, objective)
+        yield Progress(name, problem, columns, bar, objective, early)
 
 
 def _columns(stream: TextIO) -> int:

@@ -1,32 +1,40 @@
-"""How often a kernel's job was run again for failures that may have passed, beside the kernel's journal.
+"""How often a kernel's job was run again for what its last run has left open, beside the kernel's journal.
 
 Snakemake runs a job again if a parameter of it changes. The number of tries is such a parameter: one more than the last
-job's, where that job left a failure that may pass.
+job's, where that job left a failure that may pass, or visits that a verdict on an edit did not need.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from kernelsweep.measure.outcome import Outcome
 
 
-def next_try(journal: Path) -> int:
-    """The number of the next run of a kernel's job, by the kernel's journal; 0 where no failure could pass so far."""
+def next_try(journal: Path, decides: bool = False) -> int:
+    """The number of the next run of a kernel's job, by the kernel's journal; 0 where none left anything open.
+
+    decides  whether the next run is for a verdict, too
+    """
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(_beside(journal).read_text(encoding="utf-8"))
-        return int(kept["try"]) + bool(kept["runs_again"])
+        return int(kept["try"]) + bool(kept["runs_again"] or (kept.get("is_short") and not decides))
     return 0
 
 
-def end_try(journal: Path, number: int, outcomes: Iterable[Outcome]) -> None:
-    """Note that a kernel's job has ended, the number of its run, and whether a failure of it may pass."""
+def end_try(journal: Path, number: int, outcomes: Collection[Outcome], visits: int = 0) -> None:
+    """Note that a kernel's job has ended, the number of its run, and what it left open.
+
+    visits  as many as a right point has in full, where the run was for a verdict
+    """
     runs_again = any(outcome.may_pass for outcome in outcomes)
-    if runs_again or number:
-        _beside(journal).write_text(json.dumps({"try": number, "runs_again": runs_again}) + "\n", encoding="utf-8")
+    is_short = any(outcome.status == "ok" and len(outcome.visits) < visits for outcome in outcomes)
+    if runs_again or is_short or number:
+        kept = {"try": number, "runs_again": runs_again, "is_short": is_short}
+        _beside(journal).write_text(json.dumps(kept) + "\n", encoding="utf-8")
 
 
 def _beside(journal: Path) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.build.binaries import BuiltUnit
@@ -19,12 +20,13 @@ from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, IdentityOf, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
+from kernelsweep.measure.pairs import UNDECIDED, paired_ratio, verdict
 from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of_implementation
-from kernelsweep.problems.problem_file import Data, Named, problem_of
+from kernelsweep.problems.problem_file import Data, problem_of
 from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
@@ -39,6 +41,9 @@ _MOST_TIMED_OUT = 2
 # its size is larger; and at least these seconds, on the emulator and elsewhere. measuring.timeout_seconds is the most.
 _TIMES_ANOTHER = 100
 _SHORTEST_LIMITS = {False: 30.0, True: 5.0}
+
+# A first verdict is on so many points, one a size, and all processes visit them.
+_MOST_FIRST = 16
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
@@ -113,12 +118,15 @@ class Work:
     outcomes  of points that aren't visited
     visited   the outcomes of visits, by their number from 0
     missing   the visits to be made, by their number
+    decides   the margin, as a fraction, on which the pairs of a point with an earlier version are to decide: then it
+              gets no further visit, but for one point of each size, and these come first; None to make all visits
     """
 
     order: list[Point]
     outcomes: dict[Point, Outcome]
     visited: dict[Point, dict[int, Outcome]]
     missing: list[list[MissingVisit]]
+    decides: float | None = None
 
     @property
     def is_done(self) -> bool:
@@ -134,6 +142,10 @@ class Work:
     def checked(self) -> list[Point]:
         """The points whose first visit is to be made, which checks them."""
         return [each.point for each in self.missing[0]]
+
+    def before(self, visit: int) -> dict[Point, dict[int, Outcome]]:
+        """The outcomes of the visits before this one."""
+        return {point: {number: of[number] for number in of if number < visit} for point, of in self.visited.items()}
 
     def results(self) -> dict[Point, Outcome]:
         """The outcome of every point, once all is done."""
@@ -162,6 +174,7 @@ def find_work(
     journal: Journal,
     device: Mapping[str, Any],
     builder: Builder | None = None,
+    decides: float | None = None,
 ) -> Work:
     """Find what is known of the planned points, and what is to be run. Do so before a GPU is kept for it.
 
@@ -169,11 +182,12 @@ def find_work(
     outcomes  of points that are not run, or that failed in this run in another job
     device    its description, which belongs to a point's identity
     builder   compiles the variants, where the task has no binary
+    decides   as in Work
     """
     order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     visits = range(task.protocol.visits)
-    work = Work(order, dict(outcomes), visited, [[] for _ in visits])
+    work = Work(order, dict(outcomes), visited, [[] for _ in visits], decides)
     identity_of = identities(task, device)
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
@@ -186,25 +200,47 @@ def find_work(
             work.visited[each.point][visit] = known
         else:
             work.missing[visit].append(MissingVisit(each.point, each.variant, identity))
-    if task.protocol.racing:
-        for visit in range(1, task.protocol.visits):
-            if any(work.missing[:visit]):
-                break
-            _drop_beaten(work, visit, task.problem)
+    for visit in range(1, task.protocol.visits):
+        if any(work.missing[:visit]):
+            break
+        _drop_needless(work, visit, task)
     return work
 
 
-def _drop_beaten(work: Work, visit: int, problem: Named) -> None:
-    """Leave out this visit of the points that those before have shown to be too slow."""
-    so_far = {point: {number: of[number] for number in of if number < visit} for point, of in work.visited.items()}
-    slow = beaten(so_far, problem_of(problem))
-    work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in slow]
+def _drop_needless(work: Work, visit: int, task: KernelTask) -> None:
+    """Leave out this visit of points that those before have shown to be too slow, or on which they have decided."""
+    dropped: set[Point] = set()
+    if task.protocol.racing:
+        dropped |= beaten(work.before(visit), problem_of(task.problem))
+    if work.decides is not None:
+        dropped |= _decided(work, visit, task, work.decides)
+    work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in dropped]
+
+
+def _decided(work: Work, visit: int, task: KernelTask, margin: float) -> set[Point]:
+    """The points on whose edit the pairs of the visits before this one have decided.
+
+    Those of first_points() are none of them: they tell how far processes lie apart.
+    """
+    ratios = {point: paired_ratio(of.values()) for point, of in work.before(visit).items()}
+    found = {point for point, ratio in ratios.items() if ratio and verdict(ratio, margin) != UNDECIDED}
+    return found - first_points(work, task) if found else found
+
+
+def first_points(work: Work, task: KernelTask) -> set[Point]:
+    """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes."""
+    points = [point for point in work.order if point not in work.outcomes]
+    random.Random(str(task.protocol.seed)).shuffle(points)
+    problem = problem_of(task.problem)
+    of_sizes = sorted({problem.size(point): point for point in points}.items(), key=itemgetter(0))
+    count = min(len(of_sizes), _MOST_FIRST)
+    return {of_sizes[number * len(of_sizes) // count][1] for number in range(count)}
 
 
 def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
-    groups = [group for visit in work.visits for group in _groups(work, task, visit).values()]
-    builder.ask(missing.variant for group in groups for missing in group)
+    rounds = [groups for visit in work.visits for groups in _rounds(work, task, visit)]
+    builder.ask(missing.variant for groups in rounds for group in groups.values() for missing in group)
 
 
 def do_work(
@@ -231,7 +267,7 @@ def do_work(
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
     the result. Visits that the journal has are not repeated; the others are recorded as they finish, failures, too. A
     point that fails is not visited again in this run, but in the next. With racing, neither is a point that is too
-    slow. Once two points have timed out, the others become skipped.
+    slow, nor with `work.decides` one that is decided. Once two points have timed out, the others become skipped.
     """
     total = sum(map(len, work.missing))
     done = 0
@@ -241,14 +277,14 @@ def do_work(
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             before_visit = done
-            if task.protocol.racing and visit:
+            if visit:
                 before = len(work.missing[visit])
-                _drop_beaten(work, visit, task.problem)
+                _drop_needless(work, visit, task)
                 total -= before - len(work.missing[visit])
                 if not work.missing[visit]:
                     continue
-            groups = _groups(work, task, visit)
-            for missing in turns.in_order(groups, visit) if turns else itertools.chain(*groups.values()):
+            decided = _decided(work, visit, task, versions.margin) if versions else set()
+            for missing in _in_order(_rounds(work, task, visit), visit, turns):
                 if done == before_visit:
                     workers.begin(visit, missing.point)
                 done += 1
@@ -264,7 +300,8 @@ def do_work(
                     )
                 else:
                     started, limit = time.perf_counter(), limits.of(point)
-                    earlier = versions.of(ready.identity, missing.variant) if versions else None
+                    beside = None if point in decided else versions
+                    earlier = beside.of(ready.identity, missing.variant) if beside else None
                     outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
                     if outcome.status == "ok":
                         limits.add(point, time.perf_counter() - started)
@@ -375,12 +412,30 @@ class Recorder:
                 self._wait()
 
 
-def _groups(work: Work, task: KernelTask, visit: int) -> dict[Data, list[MissingVisit]]:
+_Groups = dict[Data, list[MissingVisit]]
+
+
+def _rounds(work: Work, task: KernelTask, visit: int) -> list[_Groups]:
+    """A visit's points in groups; where a verdict is wanted, first those of first_points()."""
+    missing = work.missing[visit]
+    if work.decides is None:
+        return [_groups(missing, task, visit)]
+    first = first_points(work, task)
+    parts = [[each for each in missing if (each.point in first) is is_first] for is_first in (True, False)]
+    return [_groups(part, task, visit) for part in parts if part]
+
+
+def _in_order(rounds: Sequence[_Groups], visit: int, turns: Turns | None) -> Iterator[MissingVisit]:
+    for groups in rounds:
+        yield from turns.in_order(groups, visit) if turns else itertools.chain(*groups.values())
+
+
+def _groups(missing: Sequence[MissingVisit], task: KernelTask, visit: int) -> _Groups:
     """A visit's points at random, but those with one input after another: each change of it costs up to a second."""
     generator = random.Random(f"{task.protocol.seed} {visit}")
     problem = problem_of(task.problem)
-    of_input: dict[Data, list[MissingVisit]] = {}
-    for each in work.missing[visit]:
+    of_input: _Groups = {}
+    for each in missing:
         of_input.setdefault(problem.data_of(each.point), []).append(each)
     inputs = list(of_input)
     generator.shuffle(inputs)

@@ -1,25 +1,20 @@
 """Ratios of two versions of a point that ran alternately, sample by sample, in each of several processes.
 
-The samples of a pair share the process, the memory and the moment, so that what scatters between processes and days
-cancels: the ratio of a pair tells more than the ratio of two medians. Kalibera and Jones, "Rigorous benchmarking in
-reasonable time", ISMM 2013, section 6, have the reason to repeat at each level that varies: pairs, and processes.
+measure/pairs.py has the statistics of the pairs. Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM
+2013, section 6, have the reason to repeat at each level that varies: pairs, and processes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, log, sqrt
-from statistics import NormalDist, median
+from dataclasses import dataclass, replace
+from math import exp, sqrt
+from statistics import fmean, median
 
 from kernelsweep.intervals import Interval
-from kernelsweep.judge.comparison.scatter import RATIO_CONFIDENCE, Scatter, estimate, range_squared
+from kernelsweep.judge.comparison.scatter import Scatter, estimate, range_squared
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.statistics import median_ranks
-
-# The quantile of an interval of RATIO_CONFIDENCE. The scatter of a pair's ratio between processes is that of the pairs
-# themselves, and all points of a sweep tell it.
-_QUANTILE = NormalDist().inv_cdf((1 + RATIO_CONFIDENCE) / 2)
+from kernelsweep.measure.pairs import log_interval, paired_logs
 
 
 @dataclass(frozen=True)
@@ -40,9 +35,10 @@ class Pairs:
 
     @property
     def spread(self) -> float | None:
-        """The difference between the largest and the smallest median of a process; None for one process."""
-        medians = [median(visit) for visit in self.visits]
-        return max(medians) - min(medians) if len(medians) > 1 else None
+        """The difference between the largest and the smallest mean of a process; None for one process."""
+        found = [log_interval(visit) for visit in self.visits]
+        means = [one[0] if one else fmean(visit) for one, visit in zip(found, self.visits, strict=True)]
+        return max(means) - min(means) if len(means) > 1 else None
 
 
 def pairs_of(outcome: Outcome, before: str, inverted: bool = False) -> Pairs | None:
@@ -51,39 +47,42 @@ def pairs_of(outcome: Outcome, before: str, inverted: bool = False) -> Pairs | N
     before    the SHA-256 of that version's machine code
     inverted  whether that version is the one after
     """
-    visits = [(visit.samples, visit.before) for visit in outcome.visits if visit.before]
-    if not visits or outcome.before_binary != before:
+    logs = paired_logs(outcome)
+    if not logs or outcome.before_binary != before:
         return None
-    sign = -1 if inverted else 1
-    after = visits[0][1 if inverted else 0]
-    logs = [[sign * log(now / then) for now, then in zip(*both, strict=True)] for both in visits]
-    return Pairs(median(after), logs)
+    timed = next(visit for visit in outcome.visits if visit.before)
+    if inverted:
+        return Pairs(median(timed.before), [[-value for value in visit] for visit in logs])
+    return Pairs(median(timed.samples), logs)
 
 
 def scatter_of(paired: Sequence[Pairs]) -> Scatter | None:
-    """How the processes' medians of points scatter; None where no point was visited by several processes."""
-    return estimate(
-        [
-            {"study": "", "kernel": "", "time_us": pairs.time_us, "visits": len(pairs.visits), "visit_spread": spread}
-            for pairs in paired
-            if (spread := pairs.spread)
-        ]
-    )
+    """How the processes' means of points scatter; None where no point was visited by several processes.
+
+    Its degrees of freedom are those of all points: what processes have in common cancels in pairs.
+    """
+    rows = [
+        {"study": "", "kernel": "", "time_us": pairs.time_us, "visits": len(pairs.visits), "visit_spread": spread}
+        for pairs in paired
+        if (spread := pairs.spread)
+    ]
+    found = estimate(rows)
+    degrees = sum(len(pairs.visits) - 1 for pairs in paired if pairs.spread)
+    return replace(found, degrees=degrees) if found else None
 
 
 def ratio_of(pairs: Pairs, scatter: Scatter | None) -> Interval | None:
-    """The median ratio in an interval of RATIO_CONFIDENCE; None for fewer pairs than give one.
+    """The mean ratio in a 99% interval; None for fewer pairs than give one.
 
-    The interval is the wider of two: that of the median of all pairs, by their ranks, and that of the processes'
-    medians, whose variance is the larger of all points' (`scatter`) and the point's own.
+    The interval is the wider of two: that of all pairs, and that of the processes' means, whose variance is the larger
+    of all points' (`scatter`) and the point's own.
     """
-    logs = sorted(value for visit in pairs.visits for value in visit)
-    try:
-        low, high = median_ranks(len(logs), RATIO_CONFIDENCE)
-    except ValueError:
+    found = log_interval([value for visit in pairs.visits for value in visit])
+    if found is None:
         return None
-    middle, count = median(logs), len(pairs.visits)
-    own = (pairs.spread or 0.0) ** 2 / range_squared(count) if count > 1 else 0.0
-    variance = max(own, scatter.variance(pairs.time_us) if scatter else 0.0)
-    reach = _QUANTILE * sqrt(variance / count)
-    return Interval(exp(middle), exp(min(logs[low], middle - reach)), exp(max(logs[high], middle + reach)))
+    middle, reach = found
+    count = len(pairs.visits)
+    if scatter:
+        own = (pairs.spread or 0.0) ** 2 / range_squared(count) if count > 1 else 0.0
+        reach = max(reach, scatter.quantile * sqrt(max(own, scatter.variance(pairs.time_us)) / count))
+    return Interval(exp(middle), exp(middle - reach), exp(middle + reach))

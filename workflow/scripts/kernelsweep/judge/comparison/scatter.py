@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelsweep.intervals import Interval, time_interval
+from kernelsweep.statistics import student_quantile
 
 # The intervals' confidence, so that at most 1% of points with identical code are called faster or slower.
 RATIO_CONFIDENCE = 0.99
@@ -43,9 +44,8 @@ _LEFT_OUT_BY_CHANCE = 0.01
 # After this many steps of the fit, the coefficients change by less than a thousandth.
 _FIT_STEPS = 400
 
-# Grids for integrals over normal distributions: ends and steps in standard deviations.
+# A grid for integrals over normal distributions: ends and steps in standard deviations.
 _FARTHEST, _STEP = 8.0, 0.02
-_ANGLES = 20_001
 
 
 @dataclass(frozen=True)
@@ -182,15 +182,3 @@ def range_squared(count: int) -> float:
         larger = 1 - count * float(np.sum(density * within ** (count - 1))) * _STEP
         total += 2 * (step * _STEP) * larger * _STEP
     return total
-
-
-@cache
-def student_quantile(probability: float, degrees: int) -> float:
-    """The quantile of Student's t distribution, from its angle atan(t / sqrt(degrees)), whose density is a power of its
-    cosine.
-    """
-    angles = np.linspace(-np.pi / 2, np.pi / 2, _ANGLES)
-    density = np.cos(angles) ** (degrees - 1)
-    cumulated = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    angle = np.interp(probability, cumulated / cumulated[-1], angles)
-    return float(np.tan(angle) * sqrt(degrees))

@@ -25,9 +25,10 @@ from kernelsweep.judge.comparison.paired import ratio_of, scatter_of
 from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.comparison.sizes import ARRAY_SIZE, Size, size_of
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, verdict
 from kernelsweep.results import Row
 
-FASTER, SLOWER, SAME, UNDECIDED, NOT_COMPARED = "faster", "slower", "same", "undecided", "not_compared"
+NOT_COMPARED = "not_compared"
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
 
 # Reasons why a point wasn't compared.
@@ -93,16 +94,6 @@ class Overall:
     ratio: Interval
     verdict: str
     counts: Mapping[str, int]
-
-
-def verdict(found: Interval, margin: float) -> str:
-    """The verdict on a ratio."""
-    upper, lower = 1 + margin, 1 / (1 + margin)
-    if found.low > upper:
-        return SLOWER
-    if found.high < lower:
-        return FASTER
-    return SAME if lower <= found.low and found.high <= upper else UNDECIDED
 
 
 def compare_points(

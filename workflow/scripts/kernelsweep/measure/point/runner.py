@@ -58,8 +58,8 @@ class Runner:
 
         check       False for a point that was checked before, which then is only timed
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
-        earlier     the same of the variant's earlier version, with its `binary_sha256`: both are timed alternately, if
-                    that one is right, too
+        earlier     the same of the variant's earlier version, with its `binary_sha256` and the `margin` of
+                    take_samples(): both are timed alternately, if that one is right, too
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
         point's launches could have. Any other failure becomes the outcome's status.
@@ -80,7 +80,8 @@ class Runner:
                 samples, pairs = run.samples(places), None
                 if earlier and (before := self._earlier(run, earlier, check)):
                     pairs, outcome.before_binary = PairedSamples(run, before, places), earlier["binary_sha256"]
-                visit = take_samples(run, samples, self._sampling, self._pauses.of_point(), pairs)
+                margin = earlier["margin"] if earlier else 0.0
+                visit = take_samples(run, samples, self._sampling, self._pauses.of_point(), pairs, margin)
                 visit.other_processes = bool(self._platform.other_processes())
                 if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
                     visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj

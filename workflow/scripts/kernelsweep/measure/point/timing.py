@@ -4,51 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from math import log
 
 from kernelsweep.measure.outcome import Visit
+from kernelsweep.measure.pairs import PairRule
 from kernelsweep.measure.point.energy import Energy, energy_of_run
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
-from kernelsweep.statistics import median_interval
-
-# Pairs are taken until the 95% interval of their median ratio is so narrow, as a fraction to either side, or this
-# fraction of the distance from 1; and at most so many a visit.
-_RATIO_PRECISION, _RATIO_SHARE = 0.005, 0.1
-_MOST_PAIRS = 60
 
 
 def take_samples(
-    run: PointRun, timed: Samples, sampling: Sampling, pause: Callable[[], bool], pairs: PairedSamples | None = None
+    run: PointRun,
+    timed: Samples,
+    sampling: Sampling,
+    pause: Callable[[], bool],
+    pairs: PairedSamples | None = None,
+    margin: float = 0.0,
 ) -> Visit:
     """Time a point that was found right.
 
-    pairs  samples of it and of its earlier version, to be taken in place of its own
-    pause  waits for a throttled device; returns False once it waits no more
+    pause   waits for a throttled device; returns False once it waits no more
+    pairs   samples of it and of its earlier version, to be taken in place of its own
+    margin  the smallest difference between the two that matters, as a fraction
 
     Raises LaunchError and ContextLost.
     """
     conditions: list[Conditions] = []
-    ratios: list[float] = []
+    logs: list[float] = []
     before: list[float] = []
 
     def time_samples(count: int) -> tuple[list[float], bool]:
         if pairs:
             times, others = pairs.time(1)
             before.extend(others)
-            ratios.append(times[0] / others[0])
+            logs.append(log(times[0] / others[0]))
         else:
             times = run.platform.time(timed, count)
         conditions.append(run.platform.conditions())
         return times, bool(conditions[-1].throttle_reasons)
 
-    def ratio_is_known() -> bool:
-        if not pairs or len(ratios) >= _MOST_PAIRS:
-            return True
-        middle, low, high = median_interval(ratios)
-        return max(high - middle, middle - low) <= max(_RATIO_PRECISION, _RATIO_SHARE * abs(middle - 1))
-
-    sampled = sample(time_samples, sampling, pause, has_enough=ratio_is_known)
+    rule = PairRule(margin)
+    sampled = sample(time_samples, sampling, pause, has_enough=lambda: not pairs or rule.is_met(logs))
     if pairs:
         run.platform.time(timed, 1)  # Its results are checked; those of the last pair may be the earlier version's.
     return Visit(

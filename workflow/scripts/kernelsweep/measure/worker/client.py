@@ -16,6 +16,7 @@ from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import StudyError, UserError
+from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
@@ -247,13 +248,13 @@ class Workers:
         variant: str,
         seconds: float,
         unit: BuiltUnit | None = None,
-        earlier: tuple[str, BuiltUnit] | None = None,
+        earlier: Earlier | None = None,
     ) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
         seconds  the time limit
         unit     of the variant, where it is not in the task's binary
-        earlier  the SHA-256 of the machine code of the variant's earlier version, and its unit, if both are to be timed
+        earlier  the variant's earlier version, if both are to be timed
 
         Raises UserError if a worker can't start.
         """
@@ -263,7 +264,9 @@ class Workers:
             seconds,
             check=visit == 0,
             unit=_as_values(unit) if unit else None,
-            earlier={**_as_values(earlier[1]), "binary_sha256": earlier[0]} if earlier else None,
+            earlier={**_as_values(earlier.unit), "binary_sha256": earlier.binary, "margin": earlier.margin}
+            if earlier
+            else None,
         )
 
     def free_memory(self, visit: int) -> None:
