@@ -72,20 +72,28 @@ class ForkServer:
 
         Raises ConnectionError if the server has ended or died.
         """
+        request = {"script": script, "name": name, "folder": os.getcwd(), "environment": dict(environment)}
+        status = self._asked(request, waiting)
+        if not status:
+            raise ConnectionError(f"the process that starts jobs died while {name} ran")
+        return int(status)
+
+    def prepare(self, scripts: Sequence[str | Path]) -> None:
+        """Import what these files import while no script is to be started, before they are."""
+        self._asked({"prepare": [str(Path(script).resolve()) for script in scripts]})
+
+    def _asked(self, request: Mapping[str, Any], waiting: Callable[[], None] = lambda: None) -> str:
+        """The server's line on a request; "" where it died. `waiting` is called every few seconds."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs, self._lock:
                 socket.send_fds(self._started(), [b"\n"], [theirs.fileno()])
-            request = {"script": script, "name": name, "folder": os.getcwd(), "environment": dict(environment)}
             with ours.makefile("rw", encoding="utf-8") as stream:
                 stream.write(json.dumps(request) + "\n")
                 stream.flush()
                 while not select([ours], [], [], _SECONDS_BETWEEN_CALLS)[0]:
                     waiting()
-                status = stream.readline()
-        if not status:
-            raise ConnectionError(f"the process that starts jobs died while {name} ran")
-        return int(status)
+                return stream.readline()
 
     def _started(self) -> socket.socket:
         if self._has_ended:
@@ -119,8 +127,14 @@ def _serve(control: socket.socket) -> NoReturn:
         end.setblocking(False)
     signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
     running: dict[int, socket.socket] = {}
+    later: list[str] = []
     while True:
-        ready, _, _ = select([control, ended], [], [])
+        ready, _, _ = select([control, ended], [], [], 0 if later else None)
+        if not ready:
+            name = later.pop(0)
+            if thread_count() == 1:
+                _import([name])
+            continue
         if ended in ready:
             with contextlib.suppress(BlockingIOError):
                 ended.recv(_LONGEST_REQUEST)
@@ -133,8 +147,13 @@ def _serve(control: socket.socket) -> NoReturn:
         connection = socket.socket(fileno=files[0])
         with connection.makefile("r", encoding="utf-8") as stream:
             request = json.loads(stream.readline())
+        if "prepare" in request:
+            later += [name for script in request["prepare"] for name in _imports_of(script)]
+            with connection:
+                connection.sendall(b"\n")
+            continue
         if thread_count() == 1:
-            _import_for(request["script"])
+            _import(_imports_of(request["script"]))
         # An import may have started a thread.
         if thread_count() == 1:
             pid = _forked(request, (control, ended, woken, connection, *running.values()))
@@ -153,17 +172,22 @@ def _answer(running: dict[int, socket.socket]) -> None:
             connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
-def _import_for(script: str) -> None:
-    """Import what a script imports at its top. What fails, fails again in the script, which then says so."""
+def _imports_of(script: str) -> list[str]:
+    """What a script imports at its top, from modules also the names that may be modules."""
+    names: list[str] = []
     for node in ast.parse(Path(script).read_bytes()).body:
-        names: list[str] = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            with contextlib.suppress(Exception):
-                importlib.import_module(name)
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _import(names: Sequence[str]) -> None:
+    """Import modules. What fails, fails again in the script, which then says so."""
+    for name in names:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
 
 
 def _forked(request: Mapping[str, Any], sockets: Sequence[socket.socket]) -> int:
