@@ -28,12 +28,12 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
-from kernelsweep.observe.counting.quantities import Counts, metrics
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
 from kernelsweep.results import METRIC_COLUMNS, read_rows

@@ -10,10 +10,10 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.drawing.layout import save
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.comment import comment_text
+from kernelsweep.judge.comparison.counts import counted_summary
 from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
-from kernelsweep.judge.comparison.text import Sides, comparison_text, edited_kernels
+from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, edited_kernels
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
@@ -60,11 +60,17 @@ with logged(snakemake.log[0]):
         text += f"\n{section}"
     text += f"\n## Proofs\n{of_proofs}" if proofs else ""
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
-    Path(snakemake.output.comment).write_text(comment_text(points, margin, unchanged) + of_proofs, encoding="utf-8")
-    summary = {**comparison_summary(points, margin), "proven": proven, "failed_proofs": failed_proofs}
+    Path(snakemake.output.comment).write_text(answer_of(text) + of_proofs, encoding="utf-8")
+    summary = {
+        **comparison_summary(points, margin),
+        "counted": counted_summary(points),
+        "proven": proven,
+        "failed_proofs": failed_proofs,
+    }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    shown = [point for those in edited_kernels(points).values() for point in those] or points
-    figure = draw(shown, margin, f"Before: {of_before}. After: {of_after}.")
-    for path in snakemake.output.figure:
-        save(figure, Path(path))
+    if files := snakemake.output.get("figure"):
+        shown = [point for those in edited_kernels(points).values() for point in those] or points
+        figure = draw(shown, margin, f"Before: {of_before}. After: {of_after}.")
+        for path in files:
+            save(figure, Path(path))
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
-from kernelsweep.judge.comparison.verdicts import SLOWER, kernels_with_verdict
+from kernelsweep.judge.comparison.text import answer_of
+from kernelsweep.judge.comparison.verdicts import kernels_with_verdict
 from kernelsweep.logs import logged
+from kernelsweep.measure.pairs import SLOWER
 
 with logged(snakemake.log[0], is_answer=True):
-    answer, _, rest = Path(snakemake.input.text).read_text(encoding="utf-8").partition("\n## ")[0].partition("\n")
+    answer, _, rest = answer_of(Path(snakemake.input.text).read_text(encoding="utf-8")).partition("\n")
     summary = read_json(snakemake.input.summary)
     proven = f"  proven: {summary['proven']}\n" if summary["proven"] else ""
     # The verdict stands below the tables, where the reader is.

@@ -82,6 +82,7 @@ class Outcome:
     once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one
     is_repeated      whether an earlier run with the same identity failed with the same words
     before_binary    the SHA-256 of the machine code of the earlier version, which visits' `before` are of; "" without
+    counts           metrics of one run by name, where the platform counts
     """
 
     status: str
@@ -98,6 +99,7 @@ class Outcome:
     once_wrong: str = ""
     is_repeated: bool = False
     before_binary: str = ""
+    counts: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.message = readable(self.message, _LONGEST_MESSAGE)

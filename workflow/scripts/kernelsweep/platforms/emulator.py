@@ -148,6 +148,9 @@ class EmulatorPlatform:
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         return []
 
+    def counts(self) -> dict[str, float]:
+        return {}
+
     def close(self) -> None:
         """There is no device to release."""
 

@@ -397,6 +397,9 @@ class GpuPlatform:
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         return []
 
+    def counts(self) -> dict[str, float]:
+        return {}  # Nsight Compute counts.
+
     def close(self) -> None:
         # At the end of the process PyCUDA aborts a context that is still current, which tools report as an error.
         self.__dict__.clear()

@@ -201,6 +201,9 @@ class Platform(Protocol):
         buffers  all buffers, each with the name and type of the array in it, for messages
         """
 
+    def counts(self) -> dict[str, float]:
+        """Metrics of all launches since watch(), by name; empty where the platform counts none."""
+
     def close(self) -> None:
         """Release the device before the process ends. All memory must have been freed; nothing may be called later."""
 

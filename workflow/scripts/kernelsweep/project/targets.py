@@ -83,7 +83,8 @@ def compare(project: Project) -> list[str]:
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config.studies)
-    figure = file_names("ratios", "two_columns", formats_of(project.config.sweep))
+    formats = formats_of(project.config.sweep) if kind_of(platform).has_clock else ()
+    figure = file_names("ratios", "two_columns", formats)
     texts = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json")
     shown = (*texts, *figure, ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]

@@ -15,17 +15,8 @@ from kernelsweep.analysis.words import list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure, new_figure
-from kernelsweep.judge.comparison.verdicts import (
-    FASTER,
-    SAME,
-    SLOWER,
-    UNDECIDED,
-    ComparedPoint,
-    Overall,
-    by_kernel,
-    by_size,
-    overall,
-)
+from kernelsweep.judge.comparison.verdicts import ComparedPoint, Overall, by_kernel, by_size, overall
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
 
 FIGURE = Declaration(
     title="New times over old ones",

@@ -171,4 +171,5 @@ def _as_row(row: Row, record: Record, own: Record | None) -> Row:
         "measured": record.measured,
         "changed": " ".join(name.replace(" ", "_") for name in differing(record.version, own.version)) if own else "",
         "pairs": _pairs(record, own) if own else None,
+        "counts": (outcome.counts, own.outcome.counts) if own and own.right else ({}, {}),
     }

@@ -8,18 +8,15 @@ from dataclasses import dataclass, field
 from math import log, sqrt
 
 from kernelsweep.intervals import Interval
+from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
 from kernelsweep.judge.comparison.scatter import Scatter
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
 from kernelsweep.judge.comparison.verdicts import (
-    FASTER,
     NO_TIMES,
     NOT_COMPARED,
     PAIRED,
-    SAME,
     SAME_MACHINE_CODE,
     SKIPPED,
-    SLOWER,
-    UNDECIDED,
     VERDICTS,
     ComparedPoint,
     Overall,
@@ -27,6 +24,7 @@ from kernelsweep.judge.comparison.verdicts import (
     by_size,
     overall,
 )
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.point import in_words
 
@@ -57,7 +55,7 @@ class Sides:
 
 
 def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float, sides: Sides) -> str:
-    """The whole page. The part before the first section is the answer."""
+    """The whole page; answer_of() is its beginning."""
     kernels = edited_kernels(points) or by_kernel(points)
     lines = [
         f"# {headline(points, margin, sides.unchanged)}",
@@ -67,6 +65,7 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
         *_failed(points),
         *_warnings(points, sides),
         *_kernels_table(kernels, margin),
+        *counts_table(points),
         *_sizes_table(kernels, margin),
         *_points_table(points),
         *_statuses(points),
@@ -74,6 +73,11 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
         *_method(points, scatter, margin),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def answer_of(text: str) -> str:
+    """The part of the page before the first section: a comment for a pull request, and the terminal's answer."""
+    return text.partition("\n## ")[0].rstrip() + "\n"
 
 
 def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> str:
@@ -94,12 +98,14 @@ def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence
     elif compared:
         kernels = edited_kernels(compared)
         verdicts = {kernel: _verdict_on(kernel, of_kernel, points, margin) for kernel, of_kernel in kernels.items()}
-        first = sorted(verdicts, key=lambda kernel: _moved(kernels[kernel]), reverse=True)
-        parts.append(f"{'; '.join(verdicts[kernel] for kernel in first[:_NAMED_KERNELS])}.")
-        if first[_NAMED_KERNELS:]:
-            parts.append(f"And {len(first) - _NAMED_KERNELS} more kernels.")
+        parts.append(_sentence(verdicts, sorted(verdicts, key=lambda kernel: _moved(kernels[kernel]), reverse=True)))
         if unedited := len(by_kernel(compared)) - len(kernels):
             parts.append(f"The machine code of {unedited} kernels is the same.")
+    elif counted := counted_points(points):
+        broken = {point.kernel for point in failed}
+        words = {kernel: counted_in_words(those) for kernel, those in counted.items() if kernel not in broken}
+        verdicts = {kernel: f"{kernel}: {words[kernel]}; {_right(kernel, points)}" for kernel in words}
+        parts += [_sentence(verdicts, [*verdicts])] if verdicts else []
     elif any(point.note == NO_TIMES for point in both):
         parts.append(f"No times to compare at {_points_of(both)}.")
     elif not failed:
@@ -130,9 +136,20 @@ def _verdict_on(kernel: str, compared: Sequence[ComparedPoint], points: Sequence
                 words[-1] += (
                     f" ({found.ratio.value:.3f} times the time, {found.ratio.low:.3f} to {found.ratio.high:.3f})"
                 )
+    return f"{kernel}: {', '.join(words)}; {_right(kernel, points)}"
+
+
+def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
+    """ "right at 88 of 88 points"."""
     run = [point for point in points if point.kernel == kernel and point.after and point.after["status"] != "skipped"]
-    right = sum(not point.fails for point in run)
-    return f"{kernel}: {', '.join(words)}; right at {right} of {len(run)} points"
+    return f"right at {sum(not point.fails for point in run)} of {len(run)} points"
+
+
+def _sentence(verdicts: Mapping[str, str], order: Sequence[str]) -> str:
+    """The verdicts on the first kernels, and how many more there are."""
+    more = len(order) - _NAMED_KERNELS
+    others = f" And {more} more kernels." if more > 0 else ""
+    return f"{'; '.join(verdicts[kernel] for kernel in order[:_NAMED_KERNELS])}.{others}"
 
 
 def _moved(points: Sequence[ComparedPoint]) -> float:
@@ -288,18 +305,13 @@ def _size_cell(found: Overall) -> str:
 
 
 def _points_table(points: Sequence[ComparedPoint]) -> list[str]:
-    called = called_points(points, FASTER, SLOWER)
+    called = in_order([point for point in points if point.verdict in (FASTER, SLOWER)])
     if not called:
         return []
     lines = ["## Points that are faster or slower", ""]
     if len(called) > _LISTED_POINTS:
         lines += [f"The {_LISTED_POINTS} that moved farthest, of {len(called)}; all are in comparison.csv.", ""]
-    return [*lines, *point_rows(called[:_LISTED_POINTS]), ""]
-
-
-def called_points(points: Sequence[ComparedPoint], *verdicts: str) -> list[ComparedPoint]:
-    """The points with these verdicts, starting with the point that moved farthest."""
-    return in_order([point for point in points if point.verdict in verdicts])
+    return [*lines, *_point_rows(called[:_LISTED_POINTS]), ""]
 
 
 def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
@@ -307,7 +319,7 @@ def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
     return sorted(points, key=_distance, reverse=True)
 
 
-def point_rows(points: Sequence[ComparedPoint]) -> list[str]:
+def _point_rows(points: Sequence[ComparedPoint]) -> list[str]:
     """A table of compared points."""
     lines = ["| point | before (µs) | after (µs) | ratio (99% interval) | verdict |", "|---|---:|---:|---:|---|"]
     for point in points:
@@ -337,15 +349,16 @@ def _statuses(points: Sequence[ComparedPoint]) -> list[str]:
 
 def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
     """The reasons why points weren't compared, each with the number of points and the kernels."""
+    counted = {id(point) for those in counted_points(points).values() for point in those}
     reasons: dict[str, list[ComparedPoint]] = {}
     for point in points:
-        if point.verdict == NOT_COMPARED:
+        if point.verdict == NOT_COMPARED and id(point) not in counted:
             reasons.setdefault(point.note, []).append(point)
     if not reasons:
         return []
     lines = ["## Not compared", ""]
     lines += [f"- {_points_of(those)}: {reason}" for reason, those in reasons.items()]
-    if NO_RECORD in reasons:
+    if [*reasons] == [NO_RECORD] and not counted and not any(point.ratio for point in points):
         lines += ["", "A kernel that is measured before it is edited has an earlier measurement, in the journal."]
     return [*lines, ""]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import list_texts, markdown_table, point_text
-from kernelsweep.judge.comparison.verdicts import SLOWER
 from kernelsweep.judge.history.versions import BROKEN, Version
+from kernelsweep.measure.pairs import SLOWER
 from kernelsweep.results import Row, point_columns
 
 # history.csv, one row a version of a kernel, with the point columns of its best configuration between the two parts.

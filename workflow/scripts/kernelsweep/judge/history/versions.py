@@ -13,8 +13,8 @@ from typing import Any
 from kernelsweep.analysis.words import point_text
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.scatter import estimate, widened
-from kernelsweep.judge.comparison.verdicts import SLOWER, verdict
 from kernelsweep.judge.records import Record, Records, Sweep, differing
+from kernelsweep.measure.pairs import SLOWER, verdict
 from kernelsweep.results import Row
 
 BROKEN = "broken"

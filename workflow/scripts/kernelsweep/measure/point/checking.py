@@ -23,6 +23,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     """
     run.platform.partial_barrier = ""
     run.check_run()
+    counts = run.platform.counts()
     judgement = run.judge(instance, depth)
     leaves_state = run.leaves_state
     share = judgement.error_share if judgement.mistake else _error_share(run, instance, judgement)
@@ -45,6 +46,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,
         leaves_state=leaves_state,
+        counts=counts,
     )
 
 

@@ -12,9 +12,9 @@ from html import escape
 from itertools import groupby
 
 from kernelsweep.observe.chosen_points import DRAWN_BLOCK
-from kernelsweep.observe.counting.quantities import SECTOR_BYTES
 from kernelsweep.observe.counting.run import Trace, TracedRequest
 from kernelsweep.platforms.counting.library import LANES
+from kernelsweep.platforms.counting.quantities import SECTOR_BYTES
 
 # Lines between the rounds of the banks, up to this number.
 BANKS, MOST_BANK_LINES = 32, 8

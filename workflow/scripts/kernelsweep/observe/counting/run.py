@@ -17,10 +17,10 @@ from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.observe.counting.quantities import UNIT_OF_METRIC, Counts, metrics
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.counting.library import LANES, Request
 from kernelsweep.platforms.counting.lines import shared_array
+from kernelsweep.platforms.counting.quantities import UNIT_OF_METRIC
 from kernelsweep.results import COUNTED, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -90,8 +90,7 @@ class CountingRunner:
     def count(self, point: Point, variant: str) -> CountedPoint:
         """Run a point once. No mistakes are looked for: that takes longer, and 8 bytes for each byte of memory."""
         outcome = self._run(point, variant)
-        counts = Counts(self._platform.sites(), self._platform.synchronisations())
-        return CountedPoint(point, outcome, metrics(counts))
+        return CountedPoint(point, outcome, self._platform.counts())
 
     def trace(self, point: Point, variant: str, most_warps: int) -> Trace:
         """The accesses of block 0's first warps, for which the point runs once each."""

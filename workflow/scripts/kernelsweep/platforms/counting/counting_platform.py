@@ -17,6 +17,7 @@ from kernelsweep.errors import LaunchError
 from kernelsweep.platforms.counting.library import MOST_MISTAKES, CountingLibrary, Request, Site, Synchronisations
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
+from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Memory, MemoryMistake, Size
 
@@ -116,6 +117,9 @@ class CountingPlatform(EmulatorPlatform):
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
         return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared, compared)
+
+    def counts(self) -> dict[str, float]:
+        return metrics(Counts(self.sites(), self.synchronisations()))
 
     @property
     def unit(self) -> CountingUnit:

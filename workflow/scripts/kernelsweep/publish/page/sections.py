@@ -138,6 +138,7 @@ def chapter_section(name: str, base: Path) -> Section:
     figures = [
         embed(base / f"{path}.svg", read_declaration(_LIBRARY / module).title, _IN_REPOSITORY / module, [data], base)
         for path, module in chapter.figures.items()
+        if (base / f"{path}.svg").is_file()
     ]
     return Section(
         name=name,
