@@ -91,6 +91,12 @@ rule history:
         for_job(targets.history),
 
 
+# Which commit since a good one made a kernel slower or wrong: --config good=<revision>. Not part of `all`.
+rule bisect:
+    input:
+        for_job(targets.bisect),
+
+
 # Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml
 # says profile: true.
 rule profile:

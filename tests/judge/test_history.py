@@ -15,13 +15,14 @@ from journal_lines import add_visit, identity
 
 from kernelsweep.analysis.places import place_axes
 from kernelsweep.errors import UserError
-from kernelsweep.judge.comparison.verdicts import FASTER, SAME, SLOWER
+from kernelsweep.judge.bisect import Commit, first_bad
 from kernelsweep.judge.history.report import headline, history_rows, history_text
 from kernelsweep.judge.history.versions import BROKEN, Version, judged, kernel_versions
 from kernelsweep.judge.records import read_records
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal, read_lines
 from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER
 from kernelsweep.measure.work import Recorder
 from kernelsweep.project.project import load_project
 from kernelsweep.sweep.config_file import study_names
@@ -172,3 +173,17 @@ def test_each_kernel_with_a_history_is_compared_at_one_place() -> None:
     project = load_project({**config, "studies": study_names(ROOT)}, ROOT)
     for study in project.studies.values():
         assert not study.compares_times or {*place_axes(study.settings)} <= {*study.settings.reference}
+
+
+@pytest.mark.parametrize("bad_from", range(9))
+def test_bisect_asks_for_few_commits_and_finds_the_first_bad_one(bad_from: int) -> None:
+    commits = [Commit(str(number), "") for number in range(8)]
+    asked: list[int] = []
+
+    def is_bad(commit: Commit) -> bool:
+        asked.append(int(commit.revision))
+        return asked[-1] >= bad_from
+
+    found = first_bad(commits, is_bad)
+    assert (found and int(found.revision)) == (bad_from if bad_from < 8 else None)
+    assert asked[0] == 7 and len(asked) <= 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,27 @@ def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: 
             "compared at each size of the study's own axis"
         )
         assert (folder / "history/history.md").read_text().count("\n| axpy ") == 2, "a row a version"
+
+
+def test_bisect_names_the_commit_that_made_a_kernel_do_more(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(ROOT / "examples/own-repository", own, ignore=shutil.ignore_patterns("results", ".snakemake"))
+    edit(own / "Snakefile", "../../Snakefile", str(ROOT / "Snakefile"))
+
+    def git(*arguments: str) -> None:
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        subprocess.run(command, cwd=own, check=True, capture_output=True)
+
+    (own / ".gitignore").write_text("results\n.snakemake\n")
+    git("init", "-q")
+    edits = [("", ""), ("y[i] = a", "y[i] = 0.0f * x[n - 1 - i] + a"), ("int n)", "const int n)")]
+    for number, (before, after) in enumerate(edits):
+        edit(own / "kernels/axpy/axpy.cu", before, after)
+        git("add", "-A")
+        git("commit", "-qm", f"edit {number}")
+    settings = ["--config", "platform=emulator", "studies=[axpy]"]
+    assert "bisect --config good=<revision>" in snakemake(own, "bisect", *settings).stdout
+    run = snakemake(own, "bisect", *settings, "good=HEAD~2")
+    assert run.returncode == 0, run.stdout
+    assert re.search(r"The first commit that is slower or wrong: \w+ \S+ edit 1\naxpy/axpy: more: sectors", run.stdout)
+    assert not (own / "results/bisect/revisions").exists()

@@ -1,9 +1,12 @@
-# Each kernel's best time over its versions, from the journals. Not part of `all`.
+# Each kernel's best time over its versions, from the journals; and the commit that made it slower. Not part of `all`.
+
+from kernelsweep.measure.environment import git_revision
 
 
-# On a cluster, too, this little work runs where Snakemake does.
+# On a cluster, too, this little work runs where Snakemake does. The runs in bisect lease a GPU themselves.
 localrules:
     end_history,
+    end_bisect,
 
 
 # Its output is the run's answer.
@@ -29,3 +32,22 @@ rule end_history:
         code=code_of("judge/end_history.py"),
     script:
         "../scripts/judge/end_history.py"
+
+
+# Which commit made kernels slower or wrong: `compare` over git's revisions, in runs of their own.
+rule end_bisect:
+    output:
+        path("bisect"),
+    log:
+        log("end_bisect", scope="bisect"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    threads: CORES or 1
+    params:
+        good=config["good"],
+        paths=for_job(inputs.paths_of_studies),
+        settings={name: value for name, value in PROJECT.config.values().items() if name != "good"},
+        head=lambda wildcards: git_revision(),
+        code=code_of("judge/end_bisect.py"),
+    script:
+        "../scripts/judge/end_bisect.py"

@@ -66,6 +66,17 @@ def problem_files(project: Project, study: str) -> list[str]:
     return [shown(file, project.root) for file in project.studies[study].problem.files]
 
 
+def paths_of_studies(project: Project) -> list[str]:
+    """The files of the run's studies that are the user's: settings, kernels, what these include, and problems."""
+    found: list[str] = []
+    for study in project.config.studies:
+        found.append(f"config/studies/{study}.yaml")
+        for kernel in project.studies[study].kernels:
+            found += [kernel_file(project, study, kernel), *included(project, study, kernel)]
+        found += problem_files(project, study)
+    return [name for name in dict.fromkeys(found) if not Path(name).is_absolute()]
+
+
 @cache
 def emulator_files(project: Project, target: str = EMULATOR) -> list[str]:
     """The emulator's sources and its compiled runtime, if the target is compiled with them."""

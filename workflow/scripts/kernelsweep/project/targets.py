@@ -100,6 +100,13 @@ def _check_visits(config: Config) -> None:
         )
 
 
+def bisect(project: Project) -> list[str]:
+    """The first bad commit since the good one that the configuration names."""
+    if not project.config.good:
+        raise UserError("Name the last good revision: snakemake bisect --config good=<revision>, such as good=HEAD~10.")
+    return [path("bisect")]
+
+
 def history(project: Project) -> list[str]:
     """Each kernel's best time over its versions, for the platforms with times that are measured here."""
     measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]

@@ -315,6 +315,8 @@ class Config(OnPlatforms):
     """Settings of Nsight Compute."""
     compare: Compare = Compare()
     """The two sides of the target compare, and when it fails."""
+    good: Annotated[str, BeforeValidator(str)] = ""
+    """The revision in git since which the target bisect looks for the first commit that is slower or wrong."""
     measuring: Measuring = Measuring()
     """When sampling a point ends, and how it is repeated."""
 
