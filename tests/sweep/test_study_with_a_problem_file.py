@@ -17,6 +17,7 @@ from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.fit import of_parameter
 from kernelsweep.observe.chosen_points import nearest_point, points_to_check, searched_points
+from kernelsweep.platforms.platform import Address
 from kernelsweep.project.building import compiled_units
 from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of
@@ -439,6 +440,10 @@ def test_a_number_takes_the_type_of_the_kernels_parameter(value: float, paramete
     assert isinstance(found, np.generic) and found.tobytes() == passed.tobytes()
 
 
+def test_an_array_on_a_gpu_is_passed_by_its_address() -> None:
+    assert of_parameter(Address(4096), "p8", "k: the argument y") == 4096
+
+
 @pytest.mark.parametrize(
     ("value", "parameter", "told"),
     [
@@ -446,6 +451,7 @@ def test_a_number_takes_the_type_of_the_kernels_parameter(value: float, paramete
         (1e39, "f4", "is 1e+39, which doesn't fit"),
         (3.9, "i4", "is not whole. The kernel's parameter is a whole number: write // or ceil()"),
         (1, "p8", "is a number. The kernel's parameter is a pointer"),
+        (Address(1), "f4", "is of type array, which has 8 bytes. The kernel's parameter has 4"),
         (np.float64(1.5), "f4", "is of type float64, which has 8 bytes. The kernel's parameter has 4"),
         (np.int32(1), "f4", "is of type int32. The kernel's parameter is a float"),
         (np.float32(1), "u4", "is of type float32. The kernel's parameter is a whole number"),

@@ -122,8 +122,8 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     """The resources of functions by their C++ names, such as ``unrolled<int, Sum, 2u>``.
 
     Keys of a report: symbol (the mangled name), registers (a thread), shared_bytes (static, a block),
-    spill_store_bytes, spill_load_bytes (a thread), parameters (as in platforms.platform.Platform), constant_bytes (of
-    each variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
+    spill_store_bytes, spill_load_bytes (a thread), parameter_types (as in platforms.platform.Platform), constant_bytes
+    (of each variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
     independent of the others). Raises BuildError for a function that the cubin doesn't have.
     """
     reports: dict[str, dict[str, Any]] = {}
@@ -150,7 +150,7 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     by_name = {}
     for symbol, (name, types) in zip(reports, _demangled(list(reports)), strict=True):
         known = itertools.zip_longest(types, sizes.get(symbol, []))
-        reports[symbol]["parameters"] = [f"{_kind(kind)}{size}" for kind, size in known if size is not None]
+        reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size}" for kind, size in known if size is not None]
         by_name[_plain(name)] = reports[symbol]
     return {function: _of_function(function, by_name) for function in functions}
 

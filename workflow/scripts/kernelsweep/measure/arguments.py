@@ -65,7 +65,7 @@ def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance
             report = task.variants[function]
             known = {**scalars, **arrays}
             values = [known[name] if isinstance(name, str) else name for name in launch.arguments]
-            _check_parameters(function, launch.arguments, values, report.get("parameters", []))
+            _check_parameters(function, launch.arguments, values, report.get("parameter_types", []))
             for name in set(plan.constants) & set(report.get("constant_bytes", [])):
                 bytes_of_values = arrays[name].size * arrays[name].dtype.itemsize
                 check_constant(name, bytes_of_values, report["constant_bytes"][name])

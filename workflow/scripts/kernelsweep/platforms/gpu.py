@@ -24,7 +24,15 @@ from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import Conditions, ContextLost, Memory, MemoryMistake, Size, constant_bytes
+from kernelsweep.platforms.platform import (
+    Address,
+    Conditions,
+    ContextLost,
+    Memory,
+    MemoryMistake,
+    Size,
+    constant_bytes,
+)
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
 
@@ -188,8 +196,8 @@ class GpuPlatform:
     def free(self, memory: Any) -> None:
         memory.free()
 
-    def part(self, memory: Any, offset: int) -> int:
-        return int(memory) + offset
+    def part(self, memory: Any, offset: int) -> Address:
+        return Address(int(memory) + offset)
 
     def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():
@@ -275,7 +283,7 @@ class GpuPlatform:
         self._modules.clear()
 
     def parameter_types(self, variant: str) -> Sequence[str]:
-        known: Sequence[str] = self._variants[variant].get("parameters", [])
+        known: Sequence[str] = self._variants[variant].get("parameter_types", [])
         return known
 
     def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:

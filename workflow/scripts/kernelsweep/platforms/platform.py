@@ -18,6 +18,10 @@ Memory = Any
 Size = tuple[int, int, int]
 
 
+class Address(int):
+    """A place in a GPU's memory, which a kernel takes as a pointer, and not as a number."""
+
+
 class ContextLost(Exception):
     """The platform can run nothing more in this process, as after an illegal address on a GPU. The text says why."""
 

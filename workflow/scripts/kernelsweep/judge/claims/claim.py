@@ -154,17 +154,16 @@ def published_claims(path: Path) -> list[Claim]:
 
 
 def check_published_claims(path: Path, studies: Mapping[str, Study], shown: str) -> None:
-    """Raise UserError for a mistake in the file, for a misspelt study, kernel or axis, and for an id of a study's own.
+    """Raise UserError for a mistake in the file, for a misspelt study or axis, and for an id of a study's own.
 
-    A claim about a study or a kernel that isn't near any is no mistake: the project may have dropped it.
+    A claim about a kernel that isn't there is no mistake, nor about a study of another name: the project may have
+    dropped them.
     """
     claims = published_claims(path)
     for claim in claims:
         where = f"{shown}: {claim.id}"
         _check_spelling(claim.study, studies, f"{where}: study")
         if study := studies.get(claim.study):
-            for key, kernel in (("kernel", claim.kernel), ("reference_kernel", claim.reference_kernel)):
-                _check_spelling(kernel, study.kernels, f"{where}: {key}")
             for axis, value in claim.at.items():
                 _check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at`")
                 is_word = isinstance(value, str) and value != EVERY_SIZE

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import LaunchError, MisfitError
-from kernelsweep.platforms.platform import Memory
+from kernelsweep.platforms.platform import Address, Memory
 
 _ADDRESS_BYTES = 8
 
@@ -47,7 +47,8 @@ def of_parameter(value: Any, parameter: str | None, shown: str) -> Memory | np.g
         return value
     kind, size = parameter[0], int(parameter[1:])
     of_kind = _IN_WORDS.get(kind, "of another type")
-    if isinstance(value, bool | int | float) and not isinstance(value, np.generic):  # np.float64 is a float, too.
+    # np.float64 is a float, and an address a whole number, too.
+    if isinstance(value, bool | int | float) and not isinstance(value, np.generic | Address):
         if kind in "ps" and value != 0:
             raise MisfitError(f"{shown} is a number. The kernel's parameter is {_IN_WORDS.get(kind, 'a structure')}")
         if kind in "fb" or (kind == "?" and isinstance(value, float)):
