@@ -13,8 +13,9 @@ from kernelsweep.measure.worker.client import RUN
 from kernelsweep.running import FOLDER_OF_NOTES, running_in
 
 FORK_SERVER = ForkServer()
-# Jobs leave processes that have a GPU open to each other, by this name. Where it is set to nothing, these end with a job.
-RUN_NAME = secrets.token_hex(8) if os.environ.get(RUN) != "" else ""
+# Where KERNELSWEEP_RUN is set, jobs leave processes that have a GPU open to each other, by this name. It is not the
+# default: on a GPU, no kernel was measured to its end in a process of another job yet.
+RUN_NAME = secrets.token_hex(8) if os.environ.get(RUN) else ""
 
 
 def in_fork(execute_script):

@@ -41,6 +41,7 @@ from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
 from kernelsweep.processes import end_with_parent, name_this_process, outlive_parent, peer_of
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
+from kernelsweep.running import FOLDER_OF_NOTES
 from kernelsweep.sweep.point import Point
 
 
@@ -63,6 +64,8 @@ def serve(
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
     tempfile.tempdir = start["temporary"]  # Of the job before, it is gone.
+    if FOLDER_OF_NOTES in os.environ:
+        os.environ[FOLDER_OF_NOTES] = start["temporary"]
     name_this_process()
     task = read_task(start["task"])
     instances = Instances(task)
