@@ -103,7 +103,7 @@ def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited
     points = planned(Point({"n": 4, "block": 1}), Point({"n": 6, "block": 1}))
 
     def check(arguments: list[str | int], parameters: list[str], constant: int = 48) -> None:
-        variants = {"k": {"parameters": parameters, "constant_bytes": {"a": constant, "other": 4}}}
+        variants = {"k": {"parameter_types": parameters, "constant_bytes": {"a": constant, "other": 4}}}
         prepare(task_of(named, variants, arguments, ["a"]), points, False)
 
     check(["b", "a", "s", "n"], ["p8", "p8", "i8", "i4"])
