@@ -8,12 +8,9 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -47,7 +44,7 @@ from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.worker import process
-from kernelsweep.measure.worker.client import Worker, Workers
+from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.processes import PROCESS_NAME
@@ -664,40 +661,3 @@ def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_
 
     outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", workers_of=killed)
     assert outcomes[point(32)].status == "ok"
-
-
-def test_a_job_goes_on_with_the_process_that_another_has_released(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # As on a GPU, which takes a second to open and to close. The second kernel's variant has the first one's name.
-    address = f"kernelsweep-test-{os.getpid()}"
-    monkeypatch.setattr(Worker, "_address", lambda worker: address)
-    made: list[Workers] = []
-
-    def workers_of(*arguments: Any) -> Workers:
-        made.append(Workers(*arguments))
-        return made[-1]
-
-    processes, statuses = [], []
-    for folder, fault in (("right", ""), ("wrong", "array_size /= 2;")):
-        (tmp_path / folder).mkdir()
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / folder))  # Each job's is deleted at its end.
-        kernel = planted_kernel(tmp_path / folder, fault)
-        task, report = built(kernel, [point(64)], tmp_path / folder)
-        planned = [PlannedPoint(point(64), instantiation(kernel, point(64)))]
-
-        def progress(done: int, count: int, of: Point, outcome: Outcome) -> None:
-            worker = made[-1]._workers[0]._process
-            assert worker is not None
-            processes.append(worker.pid)
-            statuses.append(outcome.status)
-
-        measured(task, planned, report, tmp_path / folder / "journal.jsonl", progress, workers_of)
-        shutil.rmtree(tmp_path / folder)
-    monkeypatch.undo()
-    monkeypatch.setattr(Worker, "_address", lambda worker: address)
-    assert statuses == ["ok", "wrong_result"] and len(set(processes)) == 1
-    # It ends with a job that is killed.
-    left = psutil.Process(processes[0])
-    process.WorkerProcess(task.platform, address=address).close()
-    left.wait(10)

@@ -2,20 +2,15 @@
 # start Python for each job, and a hundred starts take as long as all the rest of a run's drawing and judging.
 
 import os
-import secrets
 import subprocess
 import sys
 import tempfile
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
-from kernelsweep.measure.worker.client import RUN
 from kernelsweep.running import FOLDER_OF_NOTES, running_in
 
 FORK_SERVER = ForkServer()
-# Where KERNELSWEEP_RUN is set, jobs leave processes that have a GPU open to each other, by this name. It is not the
-# default: on a GPU, no kernel was measured to its end in a process of another job yet.
-RUN_NAME = secrets.token_hex(8) if os.environ.get(RUN) else ""
 
 
 def in_fork(execute_script):
@@ -29,7 +24,7 @@ def execute_in_fork(execute_script, script, file, edit):
     if elsewhere or edit or script.bench_record is not None or not workflow.is_main_process:
         return execute_script(script, file, edit)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(script.threads))
-    environment = {**os.environ, **threads, RUN: RUN_NAME}
+    environment = {**os.environ, **threads}
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
         environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import signal
-import socket
-import struct
 from pathlib import Path
 
 PROCESS_NAME = "kernelsweep"
@@ -18,18 +16,6 @@ _PR_SET_NAME = 15
 def end_with_parent() -> None:
     """Have this process killed once the thread that has started it ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def outlive_parent() -> None:
-    """Call off end_with_parent()."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0)
-
-
-def peer_of(connection: socket.socket) -> tuple[int, int]:
-    """The ids of the process at the other end of a Unix socket, and of its user."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    process, user, _ = struct.unpack("3i", credentials)
-    return process, user
 
 
 def name_this_process() -> None:

@@ -314,7 +314,7 @@ def do_work(
                     timed_out.append(point)
                 progress(done, total, point, outcome)
             workers.free_memory(visit)
-    workers.release()
+    workers.kill()
 
 
 class _Limits:

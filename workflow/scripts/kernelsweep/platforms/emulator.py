@@ -91,10 +91,6 @@ class EmulatorPlatform:
             name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
         }
 
-    def unload(self) -> None:
-        self._entries.clear()
-        self._libraries.clear()
-
     def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
         return self._libraries[unit].parameter_types(entry)

@@ -273,15 +273,6 @@ class GpuPlatform:
         for name in loaded:
             self._most_shared_bytes.pop(name, None)
 
-    def unload(self) -> None:
-        self.synchronize()
-        by_variant = (self._functions, self._variants, self._most_shared_bytes, self._prepared)
-        for known in (*by_variant, self._unit_variables, self._units):
-            known.clear()
-        for module in self._modules:
-            self._libcuda.cuModuleUnload(module)
-        self._modules.clear()
-
     def parameter_types(self, variant: str) -> Sequence[str]:
         known: Sequence[str] = self._variants[variant].get("parameter_types", [])
         return known

@@ -133,9 +133,6 @@ class Platform(Protocol):
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary, in addition to those before; `variants` as in its report."""
 
-    def unload(self) -> None:
-        """Forget all binaries. All memory must have been freed."""
-
     def parameter_types(self, variant: str) -> Sequence[str]:
         """What a function's parameters hold, each a kind and its bytes, such as p8 and f4; empty where nothing tells.
 

@@ -314,7 +314,7 @@ class _Evaluator:
             each.start(0, first)
             idle.put(each)
         for each in workers:  # Called once the threads have ended.
-            self._open.callback(each.release)
+            self._open.callback(each.kill)
         # A thread a GPU: with one, the points run in the order in which they were proposed.
         threads = self._open.enter_context(_Threads(len(workers)))
         return _AtDevice(threads, idle, recorder, show)

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,12 +27,8 @@ from kernelsweep.sweep.point import Point
 _START_SECONDS = 60.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
-_ANSWERS = frozenset({"ready", "outcome", "refused", "freed", "released"})
+_ANSWERS = frozenset({"ready", "outcome", "refused", "freed"})
 _READ_BYTES = 2**16
-
-
-# The environment variable with the name of this run, on whose processes jobs can go on (rules/forked_scripts.smk).
-RUN = "KERNELSWEEP_RUN"
 
 # The exit statuses of a process whose kernel touched memory that isn't its own.
 _CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT))
@@ -42,13 +37,11 @@ _CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SI
 class Worker:
     """A worker for one visit to a kernel's points. Its process imports its modules and waits, until begin().
 
-    number  tells it from other workers of the task: a process that was released has been one of this number
     device  the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
     """
 
-    def __init__(self, task: KernelTask, number: int, device: str | None = None) -> None:
+    def __init__(self, task: KernelTask, device: str | None = None) -> None:
         self._task = task
-        self._number = number
         self._device = device
         self._timeout = task.protocol.timeout_seconds
         self._prepared: WorkerProcess | None = WorkerProcess(task.platform)
@@ -64,49 +57,15 @@ class Worker:
             return
         # The job may have leased its device after it started the process.
         visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
-        self._process = self._released() or self._prepared or WorkerProcess(self._task.platform)
-        if self._process is self._prepared:
-            self._prepared = None
-        self._is_ready = False
+        self._process = self._prepared or WorkerProcess(self._task.platform)
+        self._prepared, self._is_ready = None, False
         start = {
             "task": asdict(self._task),
             "cuda_visible_devices": visible,
-            "temporary": tempfile.gettempdir(),
             "first": dict(first) if first else None,
         }
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
-
-    def _released(self) -> WorkerProcess | None:
-        """A process that has the device open, from another job."""
-        if not (address := self._address()):
-            return None
-        with suppress(OSError):
-            return WorkerProcess(self._task.platform, address=address)
-        return None
-
-    def _address(self) -> str:
-        """Where a process listens that has the worker's device open and is released; "" where none outlives its job."""
-        run, kind = os.environ.get(RUN), kind_of_implementation(self._task.platform)
-        device = self._device or os.environ.get("CUDA_VISIBLE_DEVICES", "")
-        return f"kernelsweep-{run}-{device}-{self._number}" if run and kind and kind.needs_gpu else ""
-
-    def release(self) -> None:
-        """Leave the process to other jobs, with its device open; kill it where it can't be left."""
-        address = self._address()
-        if not (address and self._process and self._is_ready):
-            self.kill()
-            return
-        process = self._process
-        try:
-            _send(process, {"release": address})
-            is_released = bool(_answer(process, self._timeout))
-        except BrokenPipeError:
-            is_released = False
-        if is_released:
-            process.close()
-            self._process = None
-        self.kill()
 
     def open(self) -> WorkerProcess:
         """Start the worker, if it isn't running, and wait until it is ready. Raises UserError if it can't start."""
@@ -220,7 +179,7 @@ class Workers:
 
     def __init__(self, task: KernelTask, visits: Sequence[int], device: str | None = None) -> None:
         """`device`: as for a Worker."""
-        self._workers = {visit: Worker(task, visit, device) for visit in visits}
+        self._workers = {visit: Worker(task, device) for visit in visits}
 
     def start(self, visit: int, first: Point) -> None:
         """Have the workers of this visit and of those that follow open the device, without waiting for that.
@@ -272,11 +231,6 @@ class Workers:
     def free_memory(self, visit: int) -> None:
         """Have a visit's worker give back its buffers."""
         self._workers[visit].free_memory()
-
-    def release(self) -> None:
-        """Leave the workers' processes to other jobs of this run; kill those that can't be left."""
-        for worker in self._workers.values():
-            worker.release()
 
     def kill(self) -> None:
         """Have all workers end, without waiting for that: it takes a driver its time."""

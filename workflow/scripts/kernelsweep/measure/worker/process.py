@@ -2,18 +2,13 @@
 
 A new Python takes the place of the fork once the job has threads or has opened a GPU: neither survives a fork.
 
-A process that has a GPU open outlives its job: another job of the run goes on with it, as to open a GPU and to close it
-takes a second. It listens at a socket in Linux's abstract namespace, by a name that says what it has open. It ends with
-the run's fork server (fork_server.py).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,7 +19,6 @@ from typing import IO, NoReturn
 from kernelsweep.fork_server import thread_count
 from kernelsweep.measure.worker.serve import serve_platform
 from kernelsweep.platforms.kinds import load
-from kernelsweep.processes import peer_of
 
 # The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.
 _GPU_FILES = ("/dev/nvidia", "/dev/dxg")
@@ -76,33 +70,6 @@ class _Fork:
         return self._status
 
 
-class _Released:
-    """A process that another job of this run has released, with what is needed here of subprocess.Popen.
-
-    Raises OSError if none listens at the address.
-    """
-
-    def __init__(self, address: str, messages: IO[str]) -> None:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(f"\0{address}")
-            self.pid, user = peer_of(connection)
-            if user != os.getuid():
-                raise PermissionError(f"the process at {address} is another user's")
-            self._process = os.pidfd_open(self.pid)
-            socket.send_fds(connection, [b"\n"], [messages.fileno()])
-            self.stdin = connection.makefile("w", encoding="utf-8", errors="replace")
-            self.stdout = connection.makefile("r", encoding="utf-8", errors="replace")
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._process, signal.SIGKILL)
-
-    def wait(self) -> int:
-        """Only a parent knows how a process has ended: a new process runs the point again, and may tell."""
-        select.select([self._process], [], [])
-        return -signal.SIGKILL
-
-
 def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
     """Serve in a fork, with these standard streams, until the input ends."""
     status = 1
@@ -126,17 +93,14 @@ class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
     platform  the platform's implementation, as in platforms.kinds.Kind
-    address   of a process that another job has released, if it is to be that one. Raises OSError if there is none
 
-    Any other process imports the implementation and waits. It touches no device yet.
+    It imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str, address: str = "") -> None:
+    def __init__(self, platform: str) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process: subprocess.Popen[str] | _Fork | _Released
-        if address:
-            self._process = _Released(address, self.messages)
-        elif thread_count() == 1 and not _has_opened_a_gpu():
+        self._process: subprocess.Popen[str] | _Fork
+        if thread_count() == 1 and not _has_opened_a_gpu():
             self._process = _Fork(platform, self.messages)
         else:
             self._process = _started(platform, self.messages)

@@ -3,29 +3,22 @@
 Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads lines
 of JSON from standard input and answers each with a line on standard output:
 
-    {"task": ..., "cuda_visible_devices": ..., "temporary": ..., "first": ...}
+    {"task": ..., "cuda_visible_devices": ..., "first": ...}
                                                     {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
     {"free_memory": true}                           {"freed": true}, once all buffers are given back
-    {"release": ...}                                {"released": true}, once it listens at this address for another job
 
-The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, the job's folder for
-temporary files, and the point that will be checked first, or null: its data are made while the device is opened. The
-second has the arguments of runner.Runner.run; `lost` says whether the process lost its context. The process ends after
-such an answer, and when its input ends. `refused` is the text of a UserError, as where a function of the user's has
-raised.
+The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, and the point that will
+be checked first, or null: its data are made while the device is opened. The second has the arguments of
+runner.Runner.run; `lost` says whether the process lost its context. The process ends after such an answer, and when its
+input ends. `refused` is the text of a UserError, as where a function of the user's has raised.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import select
-import signal
-import socket
 import sys
-import tempfile
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -39,33 +32,18 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
-from kernelsweep.processes import end_with_parent, name_this_process, outlive_parent, peer_of
+from kernelsweep.processes import end_with_parent, name_this_process
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
-from kernelsweep.running import FOLDER_OF_NOTES
 from kernelsweep.sweep.point import Point
 
 
-def serve(
-    requests: TextIO,
-    answers: TextIO,
-    platform: Platform | None = None,
-    outlive_job: Callable[[], None] = outlive_parent,
-) -> tuple[Platform, socket.socket] | None:
-    """Answer the requests, in order, until the input ends, or the process is released.
-
-    platform     of a process that was released before
-    outlive_job  called when it is released, before its job may end
-
-    Returns the platform of a process that is released, and the socket at which it listens.
-    """
+def serve(requests: TextIO, answers: TextIO) -> None:
+    """Answer the requests, in order, until the input ends."""
     start = json.loads(requests.readline())
     if start["cuda_visible_devices"] is None:
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     else:
         os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
-    tempfile.tempdir = start["temporary"]  # Of the job before, it is gone.
-    if FOLDER_OF_NOTES in os.environ:
-        os.environ[FOLDER_OF_NOTES] = start["temporary"]
     name_this_process()
     task = read_task(start["task"])
     instances = Instances(task)
@@ -73,7 +51,7 @@ def serve(
     with ThreadPoolExecutor(1) as other:
         if start["first"]:  # An exception is raised again when the point is run.
             other.submit(instances.make, Point(start["first"]), implementation.has_clock)
-        platform = platform or implementation()
+        platform = implementation()
         runner = Runner(platform, task, instances)
         print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
@@ -82,16 +60,6 @@ def serve(
             runner.free_memory()
             print(json.dumps({"freed": True}), file=answers, flush=True)
             continue
-        if "release" in request:
-            runner.free_memory()
-            platform.unload()
-            listener = socket.socket(socket.AF_UNIX)
-            # Raises OSError if another process is there already: this one ends.
-            listener.bind(f"\0{request['release']}")
-            listener.listen()
-            outlive_job()
-            print(json.dumps({"released": True}), file=answers, flush=True)
-            return platform, listener
         lost = False
         try:
             outcome = run_watched(platform, runner, **{**request, "point": Point(request["point"])})
@@ -103,7 +71,6 @@ def serve(
         print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)
         if lost:
             os._exit(1)  # A clean end would hang or fail in the broken context.
-    return None
 
 
 def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, **settings: Any) -> Outcome:
@@ -175,41 +142,7 @@ def serve_platform(platform: str) -> None:
     os.dup2(2, 1)
     load(platform)
     with open(0, encoding="utf-8", closefd=False) as requests:
-        released = serve(requests, private)
-    private.close()
-    os.close(0)
-    while released:
-        device, listener = released
-        with listener:
-            connection, _ = listener.accept()
-        with connection, connection.makefile("r") as requests, connection.makefile("w") as answers:
-            if peer_of(connection)[1] != os.getuid():
-                break
-            _, (messages,), _, _ = socket.recv_fds(connection, 1, 1)
-            for stream in (1, 2):
-                os.dup2(messages, stream)
-            os.close(messages)
-            released = serve(requests, answers, device, _ending_with(connection))
-
-
-def _ending_with(connection: socket.socket) -> Callable[[], None]:
-    """Have this process killed once the other end of a connection is closed. Returns a function that calls that off."""
-    over, is_over = socket.socketpair()
-
-    def watch() -> None:
-        poll = select.poll()
-        poll.register(connection, select.POLLRDHUP)
-        poll.register(over, select.POLLIN)
-        if over.fileno() not in dict(poll.poll()):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def outlive_job() -> None:
-        is_over.send(b"\n")
-        watching.join()
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
-    return outlive_job
+        serve(requests, private)
 
 
 if __name__ == "__main__":
