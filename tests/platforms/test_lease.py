@@ -15,7 +15,7 @@ import pytest
 from kernelsweep.errors import UserError
 from kernelsweep.platforms import gpus as gpus_module
 from kernelsweep.platforms import lease as lease_module
-from kernelsweep.platforms.lease import lease, leased_gpu, leased_host
+from kernelsweep.platforms.lease import lease, leased_gpu
 
 PATIENCE_SECONDS = 30.0
 # Jobs that hold a lease until their input ends. The second one takes its GPUs from a pretended machine's.
@@ -182,18 +182,6 @@ def test_what_the_user_made_visible_is_so_again_after_a_lease(tmp_path: Path, mo
             assert leased == gpu
             assert os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-1"
         assert os.environ.get("CUDA_VISIBLE_DEVICES") == visible
-
-
-def test_the_host_is_timed_while_no_gpu_of_the_model_is_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Callable[..., Job]
-) -> None:
-    monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
-    gpus = [lease_module.Gpu("NVIDIA H200", f"GPU-{n}", "sm_90", "1") for n in (2, 1)]
-    monkeypatch.setattr(gpus_module, "visible_gpus", lambda: gpus)
-    with leased_host("nvidia-h200"):
-        job = start("GPU-1", "GPU-2")
-        assert (line(job) or "").startswith("waiting for any of 2 GPUs")
-    assert line(job) == "has GPU-1\n"
 
 
 def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from reductions import REDUCTION
 
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
@@ -21,7 +20,7 @@ from kernelsweep.results import (
     read_rows,
     write_rows,
 )
-from kernelsweep.sweep.study import axis_kinds, read_study
+from kernelsweep.sweep.study import read_study
 
 # Keys, as the browser's driver names them.
 END, HOME, ARROW_LEFT, ENTER = "\ue010", "\ue011", "\ue012", "\ue007"
@@ -224,28 +223,3 @@ def test_a_click_shows_a_points_samples_by_visit(driver: object, explored: Path)
 def test_a_page_says_that_it_holds_no_more_points() -> None:
     assert too_many(MOST_POINTS) == ""
     assert "measurements.csv" in too_many(MOST_POINTS + 1)
-
-
-def test_the_hosts_time_has_no_block_size_to_choose() -> None:
-    known = {
-        **dict.fromkeys(MEASUREMENT_COLUMNS, ""),
-        "study": "s",
-        "status": "ok",
-        "array_size": "1024",
-        "unroll": "1",
-    }
-    times = {"time_us": "2", "time_low_us": "1", "time_high_us": "3"}
-    measured = [("sum", "64"), ("sum", "128"), ("cpu_numpy", "1")]
-    rows = [{**known, **times, "kernel": kernel, "block_size": size} for kernel, size in measured]
-    study = {
-        "title": "S",
-        "kinds": axis_kinds(REDUCTION),
-        "compares": "times",
-        "reference": {},
-        "tied": [],
-        "names": ["sum"],
-        "gridded": [],
-    }
-    shown = explorer_data({"s": study}, rows, [], [])["s"]
-    assert [axis["values"] for axis in shown["axes"]] == [["64", "128"]]
-    assert shown["at"] == {"block_size": [0, 1, -1]}

@@ -13,7 +13,7 @@ import pytest
 from checkout import ROOT
 from made_settings import MadeSettings, made
 from reductions import EXCHANGE
-from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, baseline, fail, shipped, shipped_data, sweep
+from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, shipped, shipped_data, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.published import Published, load_published
@@ -119,37 +119,6 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     assert "`math.fsum`" in text and "Same bits:" in text
 
 
-HOST = "Intel(R) Xeon(R) Platinum 8480C"
-
-
-def test_sums_on_the_host_stand_below_the_steps() -> None:
-    rows = pandas.concat(
-        [
-            sweep(UNROLLING, H200),
-            pandas.DataFrame(
-                [baseline("recursive_pairwise", 21400.0, UNROLLING, HOST), baseline("numpy", 5350.0, UNROLLING, HOST)]
-            ),
-        ],
-        ignore_index=True,
-    )
-    figures = published(UNROLLING | {"published": UNROLLING["published"] | {"where": {"run": "complete"}}})
-    table = study_table(StudyData(UNROLLING, rows, H200, figures))
-    # In the study's order; the scalar loop has no row, and is not made up. The published loop stays as it is.
-    assert list(table["kernel"].iloc[len(UNROLLING["steps"]) :]) == ["cpu_numpy", "cpu_recursive_pairwise", "cpu"]
-    numpy_row, published_row = table.iloc[-3], table.iloc[-1]
-    assert (numpy_row["device"], numpy_row["time_us"]) == (HOST, 5350.0)
-    assert numpy_row["speedup"] == pytest.approx(214.0 / 5350.0)
-    assert numpy_row[["unroll", "block_size", "peak_fraction", "step_gain", "points_right", "points_run"]].isna().all()
-    assert (published_row["status"], published_row["published_time_us"]) == ("published_only", 21427.2)
-    text = markdown(UNROLLING, rows, H200, figures)
-    mark = text.split(f"</sup> On the host: {HOST}, one thread;")[0][-1]
-    row = markdown_row(text, f"`cpu_recursive_pairwise` <sup>{mark}</sup>")
-    assert (row[1], row[2], row[4], row[-1]) == ("–", "21,400", "0.010×", "–")
-    assert "All 2,000 points of these kernels' sweeps are right." in text
-    # Where the platform has no times, they would have nothing to show.
-    assert not study_table(StudyData(UNROLLING, rows, EMULATOR))["kernel"].str.startswith("cpu").any()
-
-
 STEPS = ("modulo_baseline", "strided_index", "first_add_on_load")
 STEPWISE = WARP_SHUFFLE | {
     "title": "Stepwise: a float sum in shared memory",
@@ -212,7 +181,7 @@ SWAPPED = "7 1 2 3 4 5 6 0 15 9 10 11 12 13 14 8"
 OUTPUTS = {("rotate", "offset=2"): ROTATED, ("butterfly_swap", "lane_mask=1 first=0 second=3"): SWAPPED}
 EXCHANGES: dict[str, Any] = {
     **{"problem": EXCHANGE.named, "compares": "outputs", "title": "Exchanges"},
-    **{key: [] for key in ("limits", "rivals", "baselines")},
+    **{key: [] for key in ("limits", "rivals")},
     "kernels": [
         {"name": "butterfly_swap", "axes": {"arguments": ["lane_mask=1 first=0 second=3"]}},
         {"name": "rotate", "axes": {"arguments": ["offset=2", "offset=37"]}},

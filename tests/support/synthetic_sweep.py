@@ -82,7 +82,6 @@ UNROLLING = made(
             {"kernel": "completely_unrolled_template_volatile", "unroll": 8, "grid_size": None},
             {"kernel": "completely_unrolled_template", "unroll": 16, "grid_size": None},
         ],
-        "baselines": ["scalar_loop", "numpy", "recursive_pairwise"],
         "rivals": [],
         "limits": [],
         "published": {
@@ -110,7 +109,6 @@ WARP_SHUFFLE = made(
             for unroll in (1, 4)
             for name in ("global_memory", "shared_memory", "shuffle")
         ],
-        "baselines": [],
         "rivals": [],
         "limits": [],
         "published": {
@@ -199,32 +197,6 @@ def _row(kernel: str, size: int, block_size: int, unroll: int, cache: str, devic
         "peak_fraction": bandwidth_gbs / device["peak_bandwidth_gbs"],
         "work": f"bytes={size * 4}",
         "clock_mhz": 1980,
-    }
-
-
-def baseline(name: str, time_us: float, study: MadeSettings, processor: str) -> dict[str, Any]:
-    """The row of a sum on the host's processor, at the study's reference point."""
-    reference = study["reference"]
-    return {
-        "study": "synthetic",
-        "kernel": f"cpu_{name}",
-        "platform": "nvidia-h200",
-        "device": processor,
-        "array_size": reference["array_size"],
-        "block_size": 1,
-        "unroll": 1,
-        "dtype": reference["dtype"],
-        "operation": reference["operation"],
-        "cache": "hot",
-        "status": "ok",
-        "message": "",
-        "flags": "",
-        "samples": 20,
-        "time_us": time_us,
-        "time_low_us": time_us * 0.99,
-        "time_high_us": time_us * 1.01,
-        "noise": 0.01,
-        "bandwidth_gbs": reference["array_size"] * 4 / time_us / 1e3,
     }
 
 

@@ -174,10 +174,6 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
         ),
         ({"figures": ["laddr"]}, ["figures.0 is 'laddr'; did you mean 'ladder'?"]),
         (
-            {"baselines": ["numpy"], "axes": {"operation": ["maximum"]}},
-            ["baselines compute sums, but the reference point's operation is not `sum`"],
-        ),
-        (
             {"rivals": [{"call": "cub<operation>", "arguments": ["data", "value", "array_size"]}]},
             ["rivals calls 'cub<operation>' with 3 arguments. It needs: cub<operation, dtype> with data, value"],
         ),

@@ -163,9 +163,7 @@ def test_a_recording_is_drawn_like_a_live_run(project: Path) -> None:
     results = project / "results/recording/nvidia-h200"
     found = rows(results / "measurements.csv")
     assert {row["status"] for row in found} == {"ok", "skipped"}
-    on_the_host = {row["device"] for row in found if row["kernel"].startswith("cpu_")}
-    assert {row["device"] for row in found} == {"NVIDIA H200", *on_the_host}
-    assert on_the_host and all("Xeon" in name for name in on_the_host)
+    assert {row["device"] for row in found if not row["kernel"].startswith("cpu_")} == {"NVIDIA H200"}
     unrolling = results / "studies/unrolling"
     assert "ecorded on NVIDIA H200 on 20" in (unrolling / "table.md").read_text()
     for figure, extension in itertools.product(("ladder", "correctness"), ("svg", "png", "pdf")):

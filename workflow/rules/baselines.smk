@@ -1,35 +1,6 @@
-# Baselines for kernels on the same device: the host's sums, libraries' functions, the driver's copy and fill.
+# Baselines for kernels on the same device: libraries' functions, the driver's copy and fill.
 
 from kernelsweep.baselines.libraries import LIBRARIES
-
-
-rule measure_host:
-    input:
-        source=of_home("workflow/scripts/kernelsweep/baselines/host_sums.cpp", Path.cwd()),
-        problem=for_job(inputs.problem_files),
-    output:
-        path("baselines"),
-    log:
-        log("measure_host", "{study}"),
-    wildcard_constraints:
-        platform=names.TIMED,
-    priority: resources.first_priority(PROJECT) + 1
-    conda:
-        "../../envs/kernelsweep.yaml"
-    # Run alone (all cores), so that builds and figures don't disturb the host's times; and first, so that nothing has to
-    # wait until all cores are free.
-    threads: CORES or 1
-    resources:
-        **at_the_device(resources.shortest_minutes),
-    params:
-        baselines=for_job(parameters.setting, key="baselines"),
-        reference=for_job(parameters.setting, key="reference"),
-        problem=for_job(parameters.setting, key="problem"),
-        measuring=config["measuring"],
-        seed=config["seed"],
-        code=code_of("measure/measure_host.py"),
-    script:
-        "../scripts/measure/measure_host.py"
 
 
 # Libraries' functions on the GPU: one job a library.

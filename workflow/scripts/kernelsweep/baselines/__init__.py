@@ -1,1 +1,1 @@
-"""Baselines for kernels: sums on the host, libraries' reductions, and the driver's copy and fill."""
+"""Baselines for kernels: libraries' functions, and the driver's copy and fill."""

@@ -1,4 +1,4 @@
-"""Check the baselines, libraries and limits that a study names."""
+"""Check the libraries and limits that a study names."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from kernelsweep.sweep.study import Study
 def check_baselines(study: Study) -> None:
     """Raise UserError if a study names something unknown to compare its kernels with, or something for other work."""
     settings, kernels, shown = study.settings, study.kernels, study.file
-    if settings.baselines and settings.reference.get("operation") != "sum":
-        raise UserError(f"{shown}: baselines compute sums, but the reference point's operation is not `sum`.")
     for key in ("rivals", "limits"):
         if getattr(settings, key) and not study.compares_times:
             raise UserError(f"{shown}: {key} do the same work as every kernel, but this study compares outputs.")

@@ -106,16 +106,6 @@ def leased_device(
         print(f"until {datetime.now(UTC).isoformat()}", flush=True)
 
 
-@contextmanager
-def leased_host(platform: str, notify: Callable[[str], None] = print) -> Iterator[None]:
-    """All visible GPUs of the platform's model, while something is timed on the host."""
-    with ExitStack() as leases:
-        # In sorted order; otherwise two such jobs could wait for each other.
-        for uuid in sorted(gpu.uuid for gpu in gpus_of(platform)):
-            leases.enter_context(lease([uuid], notify))
-        yield
-
-
 def _lock_of(device: str) -> Path:
     return FOLDER / f"kernelsweep-{device}.lock"
 

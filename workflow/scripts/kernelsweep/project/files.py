@@ -38,7 +38,6 @@ PATHS = {
     "sanitized": "{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}",
     "sanitized_proofs": "{platform}/sanitizer/{study}/{kernel}.proofs.csv",
     # What is measured beside kernels: the host's sums, the driver's copy and fill, libraries.
-    "baselines": "{platform}/baselines/{study}.csv",
     "driver_limits": "{platform}/limits/{study}.csv",
     "rival": "{platform}/rivals/{study}/{rival}.csv",
     "rival_samples": "{platform}/rivals/{study}/samples/{rival}.csv",

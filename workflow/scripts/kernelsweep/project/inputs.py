@@ -139,7 +139,7 @@ def chunks(project: Project, platform: str, study: str, kernel: str) -> list[str
 
 
 def points(project: Project, scope: str) -> list[str]:
-    """The points of a scope's kernels, and of its baselines, libraries and driver's limits: one file each.
+    """The points of a scope's kernels, and of its libraries and driver's limits: one file each.
 
     Without a clock, only the kernels are measured: the others show nothing but times.
     """
@@ -150,7 +150,6 @@ def points(project: Project, scope: str) -> list[str]:
     settings = {study: project.studies[study].settings for study in project.studies_of(scope)}
     return [
         *found,
-        *(path("baselines", platform=platform, study=study) for study in settings if settings[study].baselines),
         *(
             path("rival", platform=platform, study=study, rival=rival)
             for study in settings

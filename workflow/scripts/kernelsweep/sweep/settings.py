@@ -571,10 +571,6 @@ class _Study(AxesLayer):
     steps: Items[StepSettings] = []
     """The steps of the story in their order, which are the rows of the table and of the ladder. Without steps, each
     kernel is shown at its fastest configuration."""
-    baselines: Annotated[
-        Items[Literal["scalar_loop", "unrolled_loop", "recursive_pairwise", "numpy"]], AfterValidator(_differ)
-    ] = []
-    """Sums on the host's processor that the table shows beside the kernels, at the reference point."""
     rivals: Items[Rival] = []
     """Functions of libraries that do the same work, measured beside the kernels on a GPU."""
     limits: Names = []

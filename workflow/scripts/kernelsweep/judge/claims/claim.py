@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
-from kernelsweep.results import BASELINE_PREFIX, LIMIT_PREFIX, finite, read_rows
+from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
 from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
@@ -202,7 +202,6 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
     beside = [*settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
-    beside += [f"{BASELINE_PREFIX}{name}" for name in settings.baselines]
     ids = [entry.id or f"{Path(shown).stem}-{number}" for number, entry in enumerate(settings.claims, start=1)]
     for number, entry in enumerate(settings.claims):
         key = f"{shown}: claims.{number}"

@@ -17,7 +17,7 @@ from kernelsweep.analysis.words import point_text
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
-from kernelsweep.results import BASELINE_PREFIX, COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
+from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
 from kernelsweep.sweep.study_quantities import quantities_of
 
 # What is read of a measurement, besides its axes. Each selection of rows copies all columns, of which there are dozens.
@@ -133,10 +133,8 @@ class _Judge:
             every = [rows[side.kernel]]
         else:
             raise NotMeasured(f"{side.name} is not in this sweep")
-        if side.kernel.startswith((LIMIT_PREFIX, BASELINE_PREFIX)):  # They have no axis of a kernel.
+        if side.kernel.startswith(LIMIT_PREFIX):  # It has no axis of a kernel.
             place = {axis: value for axis, value in place.items() if axis in self._place_axes}
-        if side.kernel.startswith(BASELINE_PREFIX):
-            return at_place(every[0], {axis: value for axis, value in place.items() if axis != "cache"})
         found = at_place(every[0] if len(every) == 1 else pandas.concat(every), {**place, **side.values})
         for step in self._steps:
             if step.kernel == side.kernel and step.values.items() <= side.values.items() and step.grid_size:

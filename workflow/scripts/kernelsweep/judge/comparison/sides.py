@@ -13,7 +13,7 @@ from kernelsweep.judge.comparison.paired import Pairs, pairs_of
 from kernelsweep.judge.records import Record, differing, read_records
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.measure.outcome import flags_of
-from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, Row, point_columns
+from kernelsweep.results import ALL_POINT_COLUMNS, HOST_PREFIX, Row, point_columns
 
 # The columns that identify a row's point.
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
@@ -25,8 +25,8 @@ Name = tuple[str, ...]
 
 
 def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
-    """The rows of these studies' kernels, without the host's baselines."""
-    return [row for row in rows if row["study"] in studies and not row["kernel"].startswith(BASELINE_PREFIX)]
+    """The rows of these studies' kernels, without sums on the host."""
+    return [row for row in rows if row["study"] in studies and not row["kernel"].startswith(HOST_PREFIX)]
 
 
 def read_settings(folder: Path) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from kernelsweep.drawing.layout import (
 )
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.swept_axes import fastest_sentence, no_times, place_caption
-from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, PUBLISHED_ONLY, study_table
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, PUBLISHED_ONLY, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -90,7 +90,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 def _rows(data: StudyData) -> pandas.DataFrame:
     """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
     table = study_table(data)
-    table = table[(table["kernel"] != CPU) & (table["kind"] != HOST_ROW)]
+    table = table[table["kernel"] != CPU]
     table = table.assign(**{column: float("nan") for column in DRAWN_COLUMNS if column not in table})
     table = table.assign(label=_labels(data, table))
     if data.published is not None and data.published.only_ratios:

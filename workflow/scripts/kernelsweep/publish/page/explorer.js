@@ -56,7 +56,7 @@
       const usualValue = axis.of_kernel || axis.reference < 0 ? BEST : axis.values[axis.reference];
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
-    const kernels = wanted.kernels === undefined ? study.kernels.filter((kernel) => !study.left_out.includes(kernel))
+    const kernels = wanted.kernels === undefined ? study.kernels.filter((kernel) => !study.undefined.includes(kernel))
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const show = one(wanted.show, Object.keys(study.quantities));
     return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };

@@ -10,7 +10,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.results import ALL_POINT_COLUMNS, BASELINE_PREFIX, BUILD_COLUMNS, read_parameters
+from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, HOST_PREFIX, read_parameters
 
 Row = Mapping[str, str]
 
@@ -54,7 +54,8 @@ def explorer_data(
     """
     by_study: dict[str, list[Row]] = {name: [] for name in studies}
     for row in rows:
-        if row["study"] in by_study and row["status"] == "ok" and row["time_us"]:
+        is_timed = row["status"] == "ok" and row["time_us"] and not row["kernel"].startswith(HOST_PREFIX)
+        if row["study"] in by_study and is_timed:
             by_study[row["study"]].append({**row, **read_parameters(row.get("parameters", ""))})
     variants = _Variants(builds)
     files = {(path.parent.name, path.stem): path for path in samples}
@@ -71,7 +72,7 @@ def _study(
     """One study's points.
 
     kernels        names in the order of the story, then what was measured beside the kernels
-    left_out       kernels that are shown only when asked for: of undefined behaviour, and the host's
+    undefined      kernels of undefined behaviour, which are shown only when asked for
     axes           those with several values: name, title, values as texts, as numbers and as labels, the reference's
                    index (-1 without one), and whether the axis says how a kernel is built or launched
     tied           groups of these axes that vary together
@@ -82,7 +83,7 @@ def _study(
     remarks = sorted({point["flags"] for point in points})
     axes, at = [], {}
     for axis, kind in study["kinds"].items():
-        # A library's and the host's rows have 1 in the columns of how a kernel is launched.
+        # A library's rows have 1 in the columns of how a kernel is launched.
         has_value = study["names"] if kind == "kernel" and axis in ALL_POINT_COLUMNS else names
         texts = [_value(axis, point, study["gridded"]) if point["kernel"] in has_value else "" for point in points]
         values = _ordered(set(texts) - {""})
@@ -110,7 +111,6 @@ def _study(
         "title": study["title"],
         "kernels": names,
         "undefined": sorted(undefined),
-        "left_out": [name for name in names if name in undefined or name.startswith(BASELINE_PREFIX)],
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,

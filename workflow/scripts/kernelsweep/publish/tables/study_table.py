@@ -19,14 +19,14 @@ from kernelsweep.analysis.words import limit_kernel
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import ties_text
 from kernelsweep.judge.best.find import Best, best_at
-from kernelsweep.results import BASELINE_PREFIX, EDITED
+from kernelsweep.results import EDITED
 
 # The status of a row whose point was not measured, and of a row that only the publication has.
 NOT_MEASURED = "not_measured"
 PUBLISHED_ONLY = "published_only"
 
 # The kinds of rows.
-KERNEL_ROW, RIVAL_ROW, LIMIT_ROW, HOST_ROW, PUBLISHED_ROW = "kernel", "rival", "limit", "host", "published"
+KERNEL_ROW, RIVAL_ROW, LIMIT_ROW, PUBLISHED_ROW = "kernel", "rival", "limit", "published"
 
 # Columns that a row copies from its point, and those of a right point on a platform with times.
 _OF_POINT = ("grid_size", "launches", "status", "relative_error", "output", "flags", "message")
@@ -127,15 +127,15 @@ def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
 
 
 def study_table(data: StudyData) -> pandas.DataFrame:
-    """One row for each step of the study's story, then libraries, limits, host baselines, and what else is published.
+    """One row for each step of the study's story, then libraries, limits, and what else is published.
 
     In a study that compares outputs, a step is an exchange: first the published ones in their order.
 
     Columns; those that the platform or the study has nothing for are left out:
-      kernel, kind               its name; kernel, rival, limit, host or published
+      kernel, kind               its name; kernel, rival, limit or published
       the study's axes           the values of its point
       launches, device, status   of that point; the status is one of `results.STATUSES`, `not_measured` or
-                                 `published_only`; the device of a baseline is the host's processor
+                                 `published_only`
       time_us, time_low_us, time_high_us, noise, bandwidth_gbs, gflops
                                  as in measurements.csv; NaN unless the status is `ok`
       work                       as in measurements.csv
@@ -239,7 +239,7 @@ def _measured(point: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
 
 
 def _beside(data: StudyData) -> list[dict[str, Any]]:
-    """The rows of libraries, of limits, and of baselines on the host, at the place where kernels are compared."""
+    """The rows of libraries and of limits, at the place where kernels are compared."""
     place = shown_place(data)
     rows = []
     kinds = dict.fromkeys(data.settings.rival_names, RIVAL_ROW)
@@ -254,14 +254,6 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
             measured = _measured({str(column): value for column, value in point.items()}, data)
             own = {axis: value for axis, value in unknown.items() if axis in ("block_size", "unroll", "grid_size")}
             rows.append(_base(name, kind, data) | measured | own | ({"launches": None} if unknown else {}))
-    host_place = {axis: value for axis, value in place.items() if axis != "cache"}
-    for baseline in data.settings.baselines:
-        name = f"{BASELINE_PREFIX}{baseline}"
-        found = _first(at_place(data.measurements[data.measurements["kernel"] == name], host_place))
-        if found is not None:
-            times = _OF_TIME if found["status"] == "ok" else ()
-            columns = ("kernel", "device", "status", *times, "flags", "message")
-            rows.append({"kind": HOST_ROW, **{column: found[column] for column in columns}})
     return rows
 
 
@@ -321,7 +313,7 @@ def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
         table[column] = pandas.Series([getattr(gain, end) if gain else None for gain in gains], dtype="float64")
     for limit in data.settings.limits if data.has_times else ():
         of_limit = table.loc[(table["kernel"] == limit_kernel(limit)) & (table["kind"] == LIMIT_ROW), "bandwidth_gbs"]
-        fractions = (table["bandwidth_gbs"] / of_limit.max()).where(table["kind"] != HOST_ROW)
+        fractions = table["bandwidth_gbs"] / of_limit.max()
         table.insert(list(table.columns).index("speedup"), f"{limit}_fraction", fractions.astype("float64"))
 
 

@@ -27,7 +27,7 @@ from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
-from kernelsweep.publish.tables.study_table import HOST_ROW, KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.sweep.study_quantities import quantities_of
 
@@ -187,8 +187,6 @@ def _right(row: pandas.Series[Any]) -> str:
 def _notes(row: pandas.Series[Any], where: str, data: StudyData) -> list[str]:
     """What a reader has to know of a row: its flags, and why it has no right result."""
     texts = [_FLAGS.get(flag, flag.replace("_", " ") + ".") for flag in row["flags"].split()]
-    if row["kind"] == HOST_ROW:
-        texts.append(f"On the host: {row['device']}, one thread; its caches as the sample before left them.")
     if row["status"] == NOT_MEASURED and (data.has_times or data.compares_outputs):
         texts.append(f"Not measured: the sweep has no row at {where}.")
     if row["status"] not in ("ok", PUBLISHED_ONLY, NOT_MEASURED):
