@@ -17,7 +17,7 @@ import yaml
 # conda-forge's packages that PyPI has not, at least not as these.
 TOOLS = {"binutils", "cuda-nvcc", "cuda-sanitizer-api", "cuda-version", "gxx", "nsight-compute", "python"}
 # Libraries that bandwidth_bound calls, and a search, where the user has installed them.
-LIBRARIES = {"cupy", "cupy_backends", "optuna", "torch"}
+LIBRARIES = {"optuna", "torch"}
 
 
 def project(root: Path) -> dict[str, Any]:

@@ -29,14 +29,12 @@ from reductions import OPERATIONS, REDUCTION
 from kernelsweep.baselines import libraries, library_calls
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.baselines.libraries import (
-    COMPILED,
     IMPLEMENTATION,
     LIBRARIES,
     as_kernel,
     library_axes,
     library_report,
     planned_calls,
-    why_missing,
 )
 from kernelsweep.build.build_report import Report, read_report
 from kernelsweep.errors import LaunchError
@@ -121,23 +119,15 @@ def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> No
 def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        libraries, "LIBRARIES", {**LIBRARIES, "cupy": replace(LIBRARIES["cupy"], package="no_such", install="a wish")}
-    )
-    assert {each.skipped for each in planned_calls(reducing("cupy"), on_gpu(), [])} == {
-        "no_such is not installed (a wish)"
-    }
-    with monkeypatch.context() as bare:
-        bare.setattr(libraries, "newest_cub", lambda: None)
-        assert {each.skipped for each in planned_calls(reducing("cub_tuned"), on_gpu(), [])} >= {
-            "nvidia-cuda-cccl is not installed (uv run --extra gpu --extra cccl ...)"
-        }
+    lacking = {"torch": replace(LIBRARIES["torch"], package="no_such", install="a wish")}
+    monkeypatch.setattr(libraries, "LIBRARIES", LIBRARIES | lacking)
+    skipped = {each.skipped for each in planned_calls(reducing("torch"), on_gpu(), [])}
+    assert skipped == {"no_such is not installed (a wish)"}
+    few = {"cub": replace(LIBRARIES["cub"], operations=("sum", "minimum"))}
+    monkeypatch.setattr(libraries, "LIBRARIES", LIBRARIES | few)
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
-    monkeypatch.setattr(libraries, "why_missing", lambda name: None)
-    (planned,) = planned_calls(reducing("pycuda_gpuarray"), [sweep], [])
-    assert planned.skipped == "operation product: PyCUDA's gpuarray.sum has sum, minimum, maximum"
-    (planned,) = planned_calls(reducing("pycuda_reduction"), [{**sweep, "array_size": [2**32]}], [])
-    assert planned.skipped == f"array size {2**32}: PyCUDA's ReductionKernel counts to {2**31}"
+    (planned,) = planned_calls(reducing("cub"), [sweep], [])
+    assert planned.skipped == "operation product: CUB's DeviceReduce has sum, minimum"
 
 
 def test_cub_gets_storage_of_the_size_it_asks_for_once(stand_in: Path) -> None:
@@ -330,19 +320,16 @@ def build_cub(source: Path, library: str) -> Report:
 
 
 @pytest.mark.nvcc
-@pytest.mark.parametrize("name", [name for name in COMPILED if name not in ("cub_newest", "cub_histogram")])
-def test_cub_compiles_to_the_functions_that_are_called(name: str, tmp_path: Path) -> None:
+def test_cub_compiles_to_the_functions_that_are_called(tmp_path: Path) -> None:
     # All types and operations are compiled in the first run on a GPU. These have all of the file's code but two calls.
-    if why_missing(name):
-        pytest.skip("uv run --group test --extra cccl pytest")
     text = CUB.read_text()
     assert re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", text)[-4:] == ["int32", "int64", "float32", "float64"]
     text = re.sub(r"CUB_FUNCTIONS\((?!type|float32).*\n", "", text)
     text = re.sub(r"\\\n +CUB_FUNCTION\((?:minimum|maximum)_.*", r"\\", text)
     (tmp_path / "cub.cu").write_text(text)
-    report = build_cub(tmp_path / "cub.cu", name)
+    report = build_cub(tmp_path / "cub.cu", "cub")
     assert report["status"] == "ok", report["message"]
-    library = ctypes.CDLL(str(tmp_path / f"{name}.so"))
+    library = ctypes.CDLL(str(tmp_path / "cub.so"))
     assert all(hasattr(library, function) for function in ("cub_sum_float32", "cub_error_text"))
 
 

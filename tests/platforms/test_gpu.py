@@ -23,7 +23,6 @@ from kernelsweep.baselines.libraries import (
     IMPLEMENTATION,
     LIBRARIES,
     as_kernel,
-    headers,
     library_report,
     planned_calls,
     why_missing,
@@ -340,7 +339,7 @@ def compiled(name: str, arch: str, folder: Path) -> Path | None:
         return None
     library = folder / f"{name}.so"
     source = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
-    nvcc.compile_library(source, library, arch, headers(name)[0], LIBRARIES[name].options)
+    nvcc.compile_library(source, library, arch, LIBRARIES[name].options)
     return library
 
 

@@ -1,6 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
-from kernelsweep.baselines.libraries import COMPILED, LIBRARIES, headers
+from kernelsweep.baselines.libraries import COMPILED, LIBRARIES
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
@@ -61,7 +61,6 @@ rule build_cub:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        headers=lambda wildcards: headers(wildcards.library)[1],
         options=lambda wildcards: LIBRARIES[wildcards.library].options,
         compiler=for_job(building.compiler),
         code=code_of("build/build_cub.py"),

@@ -1,6 +1,5 @@
 // CUB's functions as plain functions, for ctypes. nvcc is told which: CUB's DeviceReduce, a type and an operation each
-// (cub_sum_int32 and its kin); with -DENVIRONMENT=tuned or the like, its sums by the interface that takes an execution
-// environment; with -DHISTOGRAM, its DeviceHistogram.
+// (cub_sum_int32 and its kin); with -DHISTOGRAM, its DeviceHistogram.
 //
 // As a user of CUB would call it: its own sum, minimum and maximum, a count of 32 bits where that suffices (its kernels
 // are a little faster for it), and temporary storage that the caller provides: called with none, a function only says
@@ -31,73 +30,6 @@ extern "C" int cub_histogram(void *storage, std::size_t *bytes, const void *data
                                                static_cast<unsigned *>(counts), levels, lowest, end, int(count),
                                                static_cast<cudaStream_t>(stream));
 }
-
-#else
-
-#ifdef ENVIRONMENT
-
-#include <cuda/stream>
-
-// The result is the same from run to run.
-inline auto run_to_run(cudaStream_t stream)
-{
-    return cuda::std::execution::env{cuda::stream_ref{stream},
-                                     cuda::execution::require(cuda::execution::determinism::run_to_run)};
-}
-
-// One launch, whose blocks add their sums by atomic operations.
-inline auto not_guaranteed(cudaStream_t stream)
-{
-    return cuda::std::execution::env{cuda::stream_ref{stream},
-                                     cuda::execution::require(cuda::execution::determinism::not_guaranteed)};
-}
-
-// The block size and the loads in flight of the study's kernels that were the fastest on an H200, 512 threads and eight
-// 16-byte vectors a thread, in place of CUB's own for sm_90.
-struct Tuned {
-    __host__ __device__ constexpr cub::ReducePolicy operator()(cuda::compute_capability) const
-    {
-        constexpr int elements_a_vector = 4, vectors = 8;
-        const cub::ReducePassPolicy pass{512, vectors * elements_a_vector, elements_a_vector,
-                                         cub::BLOCK_REDUCE_WARP_REDUCTIONS, cub::LOAD_LDG};
-        return {pass, pass};
-    }
-};
-
-inline auto tuned(cudaStream_t stream)
-{
-    return cuda::std::execution::env{cuda::stream_ref{stream}, cuda::execution::tune(Tuned{})};
-}
-
-namespace {
-
-// The storage comes from the device's default memory pool. As its users are told to, the pool keeps what it has got:
-// otherwise each synchronisation gives the memory back, and the next call waits for the driver.
-cudaError_t keep_memory_in_pool()
-{
-    int device = 0;
-    cudaMemPool_t pool = nullptr;
-    std::uint64_t all = UINT64_MAX;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetDefaultMemPool(&pool, device);
-    return status == cudaSuccess ? cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all) : status;
-}
-
-struct SumOf {
-    template <typename Element, typename Count>
-    static cudaError_t reduce(void *storage, std::size_t &bytes, const Element *data, Element *value, Count count,
-                              cudaStream_t stream)
-    {
-        if (storage == nullptr) { // The caller asks how much storage it has to provide: none.
-            bytes = 0;
-            return keep_memory_in_pool();
-        }
-        return cub::DeviceReduce::Sum(data, value, count, ENVIRONMENT(stream));
-    }
-};
-
-} // namespace
 
 #else
 
@@ -138,12 +70,6 @@ struct ProductOf {
     }
 };
 
-} // namespace
-
-#endif
-
-namespace {
-
 template <typename Operation, typename Element>
 int reduce(void *storage, std::size_t *bytes, const void *data, void *value, std::size_t count, void *stream)
 {
@@ -162,15 +88,11 @@ int reduce(void *storage, std::size_t *bytes, const void *data, void *value, std
     {                                                                                                                  \
         return reduce<Operation, Element>(storage, bytes, data, value, count, stream);                                 \
     }
-#ifdef ENVIRONMENT
-#define CUB_FUNCTIONS(type, Element) CUB_FUNCTION(sum_##type, SumOf, Element)
-#else
 #define CUB_FUNCTIONS(type, Element)                                                                                   \
     CUB_FUNCTION(sum_##type, SumOf, Element)                                                                           \
     CUB_FUNCTION(product_##type, ProductOf, Element)                                                                   \
     CUB_FUNCTION(minimum_##type, MinimumOf, Element)                                                                   \
     CUB_FUNCTION(maximum_##type, MaximumOf, Element)
-#endif
 
 CUB_FUNCTIONS(int32, std::int32_t)
 CUB_FUNCTIONS(int64, std::int64_t)

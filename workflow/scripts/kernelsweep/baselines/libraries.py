@@ -43,9 +43,7 @@ class Library:
     words       what a study gives it in brackets, for readers: cublas_matmul<precision>
     parameters  its arguments for readers, in their order
     operations  of a reduction: the operations that it supports
-    largest     of a reduction: the largest array size that its index type can hold
     roundings   an expression for the longest chain of additions of an element, as a kernel's
-    newest_cub  whether nvcc compiles it with the CUB of the package nvidia-cuda-cccl, not with the toolkit's
     options     what nvcc is given for it besides cub.cu
     """
 
@@ -55,48 +53,23 @@ class Library:
     words: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
-    largest: int = 2**32
     roundings: str = "0"
-    newest_cub: bool = False
     options: tuple[str, ...] = ()
 
 
 _ALL = ("sum", "product", "minimum", "maximum")
 _TOOLKIT = "the CUDA toolkit, of which it is part"
-_CCCL = "uv run --extra gpu --extra cccl ..."
-_PYCUDA = "uv run --extra gpu ..."
-# PyCUDA's kernels add a grid's width to 32-bit indices before they compare them with the count.
-_UNSIGNED_LESS_A_GRID = 2**31
 
 
-def _reduction(label: str, package: str, install: str, operations: tuple[str, ...], **others: Any) -> Library:
-    called = {"words": ("operation", "dtype"), "parameters": ("data", "value", "array_size")}
-    return Library(label, package, install, operations=operations, **{"roundings": _SUMMATION_DEPTH} | called | others)
-
-
-def _newest_cub(label: str, operations: tuple[str, ...] = ("sum",), **others: Any) -> Library:
-    return _reduction(label, "", _CCCL, operations, newest_cub=True, **others)
+def _reduction(label: str, package: str, install: str) -> Library:
+    words, parameters = ("operation", "dtype"), ("data", "value", "array_size")
+    return Library(label, package, install, words, parameters, _ALL, _SUMMATION_DEPTH)
 
 
 # In the order of tables.
 LIBRARIES: Mapping[str, Library] = {
-    "cub": _reduction("CUB's DeviceReduce", "", _TOOLKIT, _ALL),
-    "cub_newest": _newest_cub("the newest CUB's DeviceReduce", _ALL),
-    "cub_pooled": _newest_cub("the newest CUB's sum, with memory from a pool", options=("-DENVIRONMENT=run_to_run",)),
-    "cub_not_guaranteed": _newest_cub(
-        "the newest CUB's sum, in any order",
-        options=("-DENVIRONMENT=not_guaranteed",),
-        # The kernel's blocks, of which there are at most this many, add their sums one after another.
-        roundings=f"{_SUMMATION_DEPTH} + 2**14",
-    ),
-    "cub_tuned": _newest_cub("the newest CUB's sum, with a policy of its user's", options=("-DENVIRONMENT=tuned",)),
-    "pycuda_reduction": _reduction("PyCUDA's ReductionKernel", "pycuda", _PYCUDA, _ALL, largest=_UNSIGNED_LESS_A_GRID),
-    "pycuda_gpuarray": _reduction(
-        "PyCUDA's gpuarray.sum", "pycuda", _PYCUDA, ("sum", "minimum", "maximum"), largest=_UNSIGNED_LESS_A_GRID
-    ),
-    # No minimum: in CuPy 14.2, ndarray.min takes the array for the result as the result's type.
-    "cupy": _reduction("CuPy's sum", "cupy", "pip install cupy-cuda13x", ("sum", "product", "maximum")),
-    "torch": _reduction("PyTorch's sum", "torch", "pip install torch", _ALL),
+    "cub": _reduction("CUB's DeviceReduce", "", _TOOLKIT),
+    "torch": _reduction("PyTorch's sum", "torch", "pip install torch"),
     "cublas_matmul": Library(
         "cuBLAS's SGEMM", "torch", "pip install torch", ("precision",), ("C", "A", "B", "m", "n", "k")
     ),
@@ -133,27 +106,9 @@ def as_kernel(name: str, problem: Problem, call: Rival, shown: str = "rivals") -
 def why_missing(name: str) -> str | None:
     """Why a library can't be called from this Python environment, or None if it can."""
     library = LIBRARIES[name]
-    if library.newest_cub and newest_cub() is None:
-        return f"nvidia-cuda-cccl is not installed ({library.install})"
     if not library.package or importlib.util.find_spec(library.package) is not None:
         return None
     return f"{library.package} is not installed ({library.install})"
-
-
-def newest_cub() -> tuple[Path, str] | None:
-    """The folder of the headers in the package nvidia-cuda-cccl, and its release; None if it is not installed."""
-    try:
-        found = importlib.metadata.distribution("nvidia-cuda-cccl")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    places = [Path(str(file.locate())) for file in found.files or [] if file.parts[-2:] == ("cub", "version.cuh")]
-    return (places[0].parents[1], found.version) if places else None
-
-
-def headers(name: str) -> tuple[list[str], str]:
-    """The folders of headers that a library is compiled with before the toolkit's, and their release."""
-    newest = newest_cub() if LIBRARIES[name].newest_cub else None
-    return ([str(newest[0])], newest[1]) if newest else ([], "")
 
 
 def library_axes(config: Config, study: Study, platform: str, rival: str | None = None) -> list[Axes]:
@@ -203,8 +158,6 @@ def planned_calls(
             return missing
         if library.operations and (operation := _words(kernel, point)[0]) not in library.operations:
             return f"operation {operation}: {library.label} has {', '.join(library.operations)}"
-        if point.get("array_size", 1) > library.largest:
-            return f"array size {point['array_size']}: {library.label} counts to {library.largest}"
         return None
 
     planned = compared_points(sweeps, restrictions, tied)
@@ -242,6 +195,5 @@ def version(name: str, library: Path | None) -> str:
     """A library's installed package with its version, or the hash of the compiled library."""
     if library is not None:
         return hashlib.sha256(library.read_bytes()).hexdigest()
-    # CuPy's distributions carry their CUDA version in the name: cupy-cuda13x.
     found = importlib.metadata.packages_distributions().get(LIBRARIES[name].package, [])
     return " ".join(f"{distribution} {importlib.metadata.version(distribution)}" for distribution in sorted(found))

@@ -11,7 +11,6 @@ one of the same type at `value`. Packages are imported where they are used, sinc
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -79,83 +78,6 @@ def _cub_histogram(library: Path) -> LibraryFunction:
     return lambda counts, data, count, stream: cub.call("cub_histogram", data, counts, count, stream)
 
 
-def _neutral(operation: str, dtype: str) -> str:
-    """The operation's neutral element, as C writes it."""
-    if operation in ("sum", "product"):
-        return {"sum": "0", "product": "1"}[operation]
-    element = np.dtype(dtype)
-    if element.kind == "f":
-        return {"minimum": "1.0 / 0.0", "maximum": "-1.0 / 0.0"}[operation]
-    # C has no literal for the smallest number: it would be a minus sign and a number that is too large.
-    largest = np.iinfo(element).max
-    return {"minimum": f"{largest}", "maximum": f"(-{largest} - 1)"}[operation]
-
-
-def _pycuda_reduction(_: Path) -> LibraryFunction:
-    """Memory for intermediate results comes from a pool, which allocates at the first call only."""
-    from pycuda.gpuarray import GPUArray
-    from pycuda.reduction import ReductionKernel
-    from pycuda.tools import DeviceMemoryPool, dtype_to_ctype
-
-    pool = DeviceMemoryPool()
-    expressions = {"sum": "a + b", "product": "a * b", "minimum": "min(a, b)", "maximum": "max(a, b)"}
-
-    @functools.cache
-    def kernel(operation: str, dtype: str) -> Any:
-        element = np.dtype(dtype)
-        return ReductionKernel(
-            element,
-            neutral=_neutral(operation, dtype),
-            reduce_expr=expressions[operation],
-            map_expr="x[i]",
-            arguments=f"const {dtype_to_ctype(element)} *x",
-        )
-
-    def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        array = GPUArray((count,), np.dtype(dtype), allocator=pool.allocate, gpudata=data)
-        out = GPUArray((), np.dtype(dtype), allocator=pool.allocate, gpudata=value)
-        kernel(operation, dtype)(array, stream=stream, allocator=pool.allocate, out=out)
-
-    return reduce
-
-
-def _pycuda_gpuarray(_: Path) -> LibraryFunction:
-    """Memory for results comes from a pool. Copying the result to its address is timed as well: about 1 us."""
-    import pycuda.driver as cuda
-    from pycuda import gpuarray
-    from pycuda.tools import DeviceMemoryPool
-
-    pool = DeviceMemoryPool()
-    functions = {"sum": gpuarray.sum, "minimum": gpuarray.min, "maximum": gpuarray.max}
-
-    def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        array = gpuarray.GPUArray((count,), np.dtype(dtype), allocator=pool.allocate, gpudata=data)
-        result = functions[operation](array, stream=stream)
-        cuda.memcpy_dtod_async(value, result.gpudata, result.nbytes, stream)
-
-    return reduce
-
-
-def _cupy(_: Path) -> LibraryFunction:
-    """Temporary memory comes from CuPy's own pool."""
-    import cupy
-
-    functions = {"sum": "sum", "product": "prod", "minimum": "min", "maximum": "max"}
-
-    def array(address: int, shape: tuple[int, ...], dtype: str) -> Any:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        memory = cupy.cuda.UnownedMemory(address, size, None)
-        return cupy.ndarray(shape, np.dtype(dtype), cupy.cuda.MemoryPointer(memory, 0))
-
-    def reduce(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        # By default, sums and products of 32-bit integers have 64 bits.
-        typed = {"dtype": np.dtype(dtype)} if operation in ("sum", "product") else {}
-        with cupy.cuda.ExternalStream(stream.handle):
-            getattr(array(data, (count,), dtype), functions[operation])(out=array(value, (), dtype), **typed)
-
-    return reduce
-
-
 class _Memory:
     """Memory that PyTorch uses without owning or copying it."""
 
@@ -203,10 +125,7 @@ def _cublas_matmul(_: Path) -> LibraryFunction:
 
 
 _LOADERS: Mapping[str, Callable[[Path], LibraryFunction]] = {
-    **dict.fromkeys(("cub", "cub_newest", "cub_pooled", "cub_not_guaranteed", "cub_tuned"), _cub_reduction),
-    "pycuda_reduction": _pycuda_reduction,
-    "pycuda_gpuarray": _pycuda_gpuarray,
-    "cupy": _cupy,
+    "cub": _cub_reduction,
     "torch": _torch,
     "cublas_matmul": _cublas_matmul,
     "cub_histogram": _cub_histogram,

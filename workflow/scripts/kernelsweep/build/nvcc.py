@@ -91,15 +91,12 @@ def compile_cubin(
     return _compiled(["-cubin", "-Xptxas=-v", *options], unit, cubin, arch, include)
 
 
-def compile_library(
-    source: Path, library: Path, arch: str, include: Sequence[str | Path] = (), options: Sequence[str] = ()
-) -> None:
+def compile_library(source: Path, library: Path, arch: str, options: Sequence[str] = ()) -> None:
     """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 
-    include  folders of headers that come before the toolkit's
     Raises BuildError with nvcc's message if it refuses the source.
     """
-    _compiled(["-O3", "-shared", "-Xcompiler=-fPIC", *options], source, library, arch, include)
+    _compiled(["-O3", "-shared", "-Xcompiler=-fPIC", *options], source, library, arch, [])
 
 
 def _compiled(options: Sequence[str], source: Path, output: Path, arch: str, include: Sequence[str | Path]) -> str:

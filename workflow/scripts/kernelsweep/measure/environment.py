@@ -14,7 +14,7 @@ from typing import Any
 from kernelsweep.build.toolkit import find_tool, tool_version
 
 # The packages whose versions could change measurements or figures.
-_PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py", "nvidia-cuda-cccl")
+_PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py")
 
 
 def describe_environment(
