@@ -110,7 +110,7 @@ def test_a_point_of_several_arrays_is_checked_and_restored_before_every_run(plat
     assert (outcome.status, outcome.message, outcome.bit_identical) == ("ok", "", True)
     assert outcome.partial_barrier.endswith(line_of("arrays", "partial barrier")), "some threads leave early"
     assert flags_of(outcome, undefined_behaviour=False) == ["partial_barrier"]
-    places = memory.prepare_places()
+    places = memory.prepare_places(run.point, run.plan)
     assert places == 8
     platform.time(run.samples(places), 2 * places)
     for place in range(places):

@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
-from planted import DEVICE, NO_LENGTH_3, QUICK, built, measured, measured_while_built, planted_kernel, point, run
+from planted import (
+    DEVICE,
+    NO_LENGTH_3,
+    QUICK,
+    built,
+    measured,
+    measured_while_built,
+    planted_kernel,
+    point,
+    replaying,
+    run,
+)
 from reductions import DTYPES, EXCHANGE, OPERATIONS, REDUCTION
 from shipped_builds import typed_unrolls
 from shipped_kernels import shipped_studies, shipped_study
@@ -353,29 +364,20 @@ def called(
     return measured(task, planned, report, folder / "journal.jsonl")
 
 
-# Keeps each block's result, and gives it again where the array's size and the block's first element are the same.
-REPLAY = """
-    static Element known[1024], known_first[1024];
-    static size_t known_size[1024];
-    const Element first = data[size_t(blockIdx.x) * blockDim.x];
-    if (threadIdx.x == 0 && (known_size[blockIdx.x] != array_size || known_first[blockIdx.x] != first)) {
-        Element sum = 0;
-        for (size_t i = size_t(blockIdx.x) * blockDim.x; i < array_size && i < size_t(blockIdx.x + 1) * blockDim.x; ++i)
-            sum += data[i];
-        known[blockIdx.x] = sum, known_first[blockIdx.x] = first, known_size[blockIdx.x] = array_size;
-    }
-    if (threadIdx.x == 0)
-        partials[blockIdx.x] = known[blockIdx.x];
-    return;
-"""
-
-
-def test_a_kernel_that_replays_known_results_is_timed_as_if_it_knew_none(tmp_path: Path, arch: str) -> None:
+@pytest.mark.parametrize("by", ["content", "counter"])
+def test_a_kernel_that_replays_known_results_is_timed_as_if_it_knew_none(by: str, tmp_path: Path, arch: str) -> None:
     at = point(2**18, 1024)
     medians = []
-    for name, fault in (("honest", ""), ("replaying", REPLAY)):
+    for name, fault in (("honest", ""), ("replaying", replaying(by))):
         (tmp_path / name).mkdir()
         outcome = run(planted_kernel(tmp_path / name, fault), [at], tmp_path / name, arch, second_input=True)[at]
         assert outcome.status == "ok" and outcome.leaves_state == bool(fault), outcome.message
         medians.append(summarise(outcome.samples).median)
     assert medians[1] > 0.8 * medians[0] > 4, medians
+
+
+@pytest.mark.parametrize("by", ["address", "flag", "size"])
+def test_a_kernel_that_replays_results_of_another_input_is_wrong(by: str, tmp_path: Path, arch: str) -> None:
+    at = point(1000)
+    outcome = run(planted_kernel(tmp_path, replaying(by)), [at], tmp_path, arch, second_input=True)[at]
+    assert outcome.message.startswith("right for the first input, but not for a second"), outcome.message

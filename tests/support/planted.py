@@ -74,6 +74,43 @@ __global__ void {name}({parameter}, Element *partials, size_t array_size)
 }}
 """
 CONST = "const Element *data"
+
+# For planted_kernel(): keeps each block's result, and gives it again where a condition holds.
+_REPLAY = """
+    struct Known {{
+        Element result, first;
+        const void *address;
+        size_t size;
+        int runs;
+    }};
+    static Known all[1024];
+    Known &known = all[blockIdx.x];
+    const Element first = data[size_t(blockIdx.x) * blockDim.x];
+    if (threadIdx.x != 0)
+        return;
+    if (++known.runs == 1 || !({condition})) {{
+        Element sum = 0;
+        for (size_t i = size_t(blockIdx.x) * blockDim.x; i < array_size && i < size_t(blockIdx.x + 1) * blockDim.x; ++i)
+            sum += data[i];
+        known.result = sum, known.first = first, known.address = data, known.size = array_size;
+    }}
+    partials[blockIdx.x] = known.result;
+    return;
+"""
+REPLAYS = {
+    "address": "known.address == data",
+    "content": "known.first == first && known.size == array_size",
+    "flag": "true",
+    "counter": "known.runs > 3",
+    "size": "known.size == array_size",
+}
+
+
+def replaying(by: str) -> str:
+    """The `fault` of a planted kernel that gives a result again: by one of REPLAYS."""
+    return _REPLAY.format(condition=REPLAYS[by])
+
+
 RIGHT = "partials[blockIdx.x] = result;"
 
 

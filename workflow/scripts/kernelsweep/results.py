@@ -50,7 +50,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #                                proof_failed         the proof found a mistake in the kernel (proofs.csv)
 #                                partial_barrier      on the emulator: threads passed a barrier only because others of
 #                                                     their block had ended
-#                                leaves_state         on a GPU: a run leaves something in a __device__ variable; each
+#                                leaves_state         a run leaves something in a __device__ variable; each
 #                                                     sample finds the variables as the binary has them
 #   source_sha256              of the kernel's file and what it includes, as they were read for this row; an edit of a
 #                              comment alone makes no new row

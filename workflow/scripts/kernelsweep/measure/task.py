@@ -23,7 +23,7 @@ class Protocol:
     timeout_seconds  how long a point may take
     seed             of the input, and of the order of the points
     racing           whether a point that can no longer be among the fastest gets no further visit
-    second_input     whether points are also run with an input of another seed, after they were timed
+    second_input     whether small points are also run with an input of another seed
     """
 
     sampling: Sampling | None

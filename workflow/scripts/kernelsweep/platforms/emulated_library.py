@@ -106,7 +106,7 @@ class EmulatedLibrary:
         address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
         if not address:
             raise LaunchError(f"the kernel has no variable {name} in constant memory")
-        return np.ctypeslib.as_array((ctypes.c_uint8 * size.value).from_address(address))
+        return as_bytes(address, size.value)
 
     def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
         expected = [int(parameter[1:]) for parameter in self.parameter_types(entry)]
@@ -115,3 +115,8 @@ class EmulatedLibrary:
             raise LaunchError(
                 f"{self.entries[entry]}: the kernel's parameters have {expected} bytes, the arguments {given}"
             )
+
+
+def as_bytes(address: int, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The bytes of this process's memory at an address."""
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))

@@ -5,6 +5,8 @@ A write outside of an array, which leaves results and inputs right, is found by 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.problems.problem import Instance, Judgement
@@ -33,7 +35,7 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     outside = run.memory.overwritten()
     changed = run.memory.changed()
     mistake = judgement.mistake or outside or _undeclared(run, changed)
-    if not mistake and _has_state(run) and repeated_runs > 1:
+    if not mistake and (leaves_state or _has_own_state(run)) and repeated_runs > 1:
         run.check_run()
         again = run.judge(instance, depth).mistake
         mistake = f"right at first, but run again: {again}" if again else None
@@ -50,17 +52,23 @@ def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: in
     )
 
 
-def check_last_sample(run: PointRun, instance: Instance, depth: int, place: int) -> str | None:
-    """What is wrong with the results of the last timed run, which has left them at a place, or None."""
-    mistake = run.judge(instance, depth, place).mistake
-    return f"right when it was checked, but not when it was timed: {mistake}" if mistake else None
+def check_last_samples(run: PointRun, instances: Sequence[Instance], depth: int, places: Iterable[int]) -> str | None:
+    """What is wrong with the results of the last timed runs, which have left them at places, or None.
+
+    instances  of the first and the second input, which alternate if both were given to the run's memory
+    """
+    for place in set(places):
+        mistake = run.judge(instances[run.memory.input_at(place)], depth, place).mistake
+        if mistake:
+            return f"right when it was checked, but not when it was timed: {mistake}"
+    return None
 
 
 def check_second_input(run: PointRun, second: Instance, depth: int) -> str | None:
     """What is wrong with the results of a second input in the same memory, or None.
 
-    Finds results that are kept by address, shape or a flag, and state that is left behind. Leaves the second input in
-    place. Raises LaunchError and ContextLost.
+    Finds results that are kept by address, and state that is left behind. Leaves the second input in place. Raises
+    LaunchError and ContextLost.
     """
     run.check_run()  # Samples have left the state of other buffers, at another place.
     try:
@@ -96,9 +104,9 @@ def _undeclared(run: PointRun, changed: list[str]) -> str | None:
     return f"{message}. If the kernel may change {changed[0]}, name it in its updates, or among the problem's outputs"
 
 
-def _has_state(run: PointRun) -> bool:
-    """Whether a run may find what the run before has left: in the plan's arrays, or in variables."""
-    return run.has_variables or any(array.contents is not None for array in run.plan.arrays.values())
+def _has_own_state(run: PointRun) -> bool:
+    """Whether a run may find in the kernel's own arrays what the run before has left."""
+    return any(array.contents is not None for array in run.plan.arrays.values())
 
 
 def _rounds(run: PointRun) -> bool:

@@ -45,11 +45,16 @@ class KernelMemory:
         guard = platform.guard_bytes
         self._buffers = Buffers(platform, PAGE if own_pages else _WIDEST if any(guard) else WORD, guard)
         self.comparison = ResultComparison(platform)
-        self._filled: dict[tuple[str, int], int] = {}  # the bytes of contents that are in place, by array and place
+        # What is in place: the number of the input, and the bytes of its contents; by array and place.
+        self._filled: dict[tuple[str, int], tuple[int, int]] = {}
         # What is in the buffers of this role, and how often repeated; by array and number of the input.
         self._contents: dict[tuple[str, int], tuple[Elements, int]] = {}
-        self.input = 0  # the number of the input that is in place
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
+        self._input = 0  # the number of the input that was prepared
+        self._alternates = False  # whether every second place has the second input
+        # Of the inputs, by their numbers: arrays with contents, and scalars.
+        self._inputs: dict[int, Mapping[str, Array]] = {}
+        self._scalars: dict[int, Mapping[str, Any]] = {}
 
     def prepare(
         self,
@@ -62,15 +67,13 @@ class KernelMemory:
 
         number   of the input: what was uploaded of one stays on the device while the other is in place
         """
-        arrays = {**instance.arrays(point), **plan.arrays}
-        arrays |= {name: replace(arrays[name], updated=True) for name in plan.updates}
+        arrays = _arrays_of(point, plan, instance)
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
         self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
-        self._scalars = instance.scalars(point)
-        if self.input != number:
-            self._filled.clear()
-        self.input = number
+        self._input, self._alternates = number, False
+        self._scalars[number], self._inputs[number] = instance.scalars(point), self._with_contents()
+        self._constants = [arrays[name].contents for name in plan.constants]
         self.set_constants(plan, instance.arrays(point))
         self._make_room()
 
@@ -118,28 +121,45 @@ class KernelMemory:
         """Put all contents in place again for the next point, after a run that may have written anything."""
         self._filled.clear()
 
-    def prepare_places(self) -> int:
-        """Make the arrays that the kernel is given at several places. Returns the number of places."""
+    def prepare_places(self, point: Point, plan: Plan, second: Instance | None = None) -> int:
+        """Make the arrays that the kernel is given at several places. Returns the number of places.
+
+        second  the second input, which every second place has then, unless constants or sizes differ between the two
+        """
         places = max(1, min(MOST_PLACES, PLACED_BYTES // max(self.bytes, 1)))
+        if second and places > 1 and self._is_alike(arrays := _arrays_of(point, plan, second), plan):
+            self._alternates, places = True, places - places % 2
+            self._scalars[1] = second.scalars(point)
+            self._inputs[1] = {name: arrays[name] for name in self._with_contents()}
+            self._drop_other_contents(1)
         for place in range(1, places):
             try:
                 for name in self._arrays:
-                    self._make_room_for(name, place)
+                    self._allocate(name, self._role(name), place)
+                for name in self._with_contents():
+                    if self._works_on_copy(name) and place == self._origin(place):
+                        self._allocate(name, Role.ARRAY, place)
+                    if not self._works_on_copy(name) or place == self._origin(place):
+                        self._put(name, place)
             except MemoryError:
-                return place
-            for name, array in self._with_contents().items():
-                if not self._works_on_copy(name) and self._filled.get((name, place), 0) < _bytes(array):
-                    source, target = (self._buffers.get(name, Role.ARRAY, at) for at in (0, place))
-                    self._platform.copy(target, source, _bytes(array))
-                    self._filled[name, place] = _bytes(array)
+                self._alternates = self._alternates and place > 1
+                places = place - place % 2 if self._alternates else place
+                break
         self._platform.synchronize()
         return places
+
+    def input_at(self, place: int) -> int:
+        """The number of the input that a place has."""
+        return self._origin(place) or self._input
 
     def argument(self, value: str | np.generic, place: int = 0) -> Memory | np.generic:
         """What a launch passes for an argument of its plan: an array's memory, or a scalar."""
         if not isinstance(value, str):
             return value
-        return self._memory_of(value, place) if value in self._arrays else self._scalars[value]
+        if value in self._arrays:
+            return self._memory_of(value, place)
+        scalar: np.generic = self._scalars[self.input_at(place)][value]
+        return scalar
 
     @property
     def needs_restoring(self) -> bool:
@@ -148,9 +168,13 @@ class KernelMemory:
 
     def restorations(self, place: int = 0) -> list[Callable[[], None]]:
         """Functions that queue the restoration of all arrays whose contents the point changes."""
+        origin = self._origin(place)
         return [
             partial(
-                self._platform.copy, self._memory_of(name, place), self._buffers.get(name, Role.ARRAY), _bytes(array)
+                self._platform.copy,
+                self._memory_of(name, place),
+                self._buffers.get(name, Role.ARRAY, origin),
+                _bytes(array),
             )
             for name, array in self._arrays.items()
             if self._works_on_copy(name)
@@ -159,7 +183,7 @@ class KernelMemory:
     def poisonings(self, place: int = 0) -> list[Callable[[], None]]:
         """Functions that queue the overwriting of all arrays without contents, so that missing writes show."""
         return [
-            partial(self._platform.fill, self._memory_of(name, place), _bytes(array), self._poison_of(array))
+            partial(self._platform.fill, self._memory_of(name, place), _bytes(array), self._poison_of(array, place))
             for name, array in self._arrays.items()
             if array.contents is None
         ]
@@ -203,72 +227,104 @@ class KernelMemory:
         """The role of the memory that the kernel is given for an array."""
         return Role.COPY if self._works_on_copy(name) else Role.ARRAY
 
-    def _poison_of(self, array: Array) -> int:
+    def _origin(self, place: int) -> int:
+        """The place with the same input that is filled from the input's contents."""
+        return place % 2 if self._alternates else 0
+
+    def _is_alike(self, arrays: Mapping[str, Array], plan: Plan) -> bool:
+        """Whether a second input's arrays can be beside those of the first."""
+        sizes = all(arrays[name].size == array.size for name, array in self._arrays.items())
+        return sizes and all(
+            np.array_equal(arrays[name].contents, values)  # type: ignore[arg-type]
+            for name, values in zip(plan.constants, self._constants, strict=True)
+        )
+
+    def _poison_of(self, array: Array, place: int = 0) -> int:
         """What an array without contents holds before a kernel writes there: a 32-bit word, repeated.
 
         Wherever it is left, or is combined with right values, the results are wrong: NaN, and of integers the smallest
         for the first input and the largest for the second, since a minimum hides the one and a maximum the other.
         """
         if array.dtype.kind == "i" and array.dtype.itemsize >= WORD:
-            return _LARGEST if self.input else _SMALLEST
+            return _LARGEST if self.input_at(place) else _SMALLEST
         return _ODD if array.dtype.kind in "iu" else ALL_ONES
 
     def _make_room(self) -> None:
         """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""
-        for name, array in self._with_contents().items():
-            repeats = _repeats(array)
-            contents, repeated = self._contents.get((name, self.input), (None, 0))
-            if contents is not array.contents or repeated != repeats:
-                self._forget(name)
-                self._contents.pop((name, self.input), None)
-            if self._buffers.room(name, Role.ARRAY, _bytes(array)):
-                self._filled.pop((name, 0), None)
+        self._drop_other_contents(self._input)
+        for name in self._with_contents():
+            self._allocate(name, Role.ARRAY)
         for name in self._arrays:
-            self._make_room_for(name)
-        for name, array in self._with_contents().items():
-            if self._filled.get((name, 0), 0) < _bytes(array):
-                self._fill(name, array)
+            self._allocate(name, self._role(name))
+        for name in self._with_contents():
+            self._put(name, 0)
         for name, array in self._arrays.items():
             self._buffers.set_guards(name, self._role(name), _bytes(array), self._poison_of(array))
             if (name, 0) in self._filled:  # The guard may lie on more contents, of a longer array before.
-                self._filled[name, 0] = min(self._filled[name, 0], _bytes(array))
+                number, size = self._filled[name, 0]
+                self._filled[name, 0] = number, min(size, _bytes(array))
 
-    def _make_room_for(self, name: str, place: int = 0) -> None:
-        """Allocate the memory that the kernel is given for an array."""
-        role = self._role(name)
+    def _allocate(self, name: str, role: Role, place: int = 0) -> None:
+        """Allocate memory of an array's size."""
         if self._buffers.room(name, role, _bytes(self._arrays[name]), place) and role is Role.ARRAY:
             self._filled.pop((name, place), None)
 
-    def _fill(self, name: str, array: Array) -> None:
+    def _put(self, name: str, place: int) -> None:
+        """Have the contents of a place's input there, unless they are."""
+        size, number, origin = _bytes(self._arrays[name]), self.input_at(place), self._origin(place)
+        put, filled = self._filled.get((name, place), (number, 0))
+        if put == number and filled >= size:
+            return
+        if place == origin:
+            self._fill(name, self._inputs[number][name], place)
+        else:
+            source, target = (self._buffers.get(name, Role.ARRAY, at) for at in (origin, place))
+            self._platform.copy(target, source, size)
+        self._filled[name, place] = number, size
+
+    def _fill(self, name: str, array: Array, place: int) -> None:
         """Repeat an array's contents over it."""
-        size, repeats = _bytes(array), _repeats(array)
-        if (name, self.input) not in self._contents:
+        size, repeats, number = _bytes(array), _repeats(array), self.input_at(place)
+        if (name, number) not in self._contents:
             assert array.contents is not None
             uploaded = _in_words(array.contents, repeats)
-            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes, self.input)
-            self._platform.upload(self._buffers.get(name, Role.CONTENTS, self.input), uploaded)
-            self._contents[name, self.input] = (array.contents, repeats)
-        memory, filled = self._buffers.get(name, Role.ARRAY), min(_contents_bytes(array), size)
-        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS, self.input), filled)
+            self._buffers.room(name, Role.CONTENTS, uploaded.nbytes, number)
+            self._platform.upload(self._buffers.get(name, Role.CONTENTS, number), uploaded)
+            self._contents[name, number] = (array.contents, repeats)
+        memory, filled = self._buffers.get(name, Role.ARRAY, place), min(_contents_bytes(array), size)
+        self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS, number), filled)
         while filled < size:
             step = min(filled, size - filled)
             self._platform.copy(memory, memory, step, filled)
             filled += step
-        self._filled[name, 0] = size
+
+    def _drop_other_contents(self, number: int) -> None:
+        """Forget what other points have left of the input of a number."""
+        for name, array in self._inputs[number].items():
+            contents, repeated = self._contents.get((name, number), (None, 0))
+            if contents is not array.contents or repeated != _repeats(array):
+                self._contents.pop((name, number), None)
+                self._filled = {at: was for at, was in self._filled.items() if at[0] != name or was[0] != number}
 
     def _is_unchanged(self, name: str) -> bool:
         """Whether the last run left an array's contents unchanged. Compared on the device."""
         array = self._arrays[name]
         memory, size = self._memory_of(name), _bytes(array)
         first = min(_contents_bytes(array), size)
-        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS, self.input), first) and (
+        return self._platform.equal(memory, self._buffers.get(name, Role.CONTENTS, self._input), first) and (
             # Each further repetition is the one before it.
             size == first or self._platform.equal(memory, memory, size - first, first)
         )
 
     def _forget(self, name: str) -> None:
         """Have an array's contents put in place again, at all places."""
-        self._filled = {(other, place): size for (other, place), size in self._filled.items() if other != name}
+        self._filled = {at: was for at, was in self._filled.items() if at[0] != name}
+
+
+def _arrays_of(point: Point, plan: Plan, instance: Instance) -> dict[str, Array]:
+    """The arrays of a problem's instance, and the kernel's own."""
+    arrays = {**instance.arrays(point), **plan.arrays}
+    return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates}
 
 
 def _bytes(array: Array) -> int:

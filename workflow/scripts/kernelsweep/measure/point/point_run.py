@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,7 @@ from kernelsweep.sweep.point import Point
 class Samples:
     """What a platform times: a run's preparation, then its launches between the events; at the next place each time.
 
-    place  where the sample before has run
+    places  where the last two samples have run, whose results are there
     """
 
     def __init__(self, run: PointRun, places: int) -> None:
@@ -29,11 +30,12 @@ class Samples:
         self._next = itertools.cycle(
             [(place, run.preparation(place, poisoned=True), run.launches(place)) for place in range(places)]
         )
-        self.place = 0
+        self.places: deque[int] = deque(maxlen=2)
 
     def __call__(self, start: Callable[[], None], stop: Callable[[], None]) -> None:
         """Queue one sample."""
-        self.place, prepare, launch = next(self._next)
+        place, prepare, launch = next(self._next)
+        self.places.append(place)
         prepare()
         start()
         launch()
@@ -125,7 +127,7 @@ class PointRun:
 
         depth  the longest chain of roundings that an element's value goes through on the device
         """
-        if self.memory.comparison.are_right(instance, self.memory.results(place), self.memory.input):
+        if self.memory.comparison.are_right(instance, self.memory.results(place), self.memory.input_at(place)):
             return Judgement(None)
         return instance.judge(self.point, self.memory.fetched_results(place), depth)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point.checking import check_last_sample, check_point, check_second_input
+from kernelsweep.measure.point.checking import check_last_samples, check_point, check_second_input
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun
@@ -75,8 +75,12 @@ class Runner:
                 return outcome
             first = run.plan.launches[0]
             outcome.occupancy = self._platform.occupancy(first.function, first.threads, first.shared_bytes)
+            inputs = [self._instances.at(point)]
+            if check and self._has_second_input():
+                inputs.append(self._instances.at(point, True))
+            second = inputs[1] if inputs[1:] else None
             if self._sampling:
-                places = self._memory.prepare_places()
+                places = self._memory.prepare_places(point, run.plan, second)
                 samples, pairs = run.samples(places), None
                 if earlier and (before := self._earlier(run, earlier, check)):
                     pairs, outcome.before_binary = PairedSamples(run, before, places), earlier["binary_sha256"]
@@ -88,15 +92,10 @@ class Runner:
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
-                mistake = check and check_last_sample(
-                    run, self._instances.at(point), self._depth_of(run), samples.place
-                )
-                if mistake:
+                if check and (mistake := check_last_samples(run, inputs, self._depth_of(run), samples.places)):
                     return Outcome("wrong_result", mistake)
-            if check and self._has_second_input():
-                mistake = check_second_input(run, self._instances.at(point, True), self._depth_of(run))
-                if mistake:
-                    return Outcome("wrong_result", mistake)
+            if second and (mistake := check_second_input(run, second, self._depth_of(run))):
+                return Outcome("wrong_result", mistake)
             return outcome
         except MemoryError as error:
             self.free_memory()

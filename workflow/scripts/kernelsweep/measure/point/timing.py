@@ -47,7 +47,7 @@ def take_samples(
     rule = PairRule(margin)
     sampled = sample(time_samples, sampling, pause, has_enough=lambda: not pairs or rule.is_met(logs))
     if pairs:
-        run.platform.time(timed, 1)  # Its results are checked; those of the last pair may be the earlier version's.
+        run.platform.time(timed, 2)  # Their results are checked; those of pairs may be the earlier version's.
     return Visit(
         **asdict(sampled),
         before=before,

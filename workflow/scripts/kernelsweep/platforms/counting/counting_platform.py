@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,15 @@ from kernelsweep.platforms.counting.library import MOST_MISTAKES, CountingLibrar
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
 from kernelsweep.platforms.counting.quantities import Counts, metrics
+from kernelsweep.platforms.emulated_library import as_bytes
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Memory, MemoryMistake, Size
 
 # The GPU's alignment of allocations, so that a request touches the same sectors.
 _ALIGNMENT = 256
 
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 # A buffer that no kernel is given: an access to it went astray.
 _UNNAMED = ("that is no kernel's", np.dtype(np.uint8))
@@ -43,9 +46,18 @@ class CountingUnit:
         return Lines(self._content)
 
     @cached_property
+    def _start(self) -> int:
+        return self.library.start_of(self.lines.function("emulator_entry_kernel"))
+
+    @cached_property
+    def variables(self) -> list[tuple[Bytes, Bytes]]:
+        """The variables in global and constant memory, and what they held when this was asked first."""
+        found = [as_bytes(self._start + place, size) for place, size in self.lines.variables]
+        return [(variable, variable.copy()) for variable in found]
+
+    @cached_property
     def _shared(self) -> list[list[Variable]]:
-        export = self.lines.function("emulator_entry_kernel")
-        kernels = [self.library.kernel_address(entry, export) for entry in range(len(self.library.entries))]
+        kernels = [self.library.kernel_address(entry) - self._start for entry in range(len(self.library.entries))]
         return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
 
     def shared_arrays(self, entry: int) -> list[Variable]:
@@ -82,6 +94,7 @@ class CountingPlatform(EmulatorPlatform):
         self._used: list[CountingUnit] = []  # since watch()
         self._checks = False
         self._filling: int | None = None
+        self._constants: set[int] = set()  # the addresses of variables that the host has set
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         before = len(self._units)
@@ -174,6 +187,23 @@ class CountingPlatform(EmulatorPlatform):
         super().fill(memory, size, word if self._filling is None else self._filling * 0x01010101)
         self._mark(memory, 0, size, False)
 
+    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
+        return [partial(np.copyto, variable, initial) for variable, initial in self._variables_of(variants)]
+
+    def leaves_state(self, variants: Iterable[str]) -> bool:
+        return any(not np.array_equal(variable, initial) for variable, initial in self._variables_of(variants))
+
+    def _variables_of(self, variants: Iterable[str]) -> list[tuple[Bytes, Bytes]]:
+        """The variables in global memory that a launch may change."""
+        units = {self._entries[variant][0] for variant in variants}
+        found = [pair for unit in sorted(units) for pair in self._units[unit].variables]
+        return [pair for pair in found if pair[0].ctypes.data not in self._constants]
+
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+        super().set_constant(variant, name, values)
+        unit, _ = self._entries[variant]
+        self._constants.add(self._units[unit].library.variable(name).ctypes.data)
+
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
     ) -> None:
@@ -182,7 +212,7 @@ class CountingPlatform(EmulatorPlatform):
         unit = self._units[number]
         if unit not in self._used:
             self._use(unit)
-        self.shared = unit.shared_arrays(entry)
+        self.shared, _ = unit.shared_arrays(entry), unit.variables
         arrays = [(array.offset, array.size) for array in self.shared if array.size]
         unit.library.set_shared(arrays, unit.lines.guards)
         for parameter, argument in enumerate(arguments):

@@ -131,12 +131,16 @@ class CountingLibrary(EmulatedLibrary):
         self.red_zone: int = self._library.emulator_red_zone()
         self._trace_capacity = 0
 
-    def kernel_address(self, entry: int, export: int) -> int:
-        """The address of an entry's kernel from the library's start; `export` is the one of emulator_entry_kernel."""
+    def start_of(self, export: int) -> int:
+        """Where the library starts in memory; `export` is the address of emulator_entry_kernel from there."""
         in_memory = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value
         assert in_memory is not None
+        return in_memory - export
+
+    def kernel_address(self, entry: int) -> int:
+        """The address of an entry's kernel in memory."""
         kernel: int = self._library.emulator_entry_kernel(entry)
-        return kernel - in_memory + export
+        return kernel
 
     def register(self, address: int, size: int) -> int:
         """Register a device buffer as uninitialised; returns its number. `red_zone` bytes on each side must be unused.

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
+from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 # The symbol of dynamic shared memory. Each `extern __shared__` array of the source has another symbol for it.
 _DYNAMIC_SHARED = "emulator_dynamic_shared"
+
+# The names of variables that are the emulator's or the linker's.
+_NO_KERNELS = re.compile(r"__|completed\.|_ZL7entries|.*8emulator")
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,11 @@ class Variable:
 
 
 class Lines:
-    """The symbols and line tables of a library, by its content; file names are as the compiler recorded them."""
+    """The symbols and line tables of a library, by its content; file names are as the compiler recorded them.
+
+    guards     the offsets of g++'s marks that `__shared__` variables have been constructed
+    variables  the addresses and sizes of variables in global and constant memory
+    """
 
     def __init__(self, content: bytes) -> None:
         self._elf = ELFFile(BytesIO(content))
@@ -34,7 +43,10 @@ class Lines:
         assert isinstance(table, SymbolTableSection)
         self._arrays: dict[str, Variable] = {}
         self._functions: dict[str, int] = {}
-        self.guards: list[int] = []  # the offsets of g++'s marks that variables have been constructed
+        self.guards: list[int] = []
+        self.variables: list[tuple[int, int]] = []
+        sections = enumerate(self._elf.iter_sections())
+        writable = {number for number, section in sections if section["sh_flags"] & SH_FLAGS.SHF_WRITE}
         for symbol in table.iter_symbols():
             kind, value = symbol["st_info"]["type"], symbol["st_value"]
             if kind == "STT_TLS" and symbol.name.startswith("_ZGV"):
@@ -44,6 +56,8 @@ class Lines:
                 self._arrays[symbol.name] = Variable(name, value, symbol["st_size"])
             elif kind == "STT_FUNC":
                 self._functions[symbol.name] = value
+            elif kind == "STT_OBJECT" and symbol["st_shndx"] in writable and not _NO_KERNELS.match(symbol.name):
+                self.variables.append((value, symbol["st_size"]))
 
     @cached_property
     def _table(self) -> tuple[list[int], list[tuple[int, str, int]]]:
