@@ -51,13 +51,6 @@ for study in PROJECT.studies:
             targets.study(PROJECT, study),
 
 
-# Everything that `all` makes, packed into one file a platform. The same tables and figures can be drawn from it on any
-# machine.
-rule archive:
-    input:
-        targets.archive(PROJECT),
-
-
 # A C++ header of constants for each of the run's studies: its best configurations. It needs times, from a GPU or from a
 # recording. Not part of `all`.
 rule header:

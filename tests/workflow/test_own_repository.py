@@ -14,13 +14,13 @@ from workflow_runs import edit, snakemake
 
 # The commands of the README's table, besides the study by its name; and what others use of results.
 NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
-COMMANDS = [*NAMED[1:], "archive", "t4", "header"]
+COMMANDS = [*NAMED[1:], "t4", "header"]
 NEED_A_GPU = {"history", "profile", "sanitize", "t4", "header"}
 
 
 @pytest.mark.parametrize("platform", ["emulator", pytest.param("gpu", marks=pytest.mark.gpu)])
 def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: Path, platform: str) -> None:
-    assert set(COMMANDS) == {*NEED_A_GPU, "compare", "count", "archive"}
+    assert set(COMMANDS) == {*NEED_A_GPU, "compare", "count"}
     own = tmp_path / "own"
     shutil.copytree(ROOT / "examples/own-repository", own, ignore=shutil.ignore_patterns("results", ".snakemake"))
     edit(own / "Snakefile", "../../Snakefile", str(ROOT / "Snakefile"))

@@ -1,39 +1,10 @@
-# Outputs to pass on to others: an archive of a platform's results, C++ headers, and the T4 format.
-
-from kernelsweep.share.archive import content_hash, project_files
+# Outputs to pass on to others: C++ headers, and the T4 format.
 
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    archive_results,
     export_constants,
     export_t4,
-
-
-# All of a platform's results in one file.
-rule archive_results:
-    input:
-        end=path("end", scope="{platform}"),
-        environment=path("environment"),
-    output:
-        path("archive"),
-    log:
-        log("archive_results"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        configuration=config,
-        project=lambda wildcards: content_hash(Path.cwd(), project_files(Path.cwd(), wildcards.platform)),
-        code=code_of("share/archive_results.py"),
-    script:
-        "../scripts/share/archive_results.py"
-
-
-# Tables, figures and judgements of every platform with measurements. An archive's README tells its reader to type this;
-# there no other rule is allowed, so nothing is measured.
-rule redraw:
-    input:
-        for_job(targets.redraw),
 
 
 # The fastest configurations of a study, as constants for programs that use its kernels.

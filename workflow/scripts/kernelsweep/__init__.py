@@ -12,7 +12,7 @@ drawing      what all figures share
 observe      count, profile and check kernels without timing them
 judge        claims, best configurations, comparisons of sweeps, the history of kernels
 publish      tables, figures, summary and report page
-share        recordings, archives, C++ headers
+share        recordings, T4, C++ headers
 project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.

@@ -62,7 +62,6 @@ PATHS = {
     "figure": "{platform}/studies/{study}/figures/{file}",
     "accesses": "emulator/studies/{study}/accesses/{name}.svg",
     # Outputs to pass on to others.
-    "archive": "archive/{platform}.tar.gz",
     "constants": "{platform}/best/{study}.h",
     "t4": "{platform}/t4/{study}",
 }

@@ -5,8 +5,6 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
@@ -14,7 +12,7 @@ from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import inputs
-from kernelsweep.project.files import RESULTS, parts_of, path, scope_of
+from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.settings import Config
@@ -143,11 +141,6 @@ def sanitize(project: Project) -> list[str]:
     return [mark.format(platform=platform) for platform in platforms for mark in marks]
 
 
-def archive(project: Project) -> list[str]:
-    """Every platform's results in a file."""
-    return [path("archive", platform=platform) for platform in project.platforms]
-
-
 def header(project: Project) -> list[str]:
     """The C++ header of each study's best configurations, on the platforms with times."""
     return _of_studies(project, "header", "constants")
@@ -174,16 +167,4 @@ def _of_studies(project: Project, target: str, file: str) -> list[str]:
         for platform in _timed(project, target)
         for name in studies
         if project.can_have(platform, name)
-    ]
-
-
-def redraw(project: Project) -> list[str]:
-    """Tables, figures and judgements of every platform with measurements."""
-    folders = sorted([*Path(RESULTS).glob("*/"), *Path(RESULTS).glob("recording/*/")])
-    measured = [folder.relative_to(RESULTS).as_posix() for folder in folders]
-    return [
-        file
-        for platform in measured
-        if Path(path("measurements", platform=platform)).is_file()
-        for file in (*inputs.tables_and_figures(project, platform), *inputs.judgements(platform))
     ]
