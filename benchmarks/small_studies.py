@@ -101,20 +101,16 @@ def make_studies(folder: Path, count: int, largest: str, has_mistakes: bool) -> 
     return names
 
 
-def run(folder: Path, platform: str, cores: int) -> tuple[float, float, float, int, str]:
-    """Seconds until the first and the last point of `all` and until its end, its exit status, and its output."""
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "-s",
-        str(ROOT / "Snakefile"),
-        "-d",
-        str(folder),
-        "--cores",
-        str(cores),
-    ]
-    command += ["--quiet", "rules", "host", "--config", f"platform={platform}", "--", "all"]
+def run(
+    folder: Path, platform: str, cores: int, target: str = "all", *config: str
+) -> tuple[float, float, float, int, str]:
+    """Seconds until the first and the last point of a target and until its end, its exit status, and its output.
+
+    config  further settings, each as for --config
+    """
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "-d", str(folder)]
+    command += ["--cores", str(cores), "--quiet", "rules", "host"]
+    command += ["--config", f"platform={platform}", *config, "--", target]
     started, first, last, size = time.time(), 0.0, 0.0, 0
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)

@@ -1,24 +1,10 @@
-"""The comparisons with other tools: the same points and machine code on both sides, and verdicts by the goals."""
+"""The comparisons with other tools: verdicts by the goals."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import compare_edits
-import compare_kernel_tuner
 import compare_nvbench
 import pytest
-from checkout import ROOT
-from elftools.elf.elffile import ELFFile
-from support import own_sweep
-
-from kernelsweep.build.nvcc import compile_cubin
-from kernelsweep.sweep.points import units
-
-
-def machine_code(cubin: Path) -> list[bytes]:
-    with cubin.open("rb") as file:
-        return [section.data() for section in ELFFile(file).iter_sections() if section.name.startswith(".text.")]
 
 
 @pytest.mark.parametrize(("nvbench_us", "ours_us", "within"), [
@@ -41,43 +27,6 @@ def test_nvbench_verdict_needs_a_judged_point() -> None:
     assert not compare_nvbench.verdict([short])[1], "nothing was compared"
     sentence, met = compare_nvbench.verdict([short, right, wrong])
     assert not met and "1 of 2" in sentence
-
-
-# Seconds until the best configuration is found
-
-
-@pytest.mark.nvcc
-@pytest.mark.parametrize("name", compare_kernel_tuner.CASES)
-def test_kernel_tuner_tunes_the_same_machine_code(name: str, tmp_path: Path) -> None:
-    one = compare_kernel_tuner.tuned(name, "sm_90")
-    tuner = compare_kernel_tuner.tuner_of(one, [], {})
-    (values, key), *_ = tuner.configurations.items()
-    (planned,) = [each for each in one.planned if one.key(each.point) == key]
-    source = own_sweep.Source(one.kernel.path, [ROOT / "kernels/include"], ROOT / "workflow/emulator")
-    own_sweep.build(source, tmp_path / "ours.cubin", "sm_90", units(one.kernel, [planned.point]))
-    defined = "".join(
-        f"#define {word} {value}\n" for word, value in zip(tuner.call["tune_params"], values, strict=True)
-    )
-    (tmp_path / "tuner.cu").write_text(defined + tuner.call["kernel_source"])
-    fixed = ["-DRADIUS=4"] if name == "one_pass" else []
-    include = [one.kernel.path.parent, ROOT / "kernels/include"]
-    compile_cubin(tmp_path / "tuner.cu", tmp_path / "tuner.cubin", "sm_90", include, fixed)
-    assert machine_code(tmp_path / "tuner.cubin") == machine_code(tmp_path / "ours.cubin")
-
-
-def test_the_document_has_the_tables_of_the_run_that_is_kept(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")
-    monkeypatch.chdir(ROOT)
-    kept = "resources/tuning/nvidia-h200.json.gz"
-    monkeypatch.setattr("sys.argv", ["compare_kernel_tuner.py", "--from", kept, "--repetitions", "1"])
-    assert compare_kernel_tuner.main() == 0
-    document = (ROOT / "docs/measured/tuning.md").read_text()
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("| here", "| Kernel Tuner"))]
-    assert len(lines) == 2 * (4 + len(compare_kernel_tuner.STRATEGIES))
-    # Other releases of Optuna propose other configurations.
-    assert not [line for line in lines if line not in document and not line.startswith("| here, search |")]
 
 
 def edits(ratio: float, kernel: str, verdict: str, count: int = 100) -> list[dict[str, str]]:
