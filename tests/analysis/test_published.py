@@ -14,13 +14,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.sweep.settings import PublishedSettings
 
 RESOURCES = ROOT / "resources/published"
-STEPWISE: dict[str, Any] = {
-    "file": "stepwise_amd.csv",
-    "device": "an AMD GPU",
-    "label": "published",
-    "compare": "ratios",
-    "where": {},
-}
+STEPWISE: dict[str, Any] = {"file": "steps.csv", "label": "published", "where": {}}
 EXCHANGES: dict[str, Any] = {"file": "warp_shuffle_exchanges.csv", "label": "published", "where": {}}
 
 
@@ -38,11 +32,11 @@ def test_an_ambiguous_or_empty_selection_of_published_rows_is_refused() -> None:
         loaded(spec | {"file": "absent.csv"}, RESOURCES)
 
 
-def test_a_file_without_unroll_factors_has_one_time_for_each_kernel() -> None:
-    published = loaded(STEPWISE, RESOURCES)
-    assert published is not None
-    assert published.compare == "ratios"
-    assert len(published.times_us) == 8
+def test_a_file_without_unroll_factors_has_one_time_for_each_kernel(tmp_path: Path) -> None:
+    rows = "a,modulo_baseline,time,ns,1322721\na,modulo_baseline,branch,,25\na,first_add_on_load,time,ns,948001\n"
+    (tmp_path / "steps.csv").write_text(f"source,kernel,metric,unit,value\n{rows}")
+    published = loaded(STEPWISE, tmp_path)
+    assert published is not None and len(published.times_us) == 2
     assert published.time_us("first_add_on_load", 2) == published.time_us("first_add_on_load", 4) == 948.001
     # Where a file has factors, another factor's time is not the kernel's.
     published = loaded(UNROLLING["published"], RESOURCES)
@@ -60,22 +54,3 @@ def test_a_file_of_the_wrong_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "twice.csv").write_text(twice)
     with pytest.raises(UserError, match=r"several values of rotate offset=2"):
         loaded(EXCHANGES | {"file": "twice.csv"}, tmp_path, of_outputs=True)
-
-
-def test_the_cpus_time_may_come_from_another_run() -> None:
-    # The article's table has none; its runs have one each.
-    spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_cpu": {"run": "complete"}}
-    published = loaded(spec, RESOURCES)
-    assert published is not None
-    assert published.time_us("cpu", None) == pytest.approx(21427.2)
-    assert published.time_us("neighbored", 1) == pytest.approx(555.2), "of the table, not of that run"
-
-
-def test_metrics_outside_the_table_are_read_beside_its_own() -> None:
-    # The article tells its barrier stalls in its text only.
-    spec = UNROLLING["published"] | {"where": {"run": "table"}, "where_metrics": {"run": "-"}}
-    published = loaded(spec, RESOURCES)
-    assert published is not None
-    assert published.metric("unrolled", 8, "global_load_efficiency") == 99.21
-    assert published.metric("unrolled", 8, "barrier_stall") == 17.2
-    assert published.metric("neighbored", 1, "barrier_stall") is None

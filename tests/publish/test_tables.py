@@ -71,7 +71,7 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "got 3 | expected 4", keep_time=True, **where)
     table = study_table(StudyData(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE)))
     step = table[(table["kernel"] == "shuffle") & (table["unroll"] == 4)].iloc[0]
-    assert step[["time_us", "bandwidth_gbs", "speedup", "step_gain"]].isna().all()
+    assert step[["time_us", "bandwidth_gbs", "speedup"]].isna().all()
     assert (step["points_right"], step["points_run"], step["failures"]) == (158, 160, "2 wrong_result")
     text = markdown(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE))
     row = markdown_row(text, "`shuffle` <sup>1</sup>")
@@ -117,61 +117,6 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     # What is the same in all rows is a sentence, and no column.
     assert "All 270 points of these kernels' sweeps are right." in text and "right" not in markdown_row(text, "kernel")
     assert "`math.fsum`" in text and "Same bits:" in text
-
-
-STEPS = ("modulo_baseline", "strided_index", "first_add_on_load")
-STEPWISE = WARP_SHUFFLE | {
-    "title": "Stepwise: a float sum in shared memory",
-    "kernels": [{"name": kernel, "axes": {"unroll": [1, 4]}} for kernel in STEPS],
-    "steps": [{"kernel": kernel, "unroll": 4, "grid_size": None} for kernel in STEPS],
-    "published": {
-        "file": "stepwise_amd.csv",
-        "device": "an AMD GPU with wavefronts of 64",
-        "label": "published",
-        "compare": "ratios",
-        "where": {},
-    },
-}
-
-
-def stepwise_sweep() -> pandas.DataFrame:
-    rows = sweep(WARP_SHUFFLE, H200)
-    names = dict(zip(("global_memory", "shared_memory", "shuffle"), STEPS, strict=True))
-    return rows.assign(kernel=rows["kernel"].map(names))
-
-
-def test_times_of_another_kind_of_device_are_compared_by_ratios_alone() -> None:
-    figures = published(STEPWISE)
-    table = study_table(StudyData(STEPWISE, stepwise_sweep(), H200, figures))
-    times = table["time_us"]
-    # The publication has each kernel once, and no unroll factors.
-    assert list(table["published_time_us"].iloc[:3]) == [1322.721, 1215.2, 948.001]
-    assert pandas.isna(table["step_gain"].iloc[0]) and pandas.isna(table["published_step_gain"].iloc[0])
-    assert table["step_gain"].iloc[2] == times.iloc[1] / times.iloc[2]
-    assert table["published_step_gain"].iloc[2] == pytest.approx(1215.2 / 948.001)
-    # Rows that only the publication has are no steps of ours, so none is before another.
-    assert table["published_step_gain"].iloc[3:].isna().all()
-    text = markdown(STEPWISE, stepwise_sweep(), H200, figures)
-    header = markdown_row(text, "kernel")
-    assert "published (µs)" in header and "published: an AMD GPU with wavefronts of 64" in text
-    assert {"over the step before", "published (over the step before)"} < set(header)
-    assert "published (speedup)" not in header
-    assert "Only ratios between steps compare with an AMD GPU" in text
-    assert "over the step before" not in markdown(
-        WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200, published(WARP_SHUFFLE)
-    )
-
-
-def test_a_published_step_is_compared_with_the_published_one_before_and_ours_with_a_defined_one() -> None:
-    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
-    row = table[table["kernel"] == "completely_unrolled"].iloc[0]
-    times = table.set_index(["kernel", "unroll"])["time_us"]
-    assert row["step_gain"] == times["unrolled_warps", 8] / times["completely_unrolled", 8]
-    # The published step before is volatile, too.
-    published_row = table[table["kernel"] == "completely_unrolled_volatile"].iloc[0]
-    assert published_row["published_step_gain"] == pytest.approx(117.1 / 117.1)
-    volatile = [times[f"{step}_volatile", 8] for step in ("unrolled_warps", "completely_unrolled")]
-    assert published_row["step_gain"] == volatile[0] / volatile[1]
 
 
 # Exchanges, of which the elements are shown that they left
@@ -240,40 +185,21 @@ def changed(data: StudyData, where: str, **columns: Any) -> StudyData:
     return replace(data, metrics=replace(data.metrics, rows=rows))
 
 
-def test_published_metrics_stand_beside_those_of_the_same_step() -> None:
+def test_metrics_stand_below_the_table_step_by_step() -> None:
     data = shipped_data("unrolling", H200["name"])
     cells = counters(data)
     assert cells["unroll"] == ["1", "1", "1", "2", "4", *["8"] * 7]
-    assert cells["global load efficiency (%)"][0] == "25.00 (25.02)"
-    assert cells["global load efficiency (%)"][6] == "99.98", "what is published is unrolled_warps_volatile"
+    assert cells["global load efficiency (%)"][0] == "25.00"
     table = study_table(data)
-    theirs = table["published_global_load_efficiency (%)"]
-    assert list(theirs.dropna()) == [25.02, 25.02, 96.15, 98.04, 98.68, 99.21, 99.43, 99.43, 99.43]
     assert table["global_load_efficiency (%)"][0] == 25.0
     assert not counters(replace(data, metrics=replace(data.metrics, rows=data.metrics.rows.iloc[:0])))
-
-
-def test_metrics_of_another_kind_of_device_are_compared_by_their_changes() -> None:
-    # As published: 37.38, 53.2, 48.38 active threads of 64; 45 bank conflicts, then none.
-    cells = counters(shipped_data("stepwise", H200["name"]))
-    ours = cells["executing threads"]
-    assert ours[0] == "467.0" and ours[1] == f"267.0 ({(400 / 2 + 67) / (400 + 67):.2f}×; 1.42×)"
-    # Steps of our own stand between the published ones, whose changes are from one published step to the next.
-    changes = [cell.partition("; ")[2] for cell in cells["branch (branches per warp)"]]
-    assert [change for change in changes if change not in ("", "–)")] == [
-        "0.83×)",
-        "0.95×)",
-        "1.00×)",
-        "0.28×)",
-        "0.57×)",
-    ]
 
 
 def test_a_counter_without_a_value_has_a_footnote_that_says_why() -> None:
     data = changed(
         shipped_data("unrolling", H200["name"]), "kernel == 'interleaved'", value=float("nan"), message="Ask."
     )
-    assert counters(data)["global load efficiency (%)"][2] == "– (96.15)"
+    assert counters(data)["global load efficiency (%)"][2] == "–"
     assert re.search(r"<sup>1</sup> global load efficiency, .*: Ask\.", as_markdown(text_of(data)))
     data = replace(data, measurements=data.measurements.assign(binary_sha256="new"))
     found = step_metrics(changed(data, "kernel == 'unrolled'", binary_sha256="old"))

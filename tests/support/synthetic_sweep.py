@@ -88,7 +88,6 @@ UNROLLING = made(
             "file": "unrolling_loops.csv",
             "device": "NVIDIA GeForce RTX 3080",
             "label": "published",
-            "compare": "times",
             "where": {"run": "table"},
         },
     }
@@ -115,7 +114,6 @@ WARP_SHUFFLE = made(
             "file": "warp_shuffle.csv",
             "device": "NVIDIA GeForce RTX 3080",
             "label": "published",
-            "compare": "times",
             "where": {},
         },
     }

@@ -24,7 +24,7 @@ LEAST_SHARE = 0.02
 # The values of the column source, for readers.
 SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
 
-_COLUMNS = ("step", "kernel", "unroll", "metric", "unit", "value", "source", "message", "published")
+_COLUMNS = ("step", "kernel", "unroll", "metric", "unit", "value", "source", "message")
 
 
 def step_metrics(data: StudyData) -> pandas.DataFrame:
@@ -33,7 +33,7 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
     A step is one of the study's `steps` at the reference point, or without them a kernel at its profiled point.
 
     Columns: step (its number from 0), kernel, unroll, metric, unit, value (NaN without one), source, message (why
-    there is no value), published (NaN without one). A value of another build than the one that was timed is replaced
+    there is no value). A value of another build than the one that was timed is replaced
     by a message. Empty if the study was not profiled.
     """
     found = []
@@ -53,11 +53,10 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
                     "value": float("nan") if stale else row["value"],
                     "source": row["source"],
                     "message": ANOTHER_BUILD if stale else row["message"],
-                    "published": data.published.metric(kernel, unroll, str(name)) if data.published else None,
                 }
             )
     table = pandas.DataFrame(found, columns=list(_COLUMNS))
-    return table.astype({"value": "float64", "published": "float64"})
+    return table.astype({"value": "float64"})
 
 
 def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]:
@@ -79,9 +78,9 @@ def shown_metrics(data: StudyData, found: pandas.DataFrame) -> list[str]:
     return [name for name in data.settings.metrics if name in collected]
 
 
-def by_step(found: pandas.DataFrame, metric: str, column: str, steps: int) -> pandas.Series[float]:
-    """One metric's `column`, value or published, for each of the ladder's steps."""
-    return found[found["metric"] == metric].set_index("step")[column].reindex(range(steps)).astype("float64")
+def by_step(found: pandas.DataFrame, metric: str, steps: int) -> pandas.Series[float]:
+    """One metric's value for each of the ladder's steps."""
+    return found[found["metric"] == metric].set_index("step")["value"].reindex(range(steps)).astype("float64")
 
 
 def unit_of(found: pandas.DataFrame, metric: str) -> str:

@@ -516,16 +516,8 @@ class PublishedSettings(SettingsRecord):
     """The device that the figures were measured on."""
     label: Text = "published"
     """The source's name in tables and figures."""
-    compare: Literal["times", "ratios"] = "times"
-    """The comparison. times if the source's device is of the same kind; ratios if only the ratios between steps mean
-    something, as for another maker's GPU."""
     where: Table[str, str | Number] = {}
     """The file's rows to take, by a column's value."""
-    where_cpu: Table[str, str | Number] | None = None
-    """The file's rows with the time of the host's processor (the kernel cpu), if the rows of where have none; otherwise
-    null."""
-    where_metrics: Table[str, str | Number] | None = None
-    """Further rows of the file with hardware metrics, besides the rows of where; null if there are none."""
 
 
 FigureEntry = (

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.places import kernel_axes
-from kernelsweep.analysis.published import CPU
 from kernelsweep.analysis.reference import undefined_kernels, unproven_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
@@ -58,9 +57,7 @@ DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup", "published
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """Two panels with one row for each step: time and speedup, logarithmic.
 
-    Steps without a time say why in its place. On a platform without times only the published ones are drawn. Published
-    times of another kind of device are not drawn, their speedups are. The host's times are left to the table: a
-    hundred times as long, they would push the steps together.
+    Steps without a time say why in its place. On a platform without times only the published ones are drawn.
     """
     table = _rows(data)
     frame = Frame(width, FIGURE.heading(data.title), _message(data, table), _caption(data, table))
@@ -90,11 +87,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 def _rows(data: StudyData) -> pandas.DataFrame:
     """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
     table = study_table(data)
-    table = table[table["kernel"] != CPU]
     table = table.assign(**{column: float("nan") for column in DRAWN_COLUMNS if column not in table})
     table = table.assign(label=_labels(data, table))
-    if data.published is not None and data.published.only_ratios:
-        table = table[table["status"] != PUBLISHED_ONLY].assign(published_time_us=float("nan"))
     return table
 
 
@@ -131,8 +125,7 @@ def _handles(data: StudyData, table: pandas.DataFrame) -> list[Line2D]:
     handles = [dot_handle(f"measured: {data.device['name']}", *MEASURED_LOOK)] * int(table["time_us"].notna().any())
     published = data.published
     if published is not None:
-        label = f"{published.label}: {published.device}{', speedups alone' if published.only_ratios else ''}"
-        handles.append(dot_handle(label, *PUBLISHED_LOOK, is_open=True))
+        handles.append(dot_handle(f"{published.label}: {published.device}", *PUBLISHED_LOOK, is_open=True))
     return handles
 
 
@@ -179,8 +172,6 @@ def _caption(data: StudyData, table: pandas.DataFrame) -> str:
     published = data.published
     if published is not None:
         texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")
-        if published.only_ratios:
-            texts.append("Its times are not drawn: on another kind of device, only ratios can be compared.")
     if undefined_kernels(table):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

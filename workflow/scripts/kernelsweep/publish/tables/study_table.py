@@ -10,7 +10,6 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.places import at_place, kernel_axes, place_axes, shown_place
-from kernelsweep.analysis.published import steps_before
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, edited_kernels, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.analysis.steps import step_labels
@@ -39,12 +38,11 @@ TIME_COLUMNS = (
     "speedup",
     "speedup_low",
     "speedup_high",
-    "step_gain",
     "compared",
     "as_fast",
 )
 OUTPUT_COLUMNS = ("output", "published_output", "same")
-PUBLISHED_COLUMNS = ("published_time_us", "published_speedup", "published_step_gain")
+PUBLISHED_COLUMNS = ("published_time_us", "published_speedup")
 _SWEEP_COLUMNS = (
     "largest_relative_error",
     "error_share_low",
@@ -143,10 +141,9 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       copy_fraction, ...         the bandwidth over that of each of the study's limits
       speedup, speedup_low, speedup_high
                                  the first step's time over this one's, with its 95% interval
-      step_gain                  the time of the step before over this one's: of steps_before()
       compared, as_fast          without `steps`: the number of the kernel's configurations with a time, and those that
                                  can't be told apart from the fastest
-      published_time_us, published_speedup, published_step_gain
+      published_time_us, published_speedup
                                  from the publication, against its own times
       output, published_output, same
                                  the elements that an exchange left, the published ones, and whether they are the same
@@ -161,7 +158,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                  over the whole sweep: right, attempted, skipped, and the statuses of the others
       proven                     what the proof of the kernel says
       flags, message             of the point
-      a column for each metric with its unit, and the same with `published_` in front where it is published
+      a column for each metric with its unit
     """
     rows = _outputs(data) if data.compares_outputs else [_row(one.kernel, one, data) for one in story_of(data)]
     if data.has_times and not data.compares_outputs:
@@ -292,7 +289,7 @@ def _outputs(data: StudyData) -> list[dict[str, Any]]:
 
 
 def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
-    """Fill in the columns of ratios: over the first step, over the step before, to limits, and the published ones."""
+    """Fill in the columns of ratios: over the first step, to limits, and the published ones."""
     undefined = undefined_kernels(data.measurements)
     unrolls = table["unroll"] if "unroll" in table else [None] * len(table)
     factors = [None if pandas.isna(unroll) else int(unroll) for unroll in unrolls]
@@ -300,11 +297,8 @@ def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
     if data.published is not None:
         published = [data.published.time_us(*step) for step in steps]
         table["published_time_us"] = pandas.Series(published, dtype="float64")
-    before = steps_before(steps[: (table["kind"] == KERNEL_ROW).sum()], data.published, undefined)
     for prefix, left_out in (("", undefined), ("published_", set[str]())):
         times = table[f"{prefix}time_us"]
-        gains = [math.nan if place is None else times[place] / times[row] for row, place in enumerate(before)]
-        table[f"{prefix}step_gain"] = pandas.Series(gains, dtype="float64")
         has_first = table["kernel"].iloc[0] not in left_out
         table[f"{prefix}speedup"] = times.iloc[0] / times if has_first else math.nan
     rows = table.to_dict("records")
@@ -322,12 +316,10 @@ def _gain(row: Mapping[Any, Any], first: Mapping[Any, Any]) -> Interval:
 
 
 def _with_metrics(table: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
-    """The table with a column for each of the study's metrics, and for its published values."""
+    """The table with a column for each of the study's metrics."""
     found, steps = step_metrics(data), len(data.steps)
     columns = {}
     for name in shown_metrics(data, found):
         header = f"{name} ({unit_of(found, name)})"
-        columns[header] = by_step(found, name, "value", steps)
-        if found.loc[found["metric"] == name, "published"].notna().any():
-            columns[f"published_{header}"] = by_step(found, name, "published", steps)
+        columns[header] = by_step(found, name, steps)
     return table.assign(**{header: values.reindex(range(len(table))) for header, values in columns.items()})

@@ -10,8 +10,7 @@ import pandas
 
 from kernelsweep.analysis.objective import arithmetic_kinds, quantity_of_row
 from kernelsweep.analysis.places import kernel_axes, shown_place, varied
-from kernelsweep.analysis.published import steps_before
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, undefined_kernels
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
@@ -58,8 +57,6 @@ _MOST_TIES = 2
 _MEANINGS = {
     "time": "Time: median over the samples of all launches, with the confidence interval of that median.",
     "speedup": "Speedup: the first row's time over this one's.",
-    "over the step": "Over the step before (of a published step, the published one before): that step's time over this"
-    " one's.",
     "as fast": "As fast: configurations whose time's ratio to it has a 95% interval with 1 in it, by the values that"
     " differ.",
     "of peak": "Of peak: of the device's memory, or of the arithmetic where that is nearer.",
@@ -119,18 +116,15 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
         yield Column("time (µs)", _times(table))
         yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
         yield Column("speedup", _ratios(table["speedup"]))
-        if data.published is not None and data.published.only_ratios:
-            yield Column("over the step before", _ratios(table["step_gain"]))
         yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
         yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
         for limit in data.settings.limits:
             yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
         yield Column("GFLOP/s", numbers(table["gflops"], 0))
     if "published_time_us" in table and data.published is not None:
-        label, only_ratios = data.published.label, data.published.only_ratios
+        label = data.published.label
         yield Column(f"{label} (µs)", [four_digits(time) for time in table["published_time_us"]])
-        column, header = ("step_gain", "over the step before") if only_ratios else ("speedup", "speedup")
-        yield Column(f"{label} ({header})", _ratios(table[f"published_{column}"]))
+        yield Column(f"{label} (speedup)", _ratios(table["published_speedup"]))
     if "as_fast" in table:
         more = [text.split("; ") for text in table["as_fast"]]
         yield Column("as fast", ["; ".join(_shortened(ties)) or EMPTY for ties in more], right=False)
@@ -215,8 +209,6 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
         texts += (
             [f"Limits, measured in the same run: {', '.join(map(limit_text, limits))}."] if "time_us" in table else []
         )
-    if data.published is not None and data.published.only_ratios:
-        texts.append(f"Only ratios between steps compare with {data.published.device}, another kind of device.")
     of_kernels = table.drop_duplicates("kernel")
     if "right" not in heads:
         texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
@@ -245,15 +237,12 @@ def _counters(data: StudyData) -> TableText | None:
         return None
     told = found[found["metric"].isin(shown)]
     who = sources(told, data.device)
-    columns = [_counter(found, name, len(steps), data) for name in shown]
+    columns = [_counter(found, name, len(steps)) for name in shown]
     if any(step.unroll != 1 for step in steps):
         columns.insert(0, Column("unroll", [str(step.unroll) for step in steps]))
-    definitions, published = data.metrics.definitions, data.published
+    definitions = data.metrics.definitions
     texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in shown]
     texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
-    if published is not None and published.metrics:
-        told_as = "the value over the step before's, and the same" if published.only_ratios else "the value"
-        texts.append(f"In brackets: {told_as}, {published.label}: {published.device}.")
     marks, notes = _numbered([_messages(told, number) for number in range(len(steps))])
     return TableText(
         title="What the kernels do to memory" if set(told["source"]) == {COUNTED} else "Hardware counters",
@@ -267,25 +256,10 @@ def _counters(data: StudyData) -> TableText | None:
     )
 
 
-def _counter(found: pandas.DataFrame, name: str, steps: int, data: StudyData) -> Column:
-    """A metric's column; in brackets its published values, or where only ratios compare, both changes."""
-    ours, unit = by_step(found, name, "value", steps), unit_of(found, name)
-    theirs = by_step(found, name, "published", steps)
-    cells, *brackets = [
-        numbers(values, 2 if unit == "%" else _four_digits_of_largest(values)) for values in (ours, theirs)
-    ]
-    if data.published is not None and data.published.only_ratios:
-        names = [(step.kernel, step.unroll) for step in data.steps]
-        before = steps_before(names, data.published, undefined_kernels(data.measurements))
-        places = [-1 if place is None else place for place in before]
-        changes = [
-            (values / values.reindex(places).to_numpy()).replace([math.inf], math.nan) for values in (ours, theirs)
-        ]
-        brackets = [_ratios(values) for values in changes]
-    if theirs.notna().any():
-        told = zip(cells, *brackets, strict=True)
-        cells = [cell if set(more) == {EMPTY} else f"{cell} ({'; '.join(more)})" for cell, *more in told]
-    return Column(heading(name, unit), cells)
+def _counter(found: pandas.DataFrame, name: str, steps: int) -> Column:
+    """A metric's column."""
+    values, unit = by_step(found, name, steps), unit_of(found, name)
+    return Column(heading(name, unit), numbers(values, 2 if unit == "%" else _four_digits_of_largest(values)))
 
 
 def _four_digits_of_largest(values: pandas.Series[float]) -> int:
