@@ -18,6 +18,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of, find_best
 from kernelsweep.judge.best.report import best_text
+from kernelsweep.judge.best.use import Use, find_uses
 from kernelsweep.project.project import load_study
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
@@ -30,7 +31,7 @@ def find(rows: pandas.DataFrame, device: dict[str, Any] = H200, gridded: tuple[s
 
 def lines_of(found: list[Best], *of: Any) -> str:
     """The page, without the spaces that line its columns up."""
-    return re.sub(r" +", " ", best_text(found, *of))
+    return re.sub(r" +", " ", best_text(found, [], *of))
 
 
 def one(found: list[Best], kernel: str, array_size: int = SIZE, cache: str = "cold") -> Best:
@@ -64,7 +65,7 @@ def test_the_fastest_and_what_it_can_not_be_told_apart_from() -> None:
 def test_the_grid_is_named_where_it_is_the_sweeps_choice() -> None:
     best = one(find(sweep(UNROLLING, H200), gridded=("unrolled",)), "unrolled")
     assert best.fastest.parameters["grid_size"] == SIZE // (512 * 16)
-    assert "512 × 16 in 2,048 blocks" in best_text([best], {"unrolling": UNROLLING}, H200)
+    assert "512 × 16 in 2,048 blocks" in best_text([best], [], {"unrolling": UNROLLING}, H200)
 
 
 def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
@@ -80,6 +81,41 @@ def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
     found = [best("naive", "float32", 30.0), best("vectors", "float32", 20.0), best("tensor_cores", "tf32", 10.0)]
     fastest = fastest_of(found)
     assert fastest is not None and (fastest.kernel, fastest.compared) == ("vectors", 2)
+
+
+def uses(rows: pandas.DataFrame) -> list[Use]:
+    found = find_uses("unrolling", StudyData(UNROLLING, rows, H200), ())
+    return [use for use in found if use.kind["cache"] == "cold"]
+
+
+def test_what_to_use_loses_least_at_any_size_and_where_that_is_much_each_size_has_its_own() -> None:
+    rows = sweep(UNROLLING, H200)
+    rows = rows[rows["kernel"].isin(["neighbored", "unrolled"])]
+    sizes = sorted(rows["array_size"].unique())
+    for place, size in enumerate(sizes):
+        is_small = place < 2
+        rows = with_time(rows, 50.0, array_size=size)
+        # Good at small sizes, good at large ones, and near the fastest at all but a tie.
+        rows = with_time(rows, 10.0 if is_small else 14.0, kernel="unrolled", block_size=64, unroll=4, array_size=size)
+        rows = with_time(rows, 14.0 if is_small else 10.0, kernel="unrolled", block_size=512, unroll=4, array_size=size)
+        rows = with_time(rows, 10.6 if is_small else 10.1, kernel="unrolled", block_size=256, unroll=4, array_size=size)
+    everywhere, small, large = uses(rows)
+    assert [one.configuration.parameters["block_size"] for one in (everywhere, small, large)] == [256, 64, 512]
+    assert everywhere.everywhere and everywhere.worst == pytest.approx(0.06)
+    assert everywhere.mean == pytest.approx((2 * 0.06 + (len(sizes) - 2) * 0.01) / len(sizes))
+    assert [size["array_size"] for size in small.sizes + large.sizes] == sizes and small.worst == large.worst == 0
+    assert (everywhere.beside, everywhere.gain) == ("neighbored", pytest.approx(50 / 10.1))
+    # Where one is within 2% everywhere, or ties, nothing else is named.
+    rows = with_time(rows, 10.19, kernel="unrolled", block_size=256, unroll=4, array_size=sizes[0])
+    rows = with_time(rows, 10.05, kernel="unrolled", block_size=256, unroll=4, array_size=sizes[1])
+    (one,) = uses(rows)
+    assert one.configuration.parameters["block_size"] == 256 and one.worst == pytest.approx(0.019)
+    text = lines_of([], {"unrolling": UNROLLING}, H200)
+    assert "Use **" not in text
+    text = best_text(find(rows), [one], {"unrolling": UNROLLING}, H200)
+    assert f"- Use **`unrolled` 256 × 4**: at most 1.9% from the fastest at all {len(sizes)} sizes, " in text
+    # Undefined behaviour, and what failed, is never to be used.
+    assert uses(fail(rows, "wrong_result", "0", kernel="unrolled", block_size=256)) != [one]
 
 
 def test_a_failed_configuration_is_never_the_best() -> None:
@@ -100,8 +136,7 @@ def test_a_reader_sees_the_fastest_of_each_size_and_of_each_kernel_with_ties_in_
     by_size = [line.split(" | ") for line in text.splitlines() if line.startswith("| 2")]
     assert len(by_size) == rows["array_size"].nunique() <= 8, "cold ones alone"
     # Undefined behaviour is never the fastest.
-    assert by_size[-1][1:4] == ["`completely_unrolled`", "128 × 8", "20.00"]
-    assert by_size[-1][-1] == "256 × 8, 512 × 8 and unrolled 64 × 4 |"
+    assert by_size[-1][1:4] == ["–", "–", "20.00"] and by_size[-1][-1].endswith(">4, of 2 kernels</abbr> |")
     by_kernel = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
     assert ["| `completely_unrolled`", "128 × 8", "20.00"] in [line[:3] for line in by_kernel]
     assert "256 × 8; 512 × 8 |" in [line[-1] for line in by_kernel]
@@ -111,12 +146,12 @@ def test_a_reader_sees_the_fastest_of_each_size_and_of_each_kernel_with_ties_in_
 def test_without_times_both_files_say_why() -> None:
     found = find(sweep(UNROLLING, EMULATOR), EMULATOR)
     assert found == []
-    document = json.loads(best_json(found, ["unrolling"], EMULATOR))
+    document = json.loads(best_json(found, [], ["unrolling"], EMULATOR))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     assert document["entries"] == []
     reason = "There are no times on this platform, so no configuration is the best."
     assert document["reason_for_none"] == reason
-    assert reason in best_text(found, {"unrolling": UNROLLING}, EMULATOR)
+    assert reason in best_text(found, [], {"unrolling": UNROLLING}, EMULATOR)
 
 
 @pytest.fixture(scope="module")
@@ -126,12 +161,12 @@ def recorded() -> dict[str, Any]:
     rows = load_measurements([folder / "measurements.csv.gz"])
     device = json.loads((folder / "environment.json").read_text())["device"]
     gridded = {"unrolling": (), "stepwise": ("cascaded", "warp_shuffle")}
-    found = []
+    found, uses = [], []
     for name, kernels in gridded.items():
-        found += find_best(
-            name, StudyData(load_study(name, ROOT).settings, rows[rows["study"] == name], device), kernels
-        )
-    document: dict[str, Any] = json.loads(best_json(found, list(gridded), device))
+        data = StudyData(load_study(name, ROOT).settings, rows[rows["study"] == name], device)
+        found += find_best(name, data, kernels)
+        uses += find_uses(name, data, kernels)
+    document: dict[str, Any] = json.loads(best_json(found, uses, list(gridded), device))
     return document
 
 

@@ -24,9 +24,10 @@ from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import WIDTHS
 from kernelsweep.errors import UserError
-from kernelsweep.judge.best.best_file import best_json, read_best
+from kernelsweep.judge.best.best_file import best_json, read_uses
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_text
+from kernelsweep.judge.best.use import find_uses
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.publish.answer import answer_text, answers
@@ -192,7 +193,7 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
         "At n=1024, cold cache, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs"
         in markdown
     )
-    assert "as fast: tile=2." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
+    assert "; 1 as fast." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
 
 
 def counted(here: Path, binary: str) -> Metrics:
@@ -254,17 +255,19 @@ def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> Non
 def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     data = made_up(here)
     found = find_best("product", data, ())
-    document = json.loads(best_json(found, ["product"], {**H200, "compute_capability": "9.0"}))
+    document = json.loads(
+        best_json(found, find_uses("product", data, ()), ["product"], {**H200, "compute_capability": "9.0"})
+    )
     schema = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(document)
     entry = document["entries"][3]
     assert (entry["kernel"], entry["problem"], entry["cache"]) == ("tiled", {"n": 1024}, "cold")
     assert entry["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"} and entry["bandwidth_gbs"] is None
     assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
-    text = re.sub(r" +", " ", best_text(found, {"product": data.settings}, H200))
+    text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
     assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
     (here / "best.json").write_text(json.dumps(document))
-    assert read_best(here / "best.json") == found
+    assert read_uses(here / "best.json") == find_uses("product", data, ())
 
 
 def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) -> None:
@@ -272,8 +275,8 @@ def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) 
     found = find_best("product", data, ())
     for search, says in (({"budget": 36, "at": {}}, True), (None, False)):
         studies = {"product": made(data.settings) | {"search": search}}
-        assert ("A search measured up to 36 configurations" in best_text(found, studies, H200)) == says
-        of_run = answers(studies, found, row_counts([]), {})
+        assert ("A search measured up to 36 configurations" in best_text(found, [], studies, H200)) == says
+        of_run = answers(studies, find_uses("product", data, ()), row_counts([]), {})
         assert ("that a search measured: product" in answer_text(of_run, studies, "", {}, {})) == says
 
 
@@ -297,7 +300,9 @@ def with_energies(root: Path) -> StudyData:
 def test_the_best_has_most_of_the_studys_objective(here: Path) -> None:
     data = with_energies(here)
     found = find_best("product", data, ())
-    document = json.loads(best_json(found, ["product"], {**H200, "compute_capability": "9.0"}))
+    document = json.loads(
+        best_json(found, find_uses("product", data, ()), ["product"], {**H200, "compute_capability": "9.0"})
+    )
     schema = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(document)
     entry = document["entries"][3]
@@ -307,9 +312,7 @@ def test_the_best_has_most_of_the_studys_objective(here: Path) -> None:
     assert entry["objective"]["value"] == pytest.approx(per_joule)
     assert [entry["objective"][end] for end in ("low", "high")] == pytest.approx([per_joule / 1.02, per_joule / 0.98])
     assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
-    (here / "best.json").write_text(json.dumps(document))
-    assert read_best(here / "best.json") == found
-    text = re.sub(r" +", " ", best_text(found, {"product": data.settings}, H200))
+    text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
     assert "Here, the best has the most per_joule." in text and "| per_joule 894.8 GFLOP/J | 48.00 |" in text
     assert "best of 36 configurations with a time: tiled block_x=64" in as_markdown(table_of(data)[1])
     for name, label in (("effect", "best per_joule at the value"), ("lines", "per joule (GFLOP/J)"), ("heatmap", "")):
@@ -399,9 +402,7 @@ def test_a_roofline_has_the_roofs_of_memory_and_of_the_works_arithmetic(
         "Theoretical peaks: memory 4,814 GB/s, 66,908 GFLOP/s of float32, 535,265 GFLOP/s of tf32." in text.explanation
     )
     # The answer's share is of the nearest peak, too: here, of tf32.
-    (answer,) = answers({"product": settings}, find_best("product", data, ()), row_counts([]), {})
-    assert answer.largest is not None
-    largest = answer.largest.configuration
+    largest = find_uses("product", data, ())[0].configuration
     assert largest.parameters["order"] == "rows" and largest.gflops is not None
     assert largest.peak_fraction == pytest.approx(largest.gflops / 535_265, rel=1e-4)
     older = replace(data, device={**h200, "compute_capability": "12.1"})

@@ -158,20 +158,30 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     assert len(names) == len(set(names))
 
 
-def fastest_at_largest_size(measurements: Path) -> dict[str, str]:
-    """The row with the shortest time of warp_shuffle's sums of the most int32 elements, with a cold cache."""
+def to_use(measurements: Path) -> tuple[float, dict[str, str]]:
+    """Of warp_shuffle's int32 sums with a cold cache: the least worst loss, and its row at the largest size."""
     wanted = {"study": "warp_shuffle", "dtype": "int32", "operation": "sum", "cache": "cold"}
+    times: dict[str, dict[tuple[str, ...], dict[str, str]]] = {}
     with measurements.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["time_us"] and wanted.items() <= row.items()]
-    return min(rows, key=lambda row: (-int(row["array_size"]), float(row["time_us"])))
+        for row in csv.DictReader(file):
+            if row["time_us"] and wanted.items() <= row.items() and not row["kernel"].startswith(("cpu_", "limit_")):
+                name = (row["kernel"], row["block_size"], row["unroll"])
+                times.setdefault(row["array_size"], {})[name] = row
+
+    def loss(name: tuple[str, ...]) -> float:
+        of_sizes = (min(float(row["time_us"]) for row in of.values()) for of in times.values())
+        return max(float(of[name]["time_us"]) / least for of, least in zip(times.values(), of_sizes, strict=True)) - 1
+
+    best = min(set.intersection(*map(set, times.values())), key=loss)
+    return loss(best), times[max(times, key=int)][best]
 
 
 def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(project: Path, page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    # The answer comes first: what is fastest at the largest size, how near to the peak, and whether all is right.
-    best = fastest_at_largest_size(project / RESULTS / "measurements.csv")
-    rate, share = f"{float(best['bandwidth_gbs']):,.0f} GB/s", f"{float(best['peak_fraction']):.1%}"
-    answer = [f"<code>{best['kernel']}</code>", rate, share, "✓ "]
+    # The answer comes first: what to use, what that loses, how near it is to the peak, and whether all is right.
+    loss, row = to_use(project / RESULTS / "measurements.csv")
+    use = f"<code>{row['kernel']}</code> {row['block_size']} × {row['unroll']}"
+    answer = [use, f"{loss:.1%}", f"{float(row['time_us']):,.2f} µs", f"{float(row['peak_fraction']):.1%}", "✓ "]
     summary = [*answer, "Every point that was run is right", "Points by study, and how well their times repeat"]
     order = [
         *summary,

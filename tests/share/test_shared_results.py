@@ -18,6 +18,7 @@ from kernelsweep.build import gcc
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best
+from kernelsweep.judge.best.use import find_uses
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, each_row, point_columns, write_rows
 from kernelsweep.share.best_constants import constants_header
@@ -57,7 +58,7 @@ def made_up(folder: Path, device: dict[str, Any] = H200) -> Path:
 
 def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path: Path) -> None:
     data = StudyData(axpy.settings, load_measurements([made_up(tmp_path)]), H200)
-    best = json.loads(best_json(find_best("axpy", data, ()), ["axpy"], H200))
+    best = json.loads(best_json(find_best("axpy", data, ()), find_uses("axpy", data, ()), ["axpy"], H200))
     (tmp_path / "axpy.h").write_text(constants_header(best, "axpy", axpy.settings.reference))
     program = tmp_path / "program"
     strict = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
@@ -72,20 +73,24 @@ def test_a_reductions_header_has_the_fastest_block_and_grid_of_each_size(tmp_pat
     study, recorded = load_study("staged", ROOT), ROOT / "resources/recordings/nvidia-h200/measurements.csv.gz"
     rows = load_measurements([recorded])
     data = StudyData(study.settings, rows[rows["study"] == "staged"], H200)
-    best = json.loads(best_json(find_best("staged", data, study.kernels), ["staged"], H200))
+    best = json.loads(
+        best_json(find_best("staged", data, study.kernels), find_uses("staged", data, study.kernels), ["staged"], H200)
+    )
     header = tmp_path / "staged.h"
     header.write_text(constants_header(best, "staged", study.settings.reference))
     asked = {"kernel": "staged_warp", "array_size": 2**24, "dtype": "float32", "operation": "sum", "cache": "cold"}
     (entry,) = (entry for entry in best["entries"] if asked.items() <= entry.items())
     place = "kernelsweep::staged::staged_warp::array_size_16777216_dtype_float32_operation_sum"
     checks = [f"static_assert({place}::{axis} == {entry[axis]});" for axis in ("block_size", "unroll", "grid_size")]
+    use = next(use for use in best["use"] if use["study"] == "staged" and use["kind"]["cache"] == "cold")
+    checks.append(f"static_assert(kernelsweep::staged::use_for_all_sizes::grid_size == {use['grid_size']});")
     program = tmp_path / "program.cpp"
     program.write_text("\n".join(['#include "staged.h"', *checks, "int main() {}"]))
     subprocess.run([*gcc.find(), "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", program], check=True)
 
 
 def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study) -> None:
-    best = json.loads(best_json([], ["axpy"], EMULATOR))
+    best = json.loads(best_json([], [], ["axpy"], EMULATOR))
     with pytest.raises(UserError, match=r"no best configuration of axpy.* There are no times on this platform"):
         constants_header(best, "axpy", axpy.settings.reference)
 

@@ -16,6 +16,7 @@ from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_text
+from kernelsweep.judge.best.use import find_uses
 from kernelsweep.judge.claims.claim import own_claims, published_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
@@ -40,7 +41,7 @@ with logged(snakemake.log[0]):
     published = [claim for path in inputs.claims for claim in published_claims(Path(path))]
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
-    judged, found, compared = [], [], {}
+    judged, found, uses, compared = [], [], [], {}
     for name, study in studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
         measurements = load_measurements(list(map(Path, params.measurements[name])), name, unproven=failed)
@@ -49,11 +50,12 @@ with logged(snakemake.log[0]):
         if study.compares == "times":
             compared[name] = study
             found += find_best(name, data, params.gridded[name])
+            uses += find_uses(name, data, params.gridded[name])
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study.title for name, study in studies.items()}
     Path(output.claims).write_text(claims_text(judged, titles, device, sources), encoding="utf-8")
-    Path(output.best_json).write_text(best_json(found, list(compared), device), encoding="utf-8")
-    Path(output.best).write_text(best_text(found, compared, device), encoding="utf-8")
+    Path(output.best_json).write_text(best_json(found, uses, list(compared), device), encoding="utf-8")
+    Path(output.best).write_text(best_text(found, uses, compared, device), encoding="utf-8")
 
     counted, planned = row_counts(rows_of(inputs.measurements)), [PlannedKernel(**entry) for entry in params.plan]
     shown_proofs = proofs if inputs.proofs else None

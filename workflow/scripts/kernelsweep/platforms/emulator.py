@@ -36,7 +36,7 @@ class EmulatorPlatform:
             "name": platform,
             "multiprocessors": MULTIPROCESSORS,
             "peak_bandwidth_gbs": None,
-            "provenance": "checked on the emulator, a CPU, whose times mean nothing and are not shown",
+            "provenance": "checked on the CPU emulator (no times)",
         }
 
     def __init__(self) -> None:

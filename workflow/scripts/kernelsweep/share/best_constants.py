@@ -1,4 +1,4 @@
-"""A header of constants: each kernel's fastest configuration, by problem size, for the program that uses the kernel.
+"""A header of constants: what to use, and each kernel's fastest configuration by problem size, for C++ programs.
 
 The constants can be template arguments, and sizes of blocks and grids, on the host and on the device. At the study's
 reference point they are macros, too, for kernels that are compiled with macros.
@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.judge.best.best_file import best_entries
-from kernelsweep.judge.best.find import Best
+from kernelsweep.judge.best.best_file import best_entries, best_uses
+from kernelsweep.judge.best.find import Best, Configuration
+from kernelsweep.judge.best.use import Use
 
 
 def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str, Any]) -> str:
@@ -39,6 +40,9 @@ def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str
         f"namespace kernelsweep::{_identifier(study)} {{",
         f"constexpr const char *device = {json.dumps(best['device']['name'])};",
     ]
+    for use in best_uses(best):
+        if use.study == study and use.kind.items() <= reference.items():
+            lines += ["", *_use(use)]
     for kernel in dict.fromkeys(entry.kernel for entry in entries):
         lines += ["", f"namespace {_identifier(kernel)} {{"]
         for entry in entries:
@@ -48,7 +52,7 @@ def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str
     lines += ["", f"}} // namespace kernelsweep::{_identifier(study)}"]
     at_reference = [entry for entry in entries if _problem(entry).items() <= reference.items()]
     for entry in at_reference:
-        for axis, value in _parameters(entry).items():
+        for axis, value in _parameters(entry.fastest).items():
             name = "_".join(_identifier(part) for part in (study, entry.kernel, axis)).upper()
             lines.append(f"#define {name} {value if isinstance(value, str) else json.dumps(value)}")
     return "\n".join(lines) + "\n"
@@ -59,13 +63,29 @@ def _of_size(entry: Best) -> list[str]:
     space = "_".join(f"{_identifier(axis)}_{_identifier(str(value))}" for axis, value in _problem(entry).items())
     ties = f", and {len(entry.ties)} more that can't be told apart from it" if entry.ties else ""
     marked = " CUDA does not define its result." if entry.undefined else ""
-    values = {**_problem(entry), **_parameters(entry)}
     return [
         f"// {entry.fastest.time_us:.2f} us: the fastest of {entry.compared} configurations{ties}.{marked}",
-        f"namespace {space or 'any_size'} {{",
-        *(f"constexpr {_type(value)} {_identifier(axis)} = {json.dumps(value)};" for axis, value in values.items()),
-        "}",
+        *_constants(space or "any_size", {**_problem(entry), **_parameters(entry.fastest)}),
     ]
+
+
+def _use(use: Use) -> list[str]:
+    """The constants of what to use for some sizes, in a namespace named after the smallest."""
+    space = "_".join(f"{_identifier(axis)}_{_identifier(str(value))}" for axis, value in use.sizes[0].items())
+    name = "use_for_all_sizes" if use.everywhere else f"use_from_{space}"
+    sizes = f"{len(use.sizes)} size" + ("s" if len(use.sizes) > 1 else "")
+    return [
+        f"// At most {use.worst:.1%} from the fastest of all kernels, at {sizes}.",
+        *_constants(name, {"kernel": use.kernel, **_parameters(use.configuration)}),
+    ]
+
+
+def _constants(space: str, values: Mapping[str, Any]) -> list[str]:
+    """A namespace of constants."""
+    constants = (
+        f"constexpr {_type(value)} {_identifier(axis)} = {json.dumps(value)};" for axis, value in values.items()
+    )
+    return [f"namespace {space} {{", *constants, "}"]
 
 
 def _problem(entry: Best) -> dict[str, Any]:
@@ -73,9 +93,9 @@ def _problem(entry: Best) -> dict[str, Any]:
     return {axis: value for axis, value in entry.point.items() if axis != "cache"}
 
 
-def _parameters(entry: Best) -> dict[str, Any]:
+def _parameters(one: Configuration) -> dict[str, Any]:
     """The configuration; without the grid size where that follows from the others."""
-    return {axis: value for axis, value in entry.fastest.parameters.items() if value is not None}
+    return {axis: value for axis, value in one.parameters.items() if value is not None}
 
 
 def _type(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.find import Best, Configuration, Objective
+from kernelsweep.judge.best.use import Use
 
 # The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
 SCHEMA_VERSION = 1
@@ -21,7 +22,7 @@ _CONFIGURATION_KEYS = ("block_size", "unroll", "grid_size")
 _POINT_KEYS = ("array_size", "dtype", "operation")
 
 
-def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str, Any]) -> str:
+def best_json(found: Sequence[Best], uses: Sequence[Use], studies: Sequence[str], device: Mapping[str, Any]) -> str:
     """The best configurations for programs, in the format of workflow/schemas/best.schema.json.
 
     studies  the names of the searched studies
@@ -43,6 +44,21 @@ def best_json(found: Sequence[Best], studies: Sequence[str], device: Mapping[str
         "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},
         "studies": list(studies),
         "reason_for_none": "" if entries else reason_for_none(studies, device),
+        "use": [
+            {
+                "study": use.study,
+                "kernel": use.kernel,
+                "kind": use.kind,
+                "sizes": use.sizes,
+                "all_sizes": use.everywhere,
+                "worst_loss": use.worst,
+                "mean_loss": use.mean,
+                **_entry(use.configuration),
+                "beside": use.beside,
+                "times_as_fast": use.gain,
+            }
+            for use in uses
+        ],
         "entries": entries,
     }
     return json.dumps(document, indent=1) + "\n"
@@ -73,9 +89,28 @@ def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
     return "No point of these studies has a time."
 
 
-def read_best(path: str | Path) -> list[Best]:
-    """The entries of a best.json that best_json() wrote. Raises UserError, naming the file, if it can't be read."""
-    return best_entries(read_json(path))
+def read_uses(path: str | Path) -> list[Use]:
+    """What to use, by a best.json that best_json() wrote. Raises UserError, naming the file, if it can't be read."""
+    return best_uses(read_json(path))
+
+
+def best_uses(document: Mapping[str, Any]) -> list[Use]:
+    """What to use, by the document that best_json() wrote."""
+    return [
+        Use(
+            study=use["study"],
+            kernel=use["kernel"],
+            kind=use["kind"],
+            sizes=tuple(use["sizes"]),
+            everywhere=use["all_sizes"],
+            worst=use["worst_loss"],
+            mean=use["mean_loss"],
+            configuration=_configuration(use),
+            beside=use["beside"],
+            gain=use["times_as_fast"],
+        )
+        for use in document["use"]
+    ]
 
 
 def best_entries(document: Mapping[str, Any]) -> list[Best]:

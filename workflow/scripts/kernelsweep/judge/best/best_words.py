@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernelsweep.analysis.places import place_words
 from kernelsweep.analysis.words import list_texts, place_text, point_text
 from kernelsweep.judge.best.find import Best, Configuration, Fastest, peak_share
+from kernelsweep.judge.best.use import Use
+from kernelsweep.sweep.settings import StudySettings
 
 NONE = "–"
 
@@ -41,6 +44,22 @@ def rate_text(one: Configuration, device: Mapping[str, Any]) -> str:
     return ", ".join([*texts, *([f"{share:.1%} of the memory's peak"] if share is not None and not one.gflops else [])])
 
 
+def of_peak(one: Configuration) -> str:
+    """The share of the nearest peak: `85%`; or where none is known the throughput, `4,108 GB/s`; "" without either."""
+    if one.peak_fraction:
+        return f"{one.peak_fraction:.1%}"
+    rate = one.gflops or one.bandwidth_gbs
+    return f"{rate:,.0f} {'GFLOP/s' if one.gflops else 'GB/s'}" if rate else ""
+
+
+def sizes_text(use: Use, study: StudySettings) -> str:
+    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`."""
+    if use.everywhere:
+        return "all"
+    ends = dict.fromkeys(place_words(size, study) for size in (use.sizes[0], use.sizes[-1]))
+    return "–".join(ends)
+
+
 def objective_text(one: Configuration) -> str:
     """What a study's configurations are compared by: `energy_mj 3.21 mJ`; "" where that is the time."""
     of = one.objective
@@ -58,18 +77,29 @@ def fastest_text(fastest: Fastest, device: Mapping[str, Any]) -> str:
         rate_text(chosen, device),
     ]
     best, as_good = ("best", "as good") if chosen.objective else ("fastest", "as fast")
-    text = (
-        f"At {place_text(fastest.point)}, {best} of {fastest.compared:,} {configurations} with a time:"
-        f" {', '.join(filter(None, facts))}"
-    )
-    return f"{text}; {as_good}: {also_text(fastest)}." if fastest.ties else f"{text}."
+    text = f"At {place_text(fastest.point)}, {best} of {fastest.compared:,} {configurations} with a time:"
+    text += f" {', '.join(filter(None, facts))}"
+    return f"{text}; {len(fastest.ties)} {as_good}." if fastest.ties else f"{text}."
 
 
-def also_text(fastest: Fastest, most: int = 3) -> str:
-    """The kernels and configurations as fast as the fastest: the closest by name, and the number of the others."""
+def also_text(fastest: Fastest) -> str:
+    """The kernels and configurations as fast: of a kernel that beats all others; else their number."""
     chosen = fastest.configuration
-    ties = [
-        configuration_text(one, chosen) if kernel == fastest.kernel else f"{kernel} {configuration_text(one)}"
-        for kernel, one in fastest.ties
-    ]
-    return list_texts(ties, most) if ties else NONE
+    if fastest.beats_all:
+        return list_texts([configuration_text(one, chosen) for _, one in fastest.ties]) if fastest.ties else NONE
+    every = [(fastest.kernel, chosen), *fastest.ties]
+    names = list_texts([f"{kernel} {configuration_text(one)}" for kernel, one in every])
+    return f'<abbr title="{names}">{len(every)}, of {len({kernel for kernel, _ in every})} kernels</abbr>'
+
+
+def use_lines(uses: Sequence[Use], study: StudySettings) -> list[str]:
+    """What to use, as Markdown: the configuration for every size, and where that loses more than a little, others."""
+    lines = []
+    for use in uses:
+        count = len(use.sizes)
+        where = "" if count == 1 else f" at all {count} sizes" if use.everywhere else f" at {count} sizes"
+        loss = f"at most {use.worst:.1%} from the fastest{where}" if use.worst else f"the fastest{where}"
+        loss += f", {use.mean:.1%} on average" if 0 < use.mean < use.worst else ""
+        of_sizes = "" if use.everywhere else f" for {sizes_text(use, study)}"
+        lines.append(f"- Use **`{use.kernel}` {configuration_text(use.configuration)}**{of_sizes}: {loss}.")
+    return lines

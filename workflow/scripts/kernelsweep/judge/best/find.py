@@ -20,7 +20,7 @@ from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
 from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 
-_RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
+RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     rows = with_costs(timed(data.kernel_rows, data.device), data.settings)
     quantity, undefined = objective_of(data.settings), undefined_kernels(data.measurements)
     # The other columns make the order of equal costs reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *_RATES, "work", *COST]].sort_values(["cost", *parameters])
+    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", *COST]].sort_values(["cost", *parameters])
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered.to_dict("records"):
         places.setdefault((data.kernel_names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
@@ -110,8 +110,8 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     for place in sorted(places):
         first, *slower = places[place]
         kernel = first["kernel"]
-        ties = [row for row in slower if _ties(cost_interval(row), cost_interval(first))]
-        fastest, *tied = (_configuration(row, parameters, kernel in gridded, quantity) for row in (first, *ties))
+        ties = [row for row in slower if do_tie(cost_interval(row), cost_interval(first))]
+        fastest, *tied = (as_configuration(row, parameters, kernel in gridded, quantity) for row in (first, *ties))
         point, count = dict(zip(others, place[1:], strict=True)), len(places[place])
         found.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
     return found
@@ -139,6 +139,11 @@ class Fastest:
     compared: int
     ties: tuple[tuple[str, Configuration], ...]
 
+    @property
+    def beats_all(self) -> bool:
+        """Whether no other kernel is as fast."""
+        return {kernel for kernel, _ in self.ties} <= {self.kernel}
+
 
 def comparable(found: Iterable[Best]) -> list[Best]:
     """The entries that may be called the fastest: of defined behaviour, and with the first one's kind of arithmetic.
@@ -158,7 +163,7 @@ def fastest_of(found: Iterable[Best]) -> Fastest | None:
     if not every:
         return None
     (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].cost.value)
-    ties = tuple((other, one) for other, one in slower if _ties(one.cost, fastest.cost))
+    ties = tuple((other, one) for other, one in slower if do_tie(one.cost, fastest.cost))
     return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
 
 
@@ -191,20 +196,22 @@ def peak_share(one: Configuration, device: Mapping[str, Any]) -> float | None:
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration's time can't be distinguished from the fastest time."""
-    return _ties(time_interval(row), time_interval(fastest))
+    return do_tie(time_interval(row), time_interval(fastest))
 
 
-def _ties(one: Interval, best: Interval) -> bool:
+def do_tie(one: Interval, best: Interval) -> bool:
+    """Whether a cost can't be distinguished from the best."""
     return ratio(over=one, under=best).low <= 1
 
 
-def _configuration(
+def as_configuration(
     row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool, quantity: Quantity
 ) -> Configuration:
+    """A row of with_costs() as a configuration, on the axes `parameters`."""
     known = [name for name in parameters if name == "grid_size" or not pandas.isna(row[name])]
     values = {name: None if name == "grid_size" and not gridded else row[name] for name in known}
     time = time_interval(row)
-    rates = {column: None if pandas.isna(row[column]) else float(row[column]) for column in _RATES}
+    rates = {column: None if pandas.isna(row[column]) else float(row[column]) for column in RATES}
     return Configuration(
         values,
         time.value,

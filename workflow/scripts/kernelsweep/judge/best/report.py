@@ -1,4 +1,4 @@
-"""The page best.md: by study, the fastest kernel at each size, and each kernel's best at the largest size."""
+"""The page best.md: by study, what to use, what is fastest at each size, and each kernel's best at the largest."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from typing import Any
 from kernelsweep.analysis.places import kernel_axes, size_axes
 from kernelsweep.analysis.words import axis_title, axis_value, device_text, markdown_table, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
-from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text
+from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text, use_lines
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size
+from kernelsweep.judge.best.use import LITTLE, Use, of_reference
 from kernelsweep.sweep.settings import StudySettings
 
 # More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.
 MOST_SIZES = 8
 
 _EXPLANATION = (
-    "By size: the fastest configuration of all kernels. By kernel: each one's fastest at the largest size. A"
-    " configuration is a block size × an unroll factor, or its values on a study's own axes; the number of blocks is"
-    " named where the sweep chooses it. As fast: the time's ratio to the fastest has a 95% interval with 1 in it."
-    " best.json has every size, element type, operation and cache state."
+    "Use: the configuration that loses least at any size, and where that is more than {:.0%}, the fewest that don't, or"
+    " that tie there. A configuration is a block size × an unroll factor, or its values on a study's own axes; the"
+    " number of blocks is named where the sweep chooses it. As fast: others that tie (95%). best.json has every size,"
+    " element type, operation and cache state."
 )
 _PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
 
 
-def best_text(found: Sequence[Best], studies: Mapping[str, StudySettings], device: Mapping[str, Any]) -> str:
-    """The page: two tables a study, at the reference point's element type, operation and cache state.
+def best_text(
+    found: Sequence[Best], uses: Sequence[Use], studies: Mapping[str, StudySettings], device: Mapping[str, Any]
+) -> str:
+    """The page: what to use and two tables a study, at the reference point's element type, operation and cache state.
 
     studies  their settings by name
     """
@@ -34,7 +37,7 @@ def best_text(found: Sequence[Best], studies: Mapping[str, StudySettings], devic
     if not found:
         return "\n".join([*lines, reason_for_none(studies, device)]) + "\n"
     peak = device.get("peak_bandwidth_gbs")
-    lines.append(_EXPLANATION + (_PEAK.format(peak) if peak else ""))
+    lines.append(_EXPLANATION.format(LITTLE) + (_PEAK.format(peak) if peak else ""))
     for name, study in studies.items():
         shown = at_reference_kind((best for best in found if best.study == name), study)
         lines += ["", f"## {study.title}", ""]
@@ -44,6 +47,8 @@ def best_text(found: Sequence[Best], studies: Mapping[str, StudySettings], devic
             continue
         lines += [
             f"{where[:1].upper()}{where[1:]}." + _remarks(shown[0].fastest, study),
+            "",
+            *use_lines(of_reference(uses, name, study), study),
             "",
             *_by_size(shown, study),
             "",
@@ -63,20 +68,20 @@ def _remarks(one: Configuration, study: StudySettings) -> str:
 
 
 def _by_size(shown: Sequence[Best], study: StudySettings) -> list[str]:
-    """A row a size: the fastest of all kernels, and those as fast."""
+    """A row a size: the shortest time, its kernel if that beats all others, or those that tie."""
     sizes, every = size_axes(study), fastest_by_size(shown, study)
     if not every:
         return ["Only kernels with undefined behaviour have a time."]
     rows = [
         [
             *(axis_value(axis, fastest.point[axis]) for axis in sizes),
-            f"`{fastest.kernel}`",
-            *_facts(fastest.configuration),
+            f"`{fastest.kernel}`" if fastest.beats_all else NONE,
+            *_facts(fastest.configuration, is_named=fastest.beats_all),
             also_text(fastest),
         ]
         for fastest in every[::-1][:: math.ceil(len(every) / MOST_SIZES)][::-1]
     ]
-    return _table({**dict.fromkeys(map(axis_title, sizes), True), "fastest kernel": False}, "as fast", rows)
+    return _table({**dict.fromkeys(map(axis_title, sizes), True), "faster than all others": False}, "as fast", rows)
 
 
 def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
@@ -99,10 +104,10 @@ def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
 _FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
-def _facts(one: Configuration) -> list[str]:
+def _facts(one: Configuration, is_named: bool = True) -> list[str]:
     """The columns _FACTS of a configuration."""
     return [
-        configuration_text(one),
+        configuration_text(one) if is_named else NONE,
         objective_text(one) or NONE,
         f"{one.time_us:,.2f}",
         f"{one.time_low_us:,.2f}–{one.time_high_us:,.2f}",

@@ -34,8 +34,7 @@ def run_facts(
     """The facts at the top of the page. Date and revision are omitted if there is no environment.json."""
     provenance = str(device["provenance"])
     facts = [
-        ("Device", str(device["name"])),
-        ("Numbers", provenance[:1].upper() + provenance[1:]),
+        ("Numbers", provenance),
         ("Points", f"{counted.points.total():,}: {_by_status(counted)}"),
     ]
     if proofs:

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from kernelsweep.publish.page.embed import data_uri, drawing
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
-_ALLOWED_HTML = ("<sup>", "</sup>", "<sub>", "</sub>", "<br>")
+_ALLOWED_HTML = re.compile(r'</?su[bp]>|<br>|</abbr>|<abbr title="[^"<>]*">')
 # What unfolds begins and ends with a line of its own.
 _FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
 # The signs that a verdict begins with, and the classes of their colours.
@@ -78,7 +78,7 @@ def _level(heading: Token) -> int:
 
 def _adapt(token: Token, folder: Path, base: Path) -> None:
     """One inline token, in place."""
-    if token.type == "html_inline" and token.content not in _ALLOWED_HTML:
+    if token.type == "html_inline" and not _ALLOWED_HTML.fullmatch(token.content):
         token.type = "text"
     if token.type == "link_open" and _is_file(target := str(token.attrs["href"])):
         token.attrs["href"] = os.path.relpath(folder / target, base)

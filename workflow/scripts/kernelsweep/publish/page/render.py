@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.analysis.places import place_words
 from kernelsweep.analysis.words import list_texts
-from kernelsweep.judge.best.best_words import also_text, configuration_text
-from kernelsweep.publish.answer import StudyAnswer, rate_of
+from kernelsweep.judge.best.best_words import configuration_text, of_peak, sizes_text
+from kernelsweep.publish.answer import StudyAnswer
 from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
@@ -78,10 +77,9 @@ def render(page: Page) -> str:
     scripts = [script, *([f"/*\n{licence}*/\n{d3}", explorer] if page.points else [])]
     words = {
         "configuration": configuration_text,
-        "rate": rate_of,
-        "also": also_text,
+        "of_peak": of_peak,
+        "sizes": sizes_text,
         "listed": list_texts,
-        "size": lambda one, study: place_words(one.point, study),
     }
     return html_text(
         PAGE_TEMPLATE,
