@@ -77,17 +77,16 @@ rule compare:
         for_job(targets.compare),
 
 
-# Each kernel's best time over the versions that the journal has; those that became slower are marked. Needs times. Not part
-# of `all`.
+# What each commit since a revision did to the kernels: --config good=<revision>. Not part of `all`.
 rule history:
     input:
-        for_job(targets.history),
+        for_job(targets.commits, way="history"),
 
 
-# Which commit since a good one made a kernel slower or wrong: --config good=<revision>. Not part of `all`.
+# Which commit since a good one made a kernel slower or wrong, in few steps: --config good=<revision>. Not part of `all`.
 rule bisect:
     input:
-        for_job(targets.bisect),
+        for_job(targets.commits, way="bisect"),
 
 
 # Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml

@@ -21,7 +21,6 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import published_claims
-from kernelsweep.judge.history.versions import judged, kernel_versions
 from kernelsweep.judge.records import read_records
 from kernelsweep.measure.journal import Journal
 from kernelsweep.results import CONTRACT_COLUMNS, METRIC_COLUMNS, read_rows
@@ -137,28 +136,17 @@ VISIT = {
     "of": OF,
     "source_sha256": "s",
 }
-SWEEP = {
-    "measured": "2026-11-21T13:10:29Z",
-    "sweep": {"source_sha256": "s", "points": [{"point": {"n": 8}, "status": "ok", "identity": "i"}]},
-}
 
 
 @generated
-@given(
-    place=st.sampled_from([(line, *path) for line, whole in enumerate((VISIT, SWEEP)) for path in paths(whole)]),
-    value=WRONG,
-)
+@given(place=st.sampled_from(list(paths(VISIT))), value=WRONG)
 def test_any_value_in_a_journals_line_is_read_or_refused(tmp_path: Path, place: Any, value: Any) -> None:
-    number, *path = place
-    values = [VISIT, SWEEP]
-    values[number] = put(values[number], tuple(path), value)
-    lines = [json.dumps({"journal": 2, "key": "k", "value": one}) + "\n" for one in values]
     journal = tmp_path / "k.jsonl"
-    journal.write_text("".join(lines), encoding="utf-8")
+    line = {"journal": 2, "key": "k", "value": put(VISIT, tuple(place), value)}
+    journal.write_text(json.dumps(line) + "\n", encoding="utf-8")
     with accepted_or_refused(str(journal)):
-        records = read_records([journal])
-        versions = judged(kernel_versions("toy/k", records, {}), 0.01)
-        assert all(float(version.row["time_us"]) > 0 for version in versions if version.row)
+        for record in read_records([journal]).values():
+            assert not record.right or min(record.outcome.samples) > 0
     with Journal(journal, lambda _: None) as opened:
         assert opened.get("other") is None
 

@@ -30,7 +30,7 @@ from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
-from kernelsweep.measure.work import note_sweep, outcomes_without_runs
+from kernelsweep.measure.work import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -118,7 +118,6 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
-            note_sweep(journal, source, rows, outcomes, identity_of)
             end_try(of_kernel, params.number, outcomes.values(), protocol.visits if decides and kind.has_clock else 0)
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}

@@ -1,7 +1,4 @@
-"""What a kernel's journals say: the visits to each point under each version and setting, and each sweep's points.
-
-`compare` and `history` both judge by these, so that neither joins what the other keeps apart.
-"""
+"""What a kernel's journals say: the visits to each point under each version and setting."""
 
 from __future__ import annotations
 
@@ -49,29 +46,10 @@ class Record:
         return time_columns(counted, {}, None) if counted else {}
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """What a sweep of a kernel has found.
+def read_records(journals: Sequence[Path]) -> dict[str, Record]:
+    """The records in a kernel's journals by identity, in the order of their last visits.
 
-    points  each point's status, with its identity if its variant compiles, and else its values on all axes
-    """
-
-    source: str
-    revision: str
-    measured: str
-    points: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Records:
-    """A kernel's records by identity, in the order of their last visits, and its sweeps in their order."""
-
-    by_identity: Mapping[str, Record]
-    sweeps: Sequence[Sweep]
-
-
-def read_records(journals: Sequence[Path]) -> Records:
-    """The records in a kernel's journals. Raises UserError, naming file and line, for a line that is no journal's.
+    Raises UserError, naming file and line, for a line that is no journal's.
 
     A journal's lines are in their order. Jobs of several chunks write at the same time: their lines are ordered by the
     clock.
@@ -80,12 +58,7 @@ def read_records(journals: Sequence[Path]) -> Records:
     if len(journals) > 1:
         lines.sort(key=lambda line: str(line["measured"]))
     records: dict[str, Record] = {}
-    sweeps = []
     for place, line in enumerate(lines):
-        if "sweep" in line:
-            sweep = line["sweep"]
-            sweeps.append(Sweep(sweep["source_sha256"], line.get("revision") or "", line["measured"], sweep["points"]))
-            continue
         of = line["of"]
         shared = {name: of[name] for name in ("point", "version", "settings")}
         identity = identity_sha256(shared)
@@ -96,7 +69,7 @@ def read_records(journals: Sequence[Path]) -> Records:
         else:
             record.right.pop(of["visit"], None)
         records[identity] = record
-    return Records(records, sweeps)
+    return records
 
 
 def differing(settings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:
@@ -112,19 +85,13 @@ def _checked_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The values of a journal's lines, each with its outcome as a record; the reader of a line can rely on its form."""
     for number, value in read_lines(path):
         try:
-            is_whole = _is_sweep(value["sweep"]) if "sweep" in value else _is_visit(value)
-            if not (is_whole and isinstance(value["measured"], str)):
-                raise ValueError("it lacks the form of a visit or a sweep")
-            yield value if "sweep" in value else {**value, "outcome": _outcome(value["outcome"])}
+            if "sweep" in value:  # As earlier releases left them.
+                continue
+            if not (_is_visit(value) and isinstance(value["measured"], str)):
+                raise ValueError("it lacks the form of a visit")
+            yield {**value, "outcome": _outcome(value["outcome"])}
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise refused_line(path, number, ValueError(f"it has another form ({error})")) from error
-
-
-def _is_sweep(sweep: Mapping[str, Any]) -> bool:
-    return isinstance(sweep["source_sha256"], str) and all(
-        point["status"] in STATUSES and isinstance(point.get("identity", ""), str) and _is_point(point.get("point", {}))
-        for point in sweep["points"]
-    )
 
 
 def _is_point(point: object) -> bool:

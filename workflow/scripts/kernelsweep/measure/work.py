@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -17,7 +17,7 @@ from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import BuildError
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.environment import git_revision
-from kernelsweep.measure.identity import Identity, IdentityOf, identities, identity_sha256, with_binary
+from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.pairs import UNDECIDED, paired_ratio, verdict
@@ -27,7 +27,6 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of_implementation
 from kernelsweep.problems.problem_file import Data, problem_of
-from kernelsweep.results import Row
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 
@@ -342,32 +341,6 @@ class _Limits:
         """The most seconds that a point may take."""
         likely = max(self._fewest, self._per_size * self._problem.size(point))
         return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
-
-
-def note_sweep(
-    journal: Journal, source_sha256: str, rows: Sequence[Row], points: Iterable[Point], identity_of: IdentityOf
-) -> None:
-    """Note in a kernel's journal what a whole sweep of it has found, if that differs from what is noted last.
-
-    rows, points  the rows of measurements.csv and their points; a row of a variant that doesn't compile has no machine
-                  code, and so its point has no identity
-
-    The lines of visits don't tell which points a version of a kernel has: those that an edit did not change are not run
-    again, and those that don't compile never run.
-    """
-    noted = []
-    for row, point in zip(rows, points, strict=True):
-        binary = row["binary_sha256"]
-        place = {"identity": identity_sha256(identity_of(point, binary, None))} if binary else {"point": dict(point)}
-        noted.append({"status": row["status"], **place})
-    found = {"source_sha256": source_sha256, "points": noted}
-    if (journal.get(_SWEEP) or {}).get("sweep") != found:
-        value = {"measured": _now(), "revision": git_revision(), "sweep": found}
-        journal.add(_SWEEP, value)
-
-
-# The key of the last sweep's line.
-_SWEEP = "sweep"
 
 
 def _now() -> str:

@@ -22,8 +22,7 @@ PATHS = {
     "findings": "{platform}/sanitizer.{suffix}",
     "sanitizer_end": "{platform}/sanitizer/.verdict",
     "comparison": "{platform}/comparison/{file}",
-    "history": "{platform}/history/{file}",
-    "bisect": "bisect/bisect.txt",
+    "commits": "commits/{way}.txt",
     # A kernel's. Journals outlive the jobs that write them, so that the next ones don't measure the same again.
     "points": "{platform}/points/{study}/{kernel}.csv",
     "samples": "{platform}/samples/{study}/{kernel}.csv",

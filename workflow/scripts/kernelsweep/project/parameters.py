@@ -206,23 +206,6 @@ def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]
     return {place: Path(os.path.relpath(file, folder)).as_posix() for place, file in paths.items() if file in shown}
 
 
-def versioned_kernels(project: Project, platform: str) -> dict[str, list[str]]:
-    """The files with each kernel's points and its journal, by `study/kernel`, without kernels that don't compete."""
-    return {
-        f"{study}/{kernel}": [
-            path(file, platform=platform, study=study, kernel=kernel) for file in ("points", "journal")
-        ]
-        for study, kernel in project.kernels_of(platform)
-        if project.studies[study].compares_times
-    }
-
-
-def versioned_studies(project: Project, platform: str) -> dict[str, dict[str, Any]]:
-    """The settings of the studies whose kernels compete."""
-    found = settings_by_study(project, platform, ("kinds", "reference"))
-    return {study: told for study, told in found.items() if project.studies[study].compares_times}
-
-
 def kernels_with_a_grid(project: Project, study: str) -> list[str]:
     """The kernels of a study whose number of blocks the sweep chooses."""
     return [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]

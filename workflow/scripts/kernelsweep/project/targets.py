@@ -98,23 +98,11 @@ def _check_visits(config: Config) -> None:
         )
 
 
-def bisect(project: Project) -> list[str]:
-    """The first bad commit since the good one that the configuration names."""
+def commits(project: Project, way: str) -> list[str]:
+    """What the commits since the good one did that the configuration names; `way`: bisect or history."""
     if not project.config.good:
-        raise UserError("Name the last good revision: snakemake bisect --config good=<revision>, such as good=HEAD~10.")
-    return [path("bisect")]
-
-
-def history(project: Project) -> list[str]:
-    """Each kernel's best time over its versions, for the platforms with times that are measured here."""
-    measured = [platform for platform in _timed(project, "history") if not is_recording(platform)]
-    if not measured:
-        raise UserError("The target history needs the journal of a GPU: a recording has no earlier versions.")
-    if not any(project.studies[study].compares_times for study in project.config.studies):
-        raise UserError("The target history needs a study whose kernels all do the same work; this run has none.")
-    return [
-        path("history", platform=platform, file=name) for platform in measured for name in ("history.md", "history.csv")
-    ]
+        raise UserError(f"Name a revision: snakemake {way} --config good=<revision>, such as good=HEAD~10.")
+    return [path("commits", way=way)]
 
 
 def profile(project: Project) -> list[str]:

@@ -316,7 +316,7 @@ class Config(OnPlatforms):
     compare: Compare = Compare()
     """The two sides of the target compare, and when it fails."""
     good: Annotated[str, BeforeValidator(str)] = ""
-    """The revision in git since which the target bisect looks for the first commit that is slower or wrong."""
+    """The revision in git since which the targets bisect and history look at commits."""
     measuring: Measuring = Measuring()
     """When sampling a point ends, and how it is repeated."""
 

@@ -75,7 +75,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
-        records = read_records(journals_of(results / f"journal/{study}/{kernel}.jsonl")).by_identity
+        records = read_records(journals_of(results / f"journal/{study}/{kernel}.jsonl"))
         of_point: dict[Name, list[Record]] = {}
         for record in records.values():
             of_point.setdefault(_name_in_journal(record.point), []).append(record)

@@ -15,7 +15,7 @@ from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status
 from kernelsweep.publish.page.embed import Link, link
 
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
-_COMPARISONS = ("comparison/comparison.md", "history/history.md")
+_COMPARISON = "comparison/comparison.md"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison or a history that was made, by its headline.
+    """A comparison that was made, by its headline.
 
     is_older  whether points were measured since
     """
@@ -83,11 +83,11 @@ def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
     for platform in platforms:
         entries += _entries(platform, results)
         changed = max((platform.changed(study) for study in platform.studies), default=0)
-        for path in (platform.folder / name for name in _COMPARISONS):
-            if path.is_file():
-                headline = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-                made = path.stat().st_mtime_ns
-                comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
+        path = platform.folder / _COMPARISON
+        if path.is_file():
+            headline = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+            made = path.stat().st_mtime_ns
+            comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
     return html_text(INDEX_TEMPLATE, "kernelsweep: results", entries=entries, comparisons=comparisons)
 
 

@@ -1,4 +1,4 @@
-"""Which commit made kernels slower or wrong: `compare` over git's revisions, by halves.
+"""What commits did to kernels: `compare` over git's revisions, one by one or by halves.
 
 Each revision runs in a folder of its own, beside the results of the revision that is known to be good, so that its
 points run in pairs with that one's; without a GPU, their counts are compared. Nothing in the user's folder changes.

@@ -1,0 +1,73 @@
+"""What a kernel's journal keeps for comparisons, and which commit made a kernel worse."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journal_lines import add_visit, identity
+
+from kernelsweep.errors import UserError
+from kernelsweep.judge.commits import Commit, first_bad
+from kernelsweep.judge.records import read_records
+from kernelsweep.measure.journal import Journal, read_lines
+from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.measure.work import Recorder
+
+HOSTILE_SAMPLES = ([], ["1"], [0], [-1.0], [float("nan")], [True])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "not JSON",
+        "[" * 100_000,
+        {"value": None},
+        {"value": {"outcome": {"status": "ok", "visits": [], "of another release": 1}}},
+        *({"value": {"outcome": {"status": "ok", "visits": [{"samples": samples}]}}} for samples in HOSTILE_SAMPLES),
+    ],
+    ids=lambda damage: str(damage)[:80],
+)
+def test_a_line_that_no_run_has_written_is_refused_by_its_number(tmp_path: Path, damage: str | dict[str, Any]) -> None:
+    path = tmp_path / "k.jsonl"
+    with Journal(path) as journal:
+        for visit in range(3):
+            add_visit(journal, identity({"block_size": 256}, "b", {}), visit, [10.0] * 9, "s", "2026-11-01T10:00:00Z")
+    lines = path.read_text().splitlines()
+    if isinstance(damage, dict):
+        line = json.loads(lines[1])
+        value = damage["value"]
+        damage = json.dumps({**line, "value": {**line["value"], **value} if value else None})
+    path.write_text("\n".join([lines[0], damage, *lines[2:], ""]))
+    with pytest.raises(UserError, match=rf"{re.escape(str(path))}, line 2: no line of a journal: .*delete this line"):
+        read_records([path])
+
+
+def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = []
+    for revision in ("one", "two"):
+        monkeypatch.setenv("KERNELSWEEP_REVISION", revision)
+        path = tmp_path / f"{revision}.jsonl"
+        with Journal(path) as journal, Recorder(journal, "source") as recorder:
+            recorder.add(Outcome("ok", visits=[Visit([1.0])]), {"binary": "b"})
+        assert [line["revision"] for _, line in read_lines(path)] == [revision]
+        keys.append(path.read_text().partition('"value"')[0])
+    assert keys[0] == keys[1], "a new revision is no reason to measure again"
+
+
+@pytest.mark.parametrize("bad_from", range(9))
+def test_bisect_asks_for_few_commits_and_finds_the_first_bad_one(bad_from: int) -> None:
+    commits = [Commit(str(number), "") for number in range(8)]
+    asked: list[int] = []
+
+    def is_bad(commit: Commit) -> bool:
+        asked.append(int(commit.revision))
+        return asked[-1] >= bad_from
+
+    found = first_bad(commits, is_bad)
+    assert (found and int(found.revision)) == (bad_from if bad_from < 8 else None)
+    assert asked[0] == 7 and len(asked) <= 4

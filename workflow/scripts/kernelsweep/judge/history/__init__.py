@@ -1,1 +1,0 @@
-"""Each kernel's best time over its versions, from the journal."""
