@@ -19,11 +19,8 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.racing import ALLOWANCE
 from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.search.search import Bench, _nearest_miss, search
-from kernelsweep.measure.work import do_work, find_work
-from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, instantiation, units
@@ -169,41 +166,6 @@ def test_a_search_has_the_studys_objective(tmp_path: Path, monkeypatch: pytest.M
     assert visits == {32: 3, 224: 1, 416: 1, 608: 1}, "the slowest has the least of it"
     with pytest.raises(UserError, match="No point has the search's objective, energy_mj"):
         Searched(tmp_path, objective=BUILT_IN["energy_mj"], blocks=blocks)
-
-
-def test_racing_leaves_out_visits_and_changes_no_best_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
-    kernel = planted_kernel(tmp_path)
-    points = [point(size, block) for size in SIZES for block in BLOCKS]
-    task, _ = built(kernel, points, tmp_path, visits=3)
-    task = replace(task, platform="model_clock:ModelClock")
-    planned = [PlannedPoint(p, instantiation(kernel, p)) for p in points]
-
-    def swept(racing: bool, journal: str) -> tuple[dict[Point, Outcome], int]:
-        raced = replace(task, protocol=replace(task.protocol, racing=racing))
-        ran: list[Point] = []
-        with Journal(tmp_path / journal) as opened:
-            work = find_work(raced, planned, {}, opened, DEVICE)
-            if not work.is_done:
-                with Workers(raced, work.visits) as workers:
-                    do_work(work, raced, opened, workers, lambda done, count, p, _: ran.append(p))
-            return work.results(), len(ran)
-
-    def fastest(outcomes: dict[Point, Outcome], size: int) -> list[int]:
-        times = {p["block_size"]: median(one.samples) for p, one in outcomes.items() if p["array_size"] == size}
-        return sorted(block for block, time_us in times.items() if time_us < 1.02 * min(times.values()))
-
-    raced, visits = swept(True, "raced.jsonl")
-    near = [p for p in points if model_us(p["block_size"]) <= (1 + ALLOWANCE) * model_us(BEST_BLOCK)]
-    assert {p for p, one in raced.items() if len(one.visits) == 3} == set(near)
-    assert {len(one.visits) for p, one in raced.items() if p not in near} == {1}
-    assert visits == len(points) + 2 * len(near) < 0.5 * 3 * len(points)
-    assert swept(True, "raced.jsonl") == (raced, 0), "a second run decides as the first did"
-    every, further = swept(False, "raced.jsonl")
-    assert further == 3 * len(points) - visits, "without racing, only what was left out is measured"
-    assert all(fastest(raced, size) == fastest(every, size) for size in SIZES)
 
 
 @pytest.mark.parametrize(("budget", "within"), [(100, 10.5), (20, 12.5)])

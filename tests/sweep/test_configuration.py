@@ -113,7 +113,6 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
     [
         ("studys", ["unrolling"], ["unknown key 'studys'; did you mean 'studies'? Known keys: "]),
         ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
-        ("measuring.racing", "maybe", ["measuring.racing is 'maybe'. Allowed: true or false."]),
         ("arch", "sm_9", ["arch is 'sm_9'. Allowed: texts, such as native or sm_90."]),
         ("platforms.emulatr", {}, ["platforms names 'emulatr'; did you mean 'emulator'?"]),
         ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Known: ", "warp_shuffle"]),
@@ -207,11 +206,11 @@ def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[st
 
 
 def test_numbers_and_truth_that_the_command_line_passes_as_texts_are_read(toy: Path) -> None:
-    # What Snakemake makes of --config 'measuring={visits: 2, racing: true}' and so on.
+    # What Snakemake makes of --config 'measuring={visits: 2}' and so on.
     config = yaml.safe_load((toy / "config/metrics.yaml").read_text())
-    config |= {"measuring": {"visits": "2", "racing": "true"}, "compare": {"same_within": "0.01", "before": "previous"}}
+    config |= {"measuring": {"visits": "2"}, "compare": {"same_within": "0.01", "before": "previous"}}
     read = load_config({**config, "axes": {"block_size": ["64"], "array_size": ["2^20"], "unit": ["true"]}}, toy)
-    assert (read.measuring.visits, read.measuring.racing) == (2, True)
+    assert read.measuring.visits == 2
     assert read.compare.same_within == 0.01 and read.compare.before == "previous"
     assert read.axes == {"block_size": [64], "array_size": [2**20], "unit": ["true"]}
 

@@ -4,7 +4,6 @@
 from kernelsweep.measure.tries import next_try
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
-from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -67,10 +66,6 @@ rule measure_kernel:
         number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
         sweep=for_job(parameters.sweep),
         search=for_job(parameters.setting, key="search"),
-        racing=for_job(
-            lambda project, study: config["measuring"]["racing"]
-            and objective_of(project.studies[study].settings).name == TIME
-        ),
         compared=for_job(parameters.searched_quantities),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),

@@ -10,7 +10,6 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 """
 
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 
 from kernelsweep.build.build import gpu_source
@@ -63,7 +62,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     candidates = sweep.candidates() if params.search and kind.has_clock else None
     # A search has a plan of what it proposes only.
     planned = sweep.planned() if candidates is None else []
-    protocol = replace(measuring_protocol(params.measuring, params.seed, kind), racing=params.racing and kind.has_clock)
+    protocol = measuring_protocol(params.measuring, params.seed, kind)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     if chunk:
         own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)

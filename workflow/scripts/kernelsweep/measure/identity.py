@@ -37,7 +37,6 @@ LEFT_OUT: Mapping[str, str] = {
     "task.protocol": "in, field by field",
     "protocol.visits": "the number of visits changes none of them, and each has its own number",
     "protocol.timeout_seconds": "a run that ended in time is the same with more time",
-    "protocol.racing": "says which points are visited again, and not how",
     "device.provenance": "a sentence of the device's name and driver",
 }
 

@@ -22,7 +22,6 @@ class Protocol:
     repeated_runs    how often a floating-point point is run to compare its results bit by bit, the check included
     timeout_seconds  how long a point may take
     seed             of the input, and of the order of the points
-    racing           whether a point that can no longer be among the fastest gets no further visit
     second_input     whether small points are also run with an input of another seed
     """
 
@@ -32,7 +31,6 @@ class Protocol:
     timeout_seconds: float = 120.0
     seed: int = 0
     second_input: bool = False
-    racing: bool = False
 
 
 def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> Protocol:

@@ -21,7 +21,6 @@ from kernelsweep.measure.identity import Identity, identities, identity_sha256, 
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
 from kernelsweep.measure.pairs import UNDECIDED, paired_ratio, verdict
-from kernelsweep.measure.racing import beaten
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
@@ -207,12 +206,8 @@ def find_work(
 
 
 def _drop_needless(work: Work, visit: int, task: KernelTask) -> None:
-    """Leave out this visit of points that those before have shown to be too slow, or on which they have decided."""
-    dropped: set[Point] = set()
-    if task.protocol.racing:
-        dropped |= beaten(work.before(visit), problem_of(task.problem))
-    if work.decides is not None:
-        dropped |= _decided(work, visit, task, work.decides)
+    """Leave out this visit of points on which those before have decided."""
+    dropped = set() if work.decides is None else _decided(work, visit, task, work.decides)
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in dropped]
 
 
@@ -265,8 +260,8 @@ def do_work(
     A point is visited protocol.visits times, each time by a fresh worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
     the result. Visits that the journal has are not repeated; the others are recorded as they finish, failures, too. A
-    point that fails is not visited again in this run, but in the next. With racing, neither is a point that is too
-    slow, nor with `work.decides` one that is decided. Once two points have timed out, the others become skipped.
+    point that fails is not visited again in this run, but in the next. With `work.decides`, neither is
+    one that is decided. Once two points have timed out, the others become skipped.
     """
     total = sum(map(len, work.missing))
     done = 0

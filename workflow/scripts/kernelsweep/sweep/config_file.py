@@ -86,9 +86,9 @@ def read_config(config: Mapping[str, Any], root: Path) -> Config:
 
     Raises UserError with file, key, value and what is allowed.
     """
-    # Snakemake's --config passes texts: profile=true, axes='{n: [1024]}', measuring='{visits: 2, racing: true}'.
+    # Snakemake's --config passes texts: profile=true, axes='{n: [1024]}', measuring='{visits: 2}'.
     passed = {key: config[key] for key in ("axes", "compare", "measuring", "profile", "sweeps") if key in config}
-    written = {key: _as_value(value, key in ("measuring", "profile")) for key, value in passed.items()}
+    written = {key: _as_value(value, key == "profile") for key, value in passed.items()}
     checked = Config.read({**config, **written}, CONFIG_FILE)
     known = study_names(root)
     for name in checked.studies or ():

@@ -236,9 +236,6 @@ class Measuring(SettingsRecord):
     quick_visits: Annotated[int, Field(ge=1, le=1_000)] = 1
     """The number of visits to each point in a quick sweep. A comparison of quick sweeps needs at least 2, because one
     visit doesn't show how far processes lie apart."""
-    racing: bool = False
-    """Whether points that can no longer be among the fastest of their kernel at their problem size get no further
-    visit. Their times are less precise; best configurations stay the same."""
     pause_seconds: Seconds = 0.5
     """The pause before throttled samples are taken again, in seconds, at most three times a point. 0 keeps throttled
     samples."""
