@@ -22,7 +22,7 @@ from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.device_code import kernel_parameters
-from kernelsweep.errors import LaunchError, UserError
+from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import BuiltKernel, Protocol
@@ -42,7 +42,6 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 
 VECTOR = "float4"
-COPIES = ("none", "no_wait", "later_group", "no_barrier", "read_by_itself", "source_written", "target_written")
 ENTRIES = {
     "requests": [
         *(f"strided_global<int, {stride}>" for stride in (1, 2, 8, 33)),
@@ -72,13 +71,6 @@ ENTRIES = {
         "last_block<false>",
         "atomics_agree",
         "atomic_and_plain",
-    ],
-    "copies": [
-        *(f"by_primitives<{mistake}>" for mistake in COPIES),
-        "staged",
-        *(f"by_{how}<{mistake}>" for how in ("group", "pipeline") for mistake in COPIES[:4]),
-        "wrong_size",
-        "misaligned",
     ],
 }
 
@@ -247,45 +239,6 @@ def test_a_planted_mistake_is_found_with_its_lines(
 @pytest.mark.parametrize("name", ["halves", "pairs", "last_block<true>", "atomics_agree"])
 def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str) -> None:
     assert run_mistake(kernels, name) == []
-
-
-@pytest.mark.parametrize(("name", "marks", "message"), [
-    ("by_primitives<none>", (), ""),
-    ("by_primitives<no_wait>", ("copy", "read"), "before the wait for the asynchronous copy"),
-    ("by_primitives<later_group>", ("copy", "read"), "before the wait for the asynchronous copy"),
-    ("by_primitives<no_barrier>", ("copy", "read"), "nothing orders the two"),
-    ("by_primitives<read_by_itself>", ("copy", "own"), "thread 0 of block 0 reads it .* thread 0 of block 0 writes it"),
-    ("by_primitives<source_written>", ("copy", "source"), r"race at input\[\d+\] .* before the wait for the"),
-    ("by_primitives<target_written>", ("copy", "target"), "before the wait for the asynchronous copy"),
-    ("staged", (), ""),
-    ("by_group<none>", (), ""),
-    ("by_group<no_wait>", ("copy", "read"), r"race at tile\[\d+\]"),
-    ("by_group<later_group>", ("copy", "read"), "before the wait for the asynchronous copy"),
-    ("by_group<no_barrier>", ("copy", "read"), "nothing orders the two"),
-    ("by_pipeline<none>", (), ""),
-    ("by_pipeline<no_wait>", ("copy", "read"), "before the wait for the asynchronous copy"),
-    ("by_pipeline<later_group>", ("copy", "read"), "before the wait for the asynchronous copy"),
-    ("by_pipeline<no_barrier>", ("copy", "read"), "nothing orders the two"),
-])  # fmt: skip
-def test_a_copy_lands_at_the_wait_for_it(
-    kernels: Callable[[str], Kernels], name: str, marks: tuple[str, ...], message: str
-) -> None:
-    _, found = kernels("copies").run(name, ones(256), outputs=256, block=64)
-    how = name.removeprefix("by_").partition("<")[0].removesuffix("s")
-    lines = {line.rsplit("support/", 1)[-1] for each in found for line in each.lines}
-    assert lines == {line_of("copies", f"{how}: {mark}") for mark in marks}
-    assert {each.kind for each in found} == ({"race"} if marks else set())
-    assert all(re.search(message, each.message) for each in found), found
-
-
-@pytest.mark.parametrize(("name", "message"), [
-    ("wrong_size", "another size than 4, 8 or 16 bytes"), ("misaligned", "no multiple of its size"),
-])  # fmt: skip
-def test_a_copy_that_the_hardware_does_not_have_fails(
-    kernels: Callable[[str], Kernels], name: str, message: str
-) -> None:
-    with pytest.raises(LaunchError, match=rf"copy at .*{line_of('copies', name)} .*{message}"):
-        kernels("copies").run(name, ones(64), outputs=64, block=64)
 
 
 def launch_of(name: str) -> dict[str, Any]:

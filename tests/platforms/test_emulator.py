@@ -532,7 +532,7 @@ def build(folder: Path, source: str, name: str = "kernel") -> str:
         ("    cooperative_groups::this_grid().sync();", "grid_group::sync"),
         ("    cooperative_groups::this_multi_grid();", "cooperative_groups::this_multi_grid"),
         ("#include <cuda/atomic>", "cuda/atomic"),
-        ("    cuda::pipeline<cuda::thread_scope_block> pipe;", "cuda::pipeline of a block"),
+        ("    cuda::pipeline<cuda::thread_scope_device> pipe;", "cuda::pipeline of more than a block"),
         ('    asm volatile("mov.u32 %0, %%laneid;" : "=r"(data[0]));', "PTX"),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ _CASE = re.compile(
     r"__global__ void (?P<name>\w+)\(",
     re.MULTILINE,
 )
+# Kernels whose mistake is in a function that they call; so are all with fences.
+_CALLS_OTHERS = ("both_branches_call", "block_pipeline_unwaited", "block_pipeline_kept", "producer_runs_ahead")
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256
 
 
@@ -60,7 +63,7 @@ class Case:
     @property
     def calls_others(self) -> bool:
         """Whether its mistake is in a function that it calls."""
-        return self.topic == "fences" or self.name in ("loaded_pair", "both_branches_call")
+        return self.topic == "fences" or self.name in _CALLS_OTHERS
 
     @property
     def last_line(self) -> int:
@@ -143,15 +146,17 @@ def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
 
 
 def table(found: dict[Case, list[tuple[str, str, str]]]) -> str:
-    """What each check says of each case, as Markdown."""
-    lines = ["| | kernel | says |", "|---|---|---|"]
+    """What is found in the cases, as Markdown: a row a file of them, with the first mistakes as examples."""
+    lines = ["| kernels | right | notes | wrong | such as | found as |", "|---|---:|---:|---:|---|---|"]
     for topic in dict.fromkeys(case.topic for case in found):
-        lines.append(f"| **{topic}** | | |")
         of_topic = [case for case in found if case.topic == topic]
-        for case in sorted(of_topic, key=lambda case: ("right", "note", "wrong").index(case.kind)):
-            said = dict.fromkeys(f"{check}: {finding}".replace("_", " ") for check, finding, _ in found[case])
-            said.pop("result: wrong result", None)  # It follows from an access out of bounds.
-            lines.append(f"| {case.kind} | {case.told} | {', '.join(said) or 'nothing'} |")
+        counts = [sum(case.kind == kind for case in of_topic) for kind in ("right", "note", "wrong")]
+        wrong = [case for case in of_topic if case.kind == "wrong"]
+        examples = "; ".join(case.told for case in wrong[:: len(wrong) // 4 + 1])
+        said = Counter(f"{case.check}: {case.finding}".replace("_", " ") for case in wrong)
+        told = ", ".join(f"{each} ({count})" for each, count in said.items())
+        name = f"[{topic}](../../tests/planted/cases/{topic}.cu)"
+        lines.append(f"| {name} | {' | '.join(map(str, counts))} | {examples} | {told} |")
     return "\n".join(lines)
 
 

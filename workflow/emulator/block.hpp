@@ -9,6 +9,9 @@
 // Threads that have ended count as arrived wherever others wait for them. That is decided only when nothing else can
 // run, so it costs nothing where no thread ends early.
 //
+// A thread that waits for a phase of a barrier (phases.hpp) tries again once a phase is over and no other thread can run.
+// Until then its warp is left, and keeps which of its lanes wait for what.
+//
 // The order is fixed by the block alone.
 #pragma once
 
@@ -100,6 +103,11 @@ struct Worker {
     unsigned outcome;       // how many there were at the barrier passed last
     unsigned block_threads;
     unsigned ended;         // threads that have ended
+
+    bool has_news; // a phase is over
+    unsigned stalled_warps;
+    Lanes stalled[most_threads / lanes_of_a_warp]; // lanes that wait for a phase
+    Lanes held[most_threads / lanes_of_a_warp];    // lanes that wait in warp-level operations, perhaps for those
 
     uint64_t block_number; // in the grid
     uint3 block_index;
@@ -284,6 +292,22 @@ EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
     worker.satisfied = 0;
 }
 
+// No thread is left that could end a phase.
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_stalled(Worker &worker)
+{
+    const unsigned warp = unsigned(__builtin_ctz(worker.stalled_warps));
+    const Thread &thread = worker.threads[warp * lanes_of_a_warp + first_of(worker.stalled[warp])];
+    fail(worker, "%s waits at %s:%d for threads that do not arrive: all others wait, too, or have ended",
+         ThreadName(worker, thread).text, thread.site.file, thread.site.line);
+}
+
+// Where lanes of the running warp wait for a phase, those that wait for them are kept.
+EMULATOR_COLD inline void hold_waiting_lanes(Worker &worker)
+{
+    worker.held[worker.running_warp->index / lanes_of_a_warp] = worker.waiting_lanes;
+    worker.waiting_lanes = 0;
+}
+
 // The running warp has no ready lane: on to the next warp, or past the barrier.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
@@ -292,15 +316,32 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
         return;
     }
     if (worker.waiting_lanes != 0) {
-        resume_waiting_lanes(worker);
-        return;
+        if (worker.stalled[worker.running_warp->index / lanes_of_a_warp] == 0) {
+            resume_waiting_lanes(worker);
+            return;
+        }
+        if (resume_group(worker, false))
+            return;
+        hold_waiting_lanes(worker);
     }
-    if (worker.ready_warps == 0)
+    if (worker.ready_warps == 0 && worker.stalled_warps != 0) {
+        if (!worker.has_news)
+            fail_stalled(worker);
+        worker.has_news = false;
+        worker.ready_warps = worker.stalled_warps;
+    } else if (worker.ready_warps == 0) {
         open_barrier_without_ended_threads(worker);
+    }
     const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
     worker.ready_warps &= worker.ready_warps - 1;
     worker.running_warp = worker.threads + warp * lanes_of_a_warp;
     worker.ready_lanes = worker.live_lanes_of(warp);
+    if (worker.stalled_warps >> warp & 1) {
+        worker.ready_lanes = worker.stalled[warp];
+        worker.waiting_lanes = worker.held[warp];
+        worker.stalled[warp] = worker.held[warp] = 0;
+        worker.stalled_warps &= ~(1u << warp);
+    }
     counting::leave_warp(warp, worker.lanes_of(warp));
 }
 
@@ -318,6 +359,17 @@ EMULATOR_APART void let_others_run(Worker &worker, Thread *self)
     Thread *next = next_thread(worker);
     worker.current = next;
     switch_context(self->context, next->context);
+}
+
+// Waits until a phase is over, of whatever barrier.
+EMULATOR_APART void wait_for_news(Worker &worker, Site site)
+{
+    Thread &self = *worker.current;
+    const unsigned warp = self.index / lanes_of_a_warp;
+    self.site = site;
+    worker.stalled[warp] |= only_lane(worker.lane_of(self));
+    worker.stalled_warps |= 1u << warp;
+    let_others_run(worker, &self);
 }
 
 // A thread comes to another barrier than the last one. If others wait there, it waits in vain: the others run on first,
@@ -432,6 +484,11 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.astray = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     __builtin_memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
+    if (worker.stalled_warps != 0) { // since a block has failed
+        __builtin_memset(worker.stalled, 0, sizeof worker.stalled);
+        __builtin_memset(worker.held, 0, sizeof worker.held);
+        worker.stalled_warps = 0;
+    }
     worker.running_warp = worker.threads;
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);

@@ -36,10 +36,10 @@ struct OneThread {
 };
 
 // A group's threads copy in turn. Where a GPU copies asynchronously, parts that its hardware can't copy so are too: the
-// documents promise nothing before the wait.
+// documents promise nothing before the wait. With a phase's flag, the data land when the phase is over.
 template <typename Group>
 EMULATOR_UNCOUNTED void copy_by_group(const Group &group, void *target, const void *source, size_t bytes, size_t known,
-                                      const void *caller, Site site)
+                                      const void *caller, Site site, uintptr_t flag = 0)
 {
     const size_t together = copied_at_once(target, source, bytes, known);
     if (!are_multiples(target, source, together))
@@ -49,7 +49,10 @@ EMULATOR_UNCOUNTED void copy_by_group(const Group &group, void *target, const vo
         const size_t size = together < bytes - place ? together : bytes - place;
         void *const to = static_cast<char *>(target) + place;
         const void *const from = static_cast<const char *>(source) + place;
-        (is_asynchronous ? counting::start_copy : counting::copy_at_once)(to, from, size, 0, caller);
+        if (is_asynchronous)
+            counting::start_copy(to, from, size, 0, caller, flag);
+        else
+            counting::copy_at_once(to, from, size, caller);
     }
 }
 

@@ -32,15 +32,24 @@ EMULATOR_APART const uint3 &block_index() { return this_worker().block_index; }
 EMULATOR_APART const dim3 &block_size() { return this_worker().block_size; }
 EMULATOR_APART const dim3 &grid_size() { return this_worker().grid_size; }
 
+template <typename Value>
+EMULATOR_APART void observe_word(const Value *address, const char *word, bool is_store, const void *caller, Site site)
+{
+    if (__builtin_expect(uintptr_t(address) % alignof(Value) != 0, 0))
+        fail_misaligned(this_worker(), word, alignof(Value), site);
+    counting::observe_word(address, sizeof(Value), is_store, caller);
+}
+
 } // namespace emulator
 
 constexpr int warpSize = int(emulator::lanes_of_a_warp);
 
-// Loads and stores with a word on caching, of which there is none here.
+// Loads and stores with a word on caching, of which there is none here. What is said of them names the caller's line.
 #define EMULATOR_LOAD(function)                                                                                        \
     template <typename Value>                                                                                          \
-    inline Value function(const Value *address)                                                                        \
+    EMULATOR_APART Value function(const Value *address, EMULATOR_SITE)                                                 \
     {                                                                                                                  \
+        emulator::observe_word(address, #function, false, __builtin_return_address(0), site);                          \
         return *address;                                                                                               \
     }
 EMULATOR_LOAD(__ldg)
@@ -52,8 +61,9 @@ EMULATOR_LOAD(__ldcv)
 #undef EMULATOR_LOAD
 #define EMULATOR_STORE(function)                                                                                       \
     template <typename Value>                                                                                          \
-    inline void function(Value *address, Value value)                                                                  \
+    EMULATOR_APART void function(Value *address, Value value, EMULATOR_SITE)                                           \
     {                                                                                                                  \
+        emulator::observe_word(address, #function, true, __builtin_return_address(0), site);                           \
         *address = value;                                                                                              \
     }
 EMULATOR_STORE(__stwb)

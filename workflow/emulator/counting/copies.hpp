@@ -5,6 +5,8 @@
 // the hardware may read the source and write the target at any moment. So any access to the target is a race, by any
 // thread, and so is a write to the source. The target's words carry a mark, which every access checks. Whether the source
 // was written is seen at the wait: its last write is no longer the one that it was at the start.
+//
+// Those that are bound to a barrier's phase land when it is over, as of the moment in which their thread has bound them.
 #pragma once
 
 #include "on_events.hpp"
@@ -20,7 +22,10 @@ struct Copy {
     uint32_t size;
     uint32_t from_source; // bytes; the others are zeros
     uint32_t group;
-    uint32_t next; // of its thread
+    uint32_t next; // of its thread, or of those bound to phases
+    uint32_t thread;
+    uint32_t moment;
+    uintptr_t flag; // of a phase
     uint32_t target_site;
     uint32_t source_site;
     Access writes[words_of_a_copy]; // the source's, at the start
@@ -38,6 +43,7 @@ struct Copies {
     uint32_t count;
     uint32_t capacity;
     uint32_t landed; // a list of those whose place is free
+    uint32_t bound;  // a list of those that are bound to phases
     bool are_used; // by the block
     Queue queues[most_threads];
 };
@@ -49,7 +55,7 @@ EMULATOR_UNCOUNTED inline void forget_copies(unsigned threads)
     for (unsigned thread = 0; copies.are_used && thread < threads; ++thread)
         copies.queues[thread] = {};
     copies.count = 0;
-    copies.landed = no_copy;
+    copies.landed = copies.bound = no_copy;
     copies.are_used = false;
 }
 
@@ -74,7 +80,7 @@ EMULATOR_UNCOUNTED inline uint32_t new_copy(Worker &worker)
 EMULATOR_UNCOUNTED inline Copy made_copy(void *target, const void *source, size_t size, size_t zeros)
 {
     return {static_cast<unsigned char *>(target), static_cast<const unsigned char *>(source), uint32_t(size),
-            uint32_t(size - zeros), 0, no_copy, 0, 0, {}};
+            uint32_t(size - zeros), 0, no_copy, 0, 0, 0, 0, 0, {}};
 }
 
 // Calls `visit(cell, bytes, place, number)` for each word of `size` bytes, which lie at `place`.
@@ -119,18 +125,19 @@ EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
 }
 
 // The copy's data are there: its accesses are of this moment.
-EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, unsigned thread)
+EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, uint32_t moment)
 {
+    const unsigned thread = copy.thread;
     Place place;
     if (find_inside(copy.target, copy.size, place))
         for_each_word(place, copy.size, [&](Cell &cell, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
             cell.in_flight = static_cast<unsigned char>(cell.in_flight & ~bytes);
-            cell.set(last_write, {requests.run, ordering.moment, thread, copy.target_site, bytes});
+            cell.set(last_write, {requests.run, moment, thread, copy.target_site, bytes});
         });
     if (find_inside(copy.source, copy.from_source, place))
         for_each_word(place, copy.from_source,
                       [&](Cell &cell, uint32_t bytes, const Place &where, unsigned number) EMULATOR_UNCOUNTED {
-                          const Access now = {requests.run, ordering.moment, thread, copy.source_site, bytes};
+                          const Access now = {requests.run, moment, thread, copy.source_site, bytes};
                           const Access write = cell.get(last_write), before = copy.writes[number];
                           const bool is_same = write.run == before.run && write.moment == before.moment &&
                                                write.thread == before.thread && write.site == before.site;
@@ -165,26 +172,35 @@ EMULATOR_UNCOUNTED inline void move_data(const Copy &copy)
         copy.target[byte] = byte < copy.from_source ? copy.source[byte] : 0;
 }
 
-EMULATOR_UNCOUNTED void copy_at_once(void *target, const void *source, size_t size, size_t zeros, const void *caller)
+EMULATOR_UNCOUNTED void copy_at_once(void *target, const void *source, size_t size, const void *caller)
 {
-    const Copy copy = made_copy(target, source, size, zeros);
+    const Copy copy = made_copy(target, source, size, 0);
     observe_copy(copy, caller);
     move_data(copy);
 }
 
-EMULATOR_UNCOUNTED void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller)
+EMULATOR_UNCOUNTED void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller,
+                                   uintptr_t flag)
 {
     Worker &worker = *state.worker;
     Queue &queue = copies.queues[worker.current->index];
     Copy started = made_copy(target, source, size, zeros);
     observe_copy(started, caller);
     started.group = queue.committed;
+    started.thread = worker.current->index;
+    started.flag = flag;
     copies.are_used = true;
     const uint32_t index = new_copy(worker);
     Copy &copy = copies.all[index];
     copy = started;
     if (state.check_races)
         watch_copy(copy, uintptr_t(caller));
+    if (flag != 0) {
+        copy.moment = state.check_races ? pass_phase(flag, copy.thread) : 0;
+        copy.next = copies.bound;
+        copies.bound = index;
+        return;
+    }
     (queue.first == no_copy ? queue.first : copies.all[queue.last].next) = index;
     queue.last = index;
 }
@@ -193,6 +209,15 @@ EMULATOR_UNCOUNTED void commit_copies()
 {
     ++copies.queues[state.worker->current->index].committed;
     copies.are_used = true;
+}
+
+EMULATOR_UNCOUNTED inline void land(Copy &copy, uint32_t index, uint32_t moment)
+{
+    move_data(copy);
+    if (state.check_races)
+        settle_copy(copy, moment);
+    copy.next = copies.landed;
+    copies.landed = index;
 }
 
 EMULATOR_UNCOUNTED void wait_for_copies(size_t groups_on_their_way)
@@ -206,13 +231,40 @@ EMULATOR_UNCOUNTED void wait_for_copies(size_t groups_on_their_way)
         Copy &copy = copies.all[index];
         if (copy.group + groups_on_their_way >= queue.committed)
             break;
-        move_data(copy);
-        if (state.check_races)
-            settle_copy(copy, thread);
         queue.first = copy.next;
-        copy.next = copies.landed;
-        copies.landed = index;
+        land(copy, index, ordering.moment);
     }
+}
+
+EMULATOR_UNCOUNTED void land_copies(uintptr_t flag)
+{
+    check_pending();
+    for (uint32_t *link = &copies.bound; *link != no_copy;) {
+        const uint32_t index = *link;
+        Copy &copy = copies.all[index];
+        if (copy.flag != flag) {
+            link = &copy.next;
+            continue;
+        }
+        *link = copy.next;
+        land(copy, index, copy.moment);
+    }
+}
+
+EMULATOR_UNCOUNTED void release_at_phase(uintptr_t flag)
+{
+    if (state.check_races)
+        pass_phase(flag, state.worker->current->index);
+}
+
+EMULATOR_UNCOUNTED void learn_at_phase(uintptr_t address)
+{
+    if (!state.check_races)
+        return;
+    check_pending();
+    const Flag *const flag = find_flag(address, false);
+    if (flag != nullptr && flag->run == requests.run)
+        join_moments(learned_row(state.worker->current->index), ordering.flag_moments[flag - ordering.flags]);
 }
 
 } // namespace emulator::counting

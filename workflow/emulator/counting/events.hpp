@@ -16,17 +16,24 @@ void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existin
 void end_block();
 void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
+void observe_word(const void *address, size_t size, bool is_store, const void *caller);
 void observe_fence(bool is_of_device);
 
 // A thread takes the value of a lane that takes no part in the shuffle, in place of its own. Returns what it gets.
 uint64_t read_inactive_lane(unsigned thread, unsigned lane, const Site &site, uint64_t own);
 
 // Asynchronous copies of a thread (copies.hpp): one of up to 16 bytes, of which the last `zeros` are not read but 0; all
-// that it has started since the last commit become a group; all groups but the last ones land.
-void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller);
-void copy_at_once(void *target, const void *source, size_t size, size_t zeros, const void *caller);
+// that it has started since the last commit become a group; all groups but the last ones land. A copy with a phase's flag
+// is in no group: it lands with all others that have it.
+void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller, uintptr_t flag);
+void copy_at_once(void *target, const void *source, size_t size, const void *caller);
 void commit_copies();
 void wait_for_copies(size_t groups_on_their_way);
+void land_copies(uintptr_t flag);
+
+// A thread arrives at a barrier's phase, which has this flag; a thread has waited for it.
+void release_at_phase(uintptr_t flag);
+void learn_at_phase(uintptr_t flag);
 
 bool is_shared(const void *address);
 

@@ -93,6 +93,11 @@ EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, const v
     observe(address, size, atomic, caller);
 }
 
+EMULATOR_UNCOUNTED void observe_word(const void *address, size_t size, bool is_store, const void *caller)
+{
+    (size > largest_access ? observe_range : observe)(address, size, is_store ? store : load, caller);
+}
+
 EMULATOR_UNCOUNTED void observe_fence(bool is_of_device)
 {
     if (state.worker == nullptr || !state.check_races)

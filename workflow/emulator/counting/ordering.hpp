@@ -285,14 +285,19 @@ EMULATOR_UNCOUNTED inline void release(uint32_t *row, unsigned thread, uint32_t 
     row[thread] = before > own ? before : own;
 }
 
-EMULATOR_UNCOUNTED inline void release_at(Flag &flag, unsigned thread, bool is_global)
+EMULATOR_UNCOUNTED inline void release_in_block(Flag &flag, unsigned thread, uint32_t own)
 {
-    const Fences &fences = ordering.fences[thread];
     uint32_t *const row = ordering.flag_moments[&flag - ordering.flags];
     if (flag.run != requests.run)
         clear_moments(row);
     flag.run = requests.run;
-    release(row, thread, fences.of_block);
+    release(row, thread, own);
+}
+
+EMULATOR_UNCOUNTED inline void release_at(Flag &flag, unsigned thread, bool is_global)
+{
+    const Fences &fences = ordering.fences[thread];
+    release_in_block(flag, thread, fences.of_block);
     if (!is_global || fences.of_device == 0)
         return;
     release(ordering.released + size_t(requests.block) * ordering.threads, thread, fences.of_device);

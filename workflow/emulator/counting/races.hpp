@@ -330,4 +330,13 @@ EMULATOR_UNCOUNTED inline void pass_atomic(uintptr_t address, unsigned thread, b
         release_at(*flag, thread, is_global);
 }
 
+// Returns the moment up to which the thread's accesses come before what follows the waits for the phase.
+EMULATOR_UNCOUNTED inline uint32_t pass_phase(uintptr_t flag, unsigned thread)
+{
+    check_pending();
+    const uint32_t now = advance();
+    release_in_block(*find_flag(flag, true), thread, now);
+    return now;
+}
+
 } // namespace emulator::counting

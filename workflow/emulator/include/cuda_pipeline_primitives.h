@@ -14,7 +14,7 @@ EMULATOR_APART void __pipeline_memcpy_async(void *shared, const void *global, si
         emulator::fail_copy(site, "has a misaligned address, which is no multiple of its size");
     if (!emulator::counting::is_shared(shared))
         emulator::fail_copy(site, "goes to memory that is not shared");
-    emulator::counting::start_copy(shared, global, size, zeros, __builtin_return_address(0));
+    emulator::counting::start_copy(shared, global, size, zeros, __builtin_return_address(0), 0);
 }
 
 EMULATOR_APART void __pipeline_commit() { emulator::counting::commit_copies(); }

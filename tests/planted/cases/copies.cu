@@ -1,0 +1,369 @@
+// Asynchronous copies of 64 elements to shared memory, of which each thread reads its neighbour's; barriers with phases.
+
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_pipeline.h>
+
+namespace cg = cooperative_groups;
+using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
+using BlockPipeline = cuda::pipeline<cuda::thread_scope_block>;
+
+__device__ void start(BlockBarrier *barrier)
+{
+    if (t == 0)
+        init(barrier, blockDim.x);
+    __syncthreads();
+}
+
+// right: a copy, its wait, a barrier
+__global__ void copy_and_wait(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, x + i, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    y[i] = s[t ^ 1];
+}
+
+// right: two tiles on their way, of 16 bytes a copy, the last with zeros
+__global__ void two_stages(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[2][64];
+    const auto load = [&](int tile) {
+        if (t < 16 && tile < 4)
+            __pipeline_memcpy_async(s[tile % 2] + 4 * t, x + 64 * tile + 4 * t, 16, tile == 3 ? 8 : 0);
+        __pipeline_commit();
+    };
+    load(0);
+    for (int tile = 0; tile < 4; ++tile) {
+        load(tile + 1);
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        if (blockIdx.x == 0)
+            y[64 * tile + t] = s[tile % 2][t ^ 1];
+        __syncthreads();
+    }
+}
+
+// right: a copy of the block, and its wait
+__global__ void group_copy(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[2][64];
+    const cg::thread_block block = cg::this_thread_block();
+    cg::memcpy_async(block, s[0], x, 64 * sizeof(int));
+    cg::memcpy_async(block, s[1], 64, x, 64);
+    cg::wait_prior<1>(block);
+    y[i] = s[0][t ^ 1];
+    cg::wait(block);
+    y[i] += s[1][t ^ 1];
+}
+
+// right: a pipeline of the thread, two steps ahead
+__global__ void thread_pipeline(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[2][64];
+    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+    for (int stage = 0; stage < 2; ++stage) {
+        pipe.producer_acquire();
+        cuda::memcpy_async(s[stage] + t, x + 64 * stage + t, cuda::aligned_size_t<4>(4), pipe);
+        pipe.producer_commit();
+    }
+    for (int stage = 0; stage < 2; ++stage) {
+        pipe.consumer_wait();
+        __syncthreads();
+        z[i] = s[stage][t ^ 1];
+        pipe.consumer_release();
+    }
+}
+
+template <bool waits, bool releases>
+__device__ void by_block_pipeline(const int *x, int *z)
+{
+    __shared__ __align__(16) int s[2][64];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    const cg::thread_block block = cg::this_thread_block();
+    BlockPipeline pipe = cuda::make_pipeline(block, &state);
+    for (int step = 0, loaded = 0; step < 4; ++step) {
+        for (; loaded < 4 && loaded < step + 2; ++loaded) {
+            pipe.producer_acquire();
+            cuda::memcpy_async(block, s[loaded % 2], x + 64 * loaded, cuda::aligned_size_t<16>(256), pipe);
+            pipe.producer_commit();
+        }
+        if (waits)
+            pipe.consumer_wait();
+        z[i] += s[step % 2][t ^ 1];
+        if (releases)
+            pipe.consumer_release();
+    }
+}
+
+// right: a pipeline of the block, two steps ahead
+__global__ void block_pipeline(const int *x, int *y, int *z) { by_block_pipeline<true, true>(x, z); }
+
+template <bool acquires>
+__device__ void by_two_warps(const int *x, int *z)
+{
+    __shared__ __align__(16) int s[2][32];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    const auto role = t < 32 ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer;
+    BlockPipeline pipe = cuda::make_pipeline(cg::this_thread_block(), &state, role);
+    for (int step = 0; step < 6; ++step) {
+        if (t < 32) {
+            if (acquires)
+                pipe.producer_acquire();
+            cuda::memcpy_async(&s[step % 2][t], x + 32 * step + t, sizeof(int), pipe);
+            pipe.producer_commit();
+        } else {
+            pipe.consumer_wait();
+            z[i] += s[step % 2][t - 32 ^ 1];
+            pipe.consumer_release();
+        }
+    }
+}
+
+// right: one warp produces, the other consumes
+__global__ void warps_with_roles(const int *x, int *y, int *z) { by_two_warps<true>(x, z); }
+
+// right: a copy that a barrier waits for
+__global__ void barrier_copy(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __shared__ BlockBarrier barrier;
+    start(&barrier);
+    for (int step = 0; step < 2; ++step) {
+        cuda::memcpy_async(cg::this_thread_block(), s, x + 64 * step, 64 * sizeof(int), barrier);
+        barrier.arrive_and_wait();
+        z[i] += s[t ^ 1];
+        barrier.arrive_and_wait();
+    }
+}
+
+// right: arrived, other work, then waited
+__global__ void split_barrier(const int *x, int *y, int *z)
+{
+    __shared__ int s[64];
+    __shared__ BlockBarrier barrier;
+    start(&barrier);
+    s[t] = x[i];
+    BlockBarrier::arrival_token token = barrier.arrive();
+    const int own = 2 * x[i];
+    barrier.wait(std::move(token));
+    y[i] = s[t ^ 1] + own;
+}
+
+// right: two barriers hand a tile from warp to warp
+__global__ void full_and_empty(const int *x, int *y, int *z)
+{
+    __shared__ int s[32];
+    __shared__ BlockBarrier full, empty;
+    start(&full);
+    start(&empty);
+    for (int step = 0; step < 4; ++step) {
+        if (t < 32) {
+            if (step > 0)
+                empty.arrive_and_wait();
+            s[t] = x[32 * step + t];
+            (void)full.arrive();
+        } else {
+            full.arrive_and_wait();
+            z[i] += s[(t + 1) % 32];
+            if (step < 3)
+                (void)empty.arrive();
+        }
+    }
+}
+
+// wrong (races: race): no wait
+__global__ void no_wait(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, x + i, 4);
+    __pipeline_commit();
+    __syncthreads();
+    y[i] = s[t ^ 1];
+}
+
+// wrong (races: race): no commit before the wait
+__global__ void no_commit(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[2][64];
+    __pipeline_memcpy_async(s[0] + t, x + t, 4);
+    __pipeline_memcpy_async(s[1] + t, x + 64 + t, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    y[i] = s[0][t ^ 1];
+    __pipeline_wait_prior(0);
+}
+
+// wrong (races: race): a wait for too few groups
+__global__ void later_group(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, x + i, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    y[i] = s[t ^ 1];
+}
+
+// wrong (races: race): no barrier after the wait
+__global__ void no_barrier(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, x + i, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[i] = s[t ^ 1];
+}
+
+// wrong (races: race): a thread reads its own copy before the wait
+__global__ void read_before_wait(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, x + i, 4);
+    __pipeline_commit();
+    y[i] = s[t];
+    __pipeline_wait_prior(0);
+}
+
+// wrong (races: race): the target is written before the wait
+__global__ void target_written(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, x + i, 4);
+    __pipeline_commit();
+    s[t] = 7;
+    __pipeline_wait_prior(0);
+    y[i] = s[t];
+}
+
+// wrong (races: race): the source is written before the wait
+__global__ void source_written(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + t, z + i, 4);
+    __pipeline_commit();
+    __syncthreads();
+    z[i ^ 1] = 7;
+    __pipeline_wait_prior(0);
+    y[i] = s[t];
+}
+
+// wrong (races: race): a tile is loaded again before all have read it
+__global__ void loaded_again(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    for (int step = 0; step < 2; ++step) {
+        __pipeline_memcpy_async(s + t, x + 64 * step + t, 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        z[i] = s[t ^ 1];
+    }
+}
+
+// wrong (races: race): the wait of a group, for one copy of two
+__global__ void group_wait_prior(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    const cg::thread_block block = cg::this_thread_block();
+    cg::memcpy_async(block, s, x, 64 * sizeof(int));
+    cg::wait_prior<1>(block);
+    y[i] = s[t ^ 1];
+    cg::wait(block);
+}
+
+// wrong (races: race): a pipeline of the thread, without a barrier after its wait
+__global__ void thread_pipeline_alone(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+    cuda::memcpy_async(s + t, x + i, sizeof(int), pipe);
+    pipe.producer_commit();
+    pipe.consumer_wait();
+    y[i] = s[t ^ 1];
+}
+
+// wrong (races: race): a pipeline of the block, without its wait
+__global__ void block_pipeline_unwaited(const int *x, int *y, int *z) { by_block_pipeline<false, true>(x, z); }
+
+// wrong (barriers: barrier): a pipeline of the block that gives no stage back
+__global__ void block_pipeline_kept(const int *x, int *y, int *z) { by_block_pipeline<true, false>(x, z); }
+
+// wrong (races: race): a producer that waits for no stage
+__global__ void producer_runs_ahead(const int *x, int *y, int *z) { by_two_warps<false>(x, z); }
+
+// wrong (races: race): a barrier that is arrived at and not waited for
+__global__ void arrived_only(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __shared__ BlockBarrier barrier;
+    start(&barrier);
+    cuda::memcpy_async(cg::this_thread_block(), s, x, 64 * sizeof(int), barrier);
+    (void)barrier.arrive();
+    y[i] = s[t ^ 1];
+}
+
+// wrong (races: race): written between arrival and wait
+__global__ void written_late(const int *x, int *y, int *z)
+{
+    __shared__ int s[64];
+    __shared__ BlockBarrier barrier;
+    start(&barrier);
+    BlockBarrier::arrival_token token = barrier.arrive();
+    s[t] = x[i];
+    barrier.wait(std::move(token));
+    y[i] = s[t ^ 1];
+}
+
+// wrong (races: race): a barrier whose initialisation others do not wait for
+__global__ void barrier_not_ready(const int *x, int *y, int *z)
+{
+    __shared__ BlockBarrier barrier;
+    if (t == 0)
+        init(&barrier, blockDim.x);
+    barrier.arrive_and_wait();
+    y[i] = x[i];
+}
+
+// wrong (barriers: barrier): a barrier that expects more threads than come
+__global__ void barrier_of_more(const int *x, int *y, int *z)
+{
+    __shared__ BlockBarrier barrier;
+    if (t == 0)
+        init(&barrier, blockDim.x + 1);
+    __syncthreads();
+    y[i] = x[i];
+    barrier.arrive_and_wait();
+}
+
+// wrong (barriers: barrier): half of the threads wait for a phase, the others at another barrier
+__global__ void barrier_and_barrier(const int *x, int *y, int *z)
+{
+    __shared__ BlockBarrier barrier;
+    start(&barrier);
+    y[i] = x[i];
+    if (t < 40)
+        barrier.arrive_and_wait();
+    else
+        __syncthreads();
+}
+
+// wrong (bounds: launch_failed): a copy of 12 bytes
+__global__ void copy_of_twelve(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s, x, 12);
+    y[i] = s[0];
+}
+
+// wrong (bounds: misaligned): a copy of 8 bytes to a multiple of 4
+__global__ void misaligned_copy(const int *x, int *y, int *z)
+{
+    __shared__ __align__(16) int s[64];
+    __pipeline_memcpy_async(s + 1, x, 8);
+    y[i] = s[0];
+}

@@ -1,0 +1,130 @@
+// Barriers with phases, as the hardware has them in shared memory: cuda::barrier, and the stages of a cuda::pipeline.
+#pragma once
+
+#include "copies.hpp"
+#include "cuda_words.hpp"
+
+#include <utility> // std::move, for the token of a phase
+
+namespace emulator {
+
+// A phase is over once as many have arrived as it expects; asynchronous copies that are bound to it land then. Of 8
+// bytes, as on a GPU.
+struct alignas(8) Phases {
+    uint16_t expected;
+    uint16_t left; // of the phase that runs
+    uint32_t over; // phases
+
+    // What orders accesses: what comes before the arrivals of one phase, before what follows the waits for it.
+    uintptr_t flag(uint32_t phase) const { return uintptr_t(this) + phase % sizeof(Phases); }
+};
+
+EMULATOR_APART void start_phases(Phases &phases, size_t expected, const void *caller, Site site)
+{
+    observe_word(&phases, "a barrier", true, caller, site);
+    phases = {uint16_t(expected), uint16_t(expected), 0};
+}
+
+// Returns the phase in which the thread has arrived.
+EMULATOR_APART uint32_t arrive(Phases &phases, size_t count, size_t dropped, const void *caller, Site site)
+{
+    Worker &worker = this_worker();
+    observe_word(&phases, "a barrier", false, caller, site); // Seen as a read: it races with the start alone.
+    const uint32_t phase = phases.over;
+    if (count > phases.left)
+        fail(worker, "%s arrives at the barrier at %s:%d, where it waits for nobody: %u more are expected",
+             ThreadName(worker, *worker.current).text, site.file, site.line, phases.left);
+    counting::release_at_phase(phases.flag(phase));
+    phases.left = uint16_t(phases.left - count);
+    phases.expected = uint16_t(phases.expected - dropped);
+    if (phases.left == 0) {
+        counting::land_copies(phases.flag(phase));
+        phases.left = phases.expected;
+        ++phases.over;
+        worker.has_news = true;
+    }
+    return phase;
+}
+
+// Waits until the phase is over.
+EMULATOR_APART void wait_for_phase(const Phases &phases, uint32_t phase, const void *caller, Site site)
+{
+    Worker &worker = this_worker();
+    observe_word(&phases, "a barrier", false, caller, site);
+    while (int32_t(phases.over - phase) <= 0)
+        wait_for_news(worker, site);
+    counting::learn_at_phase(phases.flag(phase));
+}
+
+} // namespace emulator
+
+namespace cuda {
+
+enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread = 10 };
+
+template <thread_scope scope>
+class barrier {
+    static_assert(scope == thread_scope_block || scope == thread_scope_thread,
+                  "cuda::barrier of more than a block is a CUDA word that the emulator does not supply");
+
+public:
+    using arrival_token = uint32_t;
+
+    EMULATOR_APART arrival_token arrive(ptrdiff_t count = 1, EMULATOR_SITE)
+    {
+        return ::emulator::arrive(phases_, size_t(count), 0, __builtin_return_address(0), site);
+    }
+    EMULATOR_APART void wait(arrival_token phase, EMULATOR_SITE) const
+    {
+        ::emulator::wait_for_phase(phases_, phase, __builtin_return_address(0), site);
+    }
+    EMULATOR_APART void wait_parity(bool parity, EMULATOR_SITE) const
+    {
+        const uint32_t phase = phases_.over - (phases_.over % 2 != parity);
+        ::emulator::wait_for_phase(phases_, phase, __builtin_return_address(0), site);
+    }
+    EMULATOR_APART void arrive_and_wait(EMULATOR_SITE)
+    {
+        const void *const caller = __builtin_return_address(0);
+        ::emulator::wait_for_phase(phases_, ::emulator::arrive(phases_, 1, 0, caller, site), caller, site);
+    }
+    EMULATOR_APART void arrive_and_drop(EMULATOR_SITE)
+    {
+        ::emulator::arrive(phases_, 1, 1, __builtin_return_address(0), site);
+    }
+    friend EMULATOR_APART void init(barrier *self, ptrdiff_t expected, EMULATOR_SITE)
+    {
+        ::emulator::start_phases(self->phases_, size_t(expected), __builtin_return_address(0), site);
+    }
+
+    ::emulator::Phases phases_;
+};
+
+// By each thread of a group its part, or by the thread that calls it. The data land when the barrier's phase is over.
+template <typename Group, typename Element, typename Count, thread_scope scope>
+EMULATOR_APART void memcpy_async(const Group &group, Element *target, const Element *source, const Count &bytes,
+                                 barrier<scope> &landing, EMULATOR_SITE)
+{
+    ::emulator::copy_by_group(group, target, source, size_t(bytes), ::emulator::known_alignment<Element>(bytes),
+                              __builtin_return_address(0), site, landing.phases_.flag(landing.phases_.over));
+}
+
+template <typename Element, typename Count, thread_scope scope>
+EMULATOR_APART void memcpy_async(Element *target, const Element *source, const Count &bytes, barrier<scope> &landing,
+                                 EMULATOR_SITE)
+{
+    ::emulator::copy_by_group(::emulator::OneThread(), target, source, size_t(bytes),
+                              ::emulator::known_alignment<Element>(bytes), __builtin_return_address(0), site,
+                              landing.phases_.flag(landing.phases_.over));
+}
+
+template <size_t alignment>
+struct aligned_size_t {
+    static constexpr size_t align = alignment;
+    size_t value;
+
+    explicit constexpr aligned_size_t(size_t value) : value(value) {}
+    constexpr operator size_t() const { return value; }
+};
+
+} // namespace cuda
