@@ -95,14 +95,15 @@ def test_a_version_that_is_wrong_is_not_timed(tmp_path: Path, faults: tuple[str,
     assert wrong.status == ("ok" if faults[0] else "wrong_result")
 
 
-def test_a_version_that_hangs_is_found_by_the_time_of_the_one_before(
+def test_a_kernel_that_hangs_is_found_by_the_times_of_its_studys_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(work, "_SHORTEST_LIMITS", {True: 0.5})
     monkeypatch.setattr(work, "_TIMES_ANOTHER", 1)
     measured(tmp_path, "")
+    (tmp_path / "journal.jsonl").rename(tmp_path / "other.jsonl")
     started = time.monotonic()
     outcomes, _ = measured(tmp_path, "while (array_size > 0 && *(volatile const Element *)data >= 0) {}")
     assert [outcome.status for outcome in outcomes] == ["timed_out"] * 2
     assert time.monotonic() - started < 60  # of the 120 s that one point may take
-    assert "by the kernel's other points" in outcomes[0].message
+    assert "by the study's other points" in outcomes[0].message

@@ -74,6 +74,12 @@ class Journal:
         """All values."""
         return self._records.values()
 
+    def beside(self, most: int) -> Iterator[Any]:
+        """The first values, at most so many, of each other journal in the folder: those of the study's kernels."""
+        for path in self._path.parent.glob("*.jsonl"):
+            if path != self._path:
+                yield from (value for _, value in itertools.islice(_read_records(path), most))
+
     def add(self, key: str, value: Any) -> None:
         """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
 

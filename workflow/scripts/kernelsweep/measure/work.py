@@ -35,10 +35,13 @@ if TYPE_CHECKING:
 # After this many points of a kernel have timed out, the others are not run.
 _MOST_TIMED_OUT = 2
 
-# A point may take this many times as long as another point of the kernel took, in this run or an earlier one, and as
-# its size is larger; and at least these seconds, on the emulator and elsewhere. measuring.timeout_seconds is the most.
+# A point's first run may take this many times as long as a point of the study took, in this run or an earlier one, and
+# as its size is larger; and at least these seconds, on the emulator and elsewhere.
 _TIMES_ANOTHER = 100
-_SHORTEST_LIMITS = {False: 30.0, True: 5.0}
+_SHORTEST_LIMITS = {False: 30.0, True: 2.0}
+
+# So many points of each other kernel of the study tell how long one takes.
+_MOST_OF_OTHERS = 50
 
 # A first verdict is on so many points, one a size, and all processes visit them.
 _MOST_FIRST = 16
@@ -267,7 +270,7 @@ def do_work(
     done = 0
     failed: set[Point] = set()
     timed_out: list[Point] = []
-    limits = _Limits(task, journal)
+    limits = Limits(task, journal)
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             before_visit = done
@@ -311,8 +314,8 @@ def do_work(
     workers.kill()
 
 
-class _Limits:
-    """How long points may take before they count as hanging."""
+class Limits:
+    """How long a point's first run may take before it counts as hanging."""
 
     def __init__(self, task: KernelTask, journal: Journal) -> None:
         self._problem = problem_of(task.problem)
@@ -321,7 +324,7 @@ class _Limits:
         self._least = _SHORTEST_LIMITS[kind is None or kind.has_clock]
         self._per_size = math.inf  # the fewest seconds that a point took, over its size
         self._fewest = math.inf
-        for value in journal.values():
+        for value in itertools.chain(journal.values(), journal.beside(_MOST_OF_OTHERS)):
             # A sweep's line, one of a study with other axes, or one that was edited.
             with suppress(KeyError, IndexError, TypeError):
                 self.add(Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"])
@@ -333,7 +336,7 @@ class _Limits:
             self._fewest = min(self._fewest, seconds)
 
     def of(self, point: Point) -> float:
-        """The most seconds that a point may take."""
+        """The most seconds that its first run may take."""
         likely = max(self._fewest, self._per_size * self._problem.size(point))
         return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
 

@@ -5,7 +5,7 @@ A write outside of an array, which leaves results and inputs right, is found by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
@@ -15,16 +15,20 @@ from kernelsweep.problems.problem import Instance, Judgement
 _MOST_ERRORS = 2**20
 
 
-def check_point(run: PointRun, instance: Instance, depth: int, repeated_runs: int) -> Outcome:
+def check_point(
+    run: PointRun, instance: Instance, depth: int, repeated_runs: int, ended: Callable[[], None] = lambda: None
+) -> Outcome:
     """Run a point and judge its results; compare the bits of floating-point results between several runs.
 
     depth          the longest chain of roundings that an element's value goes through on the device
     repeated_runs  how often a floating-point point is run, the first run included
+    ended          called once the first run has ended
 
     Raises MemoryError, LaunchError and ContextLost.
     """
     run.platform.partial_barrier = ""
     run.check_run()
+    ended()
     counts = run.platform.counts()
     judgement = run.judge(instance, depth)
     leaves_state = run.leaves_state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,26 @@ from kernelsweep.sweep.kernels.plan import Launch
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.point import Point
 
+# What a point's first run is doing.
+RUNS, RAN = "runs", "ran"
+
 
 class Runner:
     """One kernel's points on one platform. Memory is kept between points and grows with them."""
 
-    def __init__(self, platform: Platform, task: KernelTask, instances: Instances | None = None) -> None:
-        """`instances`: the task's, if some are made already."""
-        self._platform = platform
+    def __init__(
+        self,
+        platform: Platform,
+        task: KernelTask,
+        instances: Instances | None = None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Load the task's binary, if it has one.
+
+        instances  the task's, if some are made already
+        tell       gets RUNS before the first run of a point that is checked, and RAN after it
+        """
+        self._platform, self._tell = platform, tell
         self._task = task
         self._roundings = Expression(task.roundings)
         self._launches = launches_of_task(task.launches, problem_of(task.problem))
@@ -150,7 +164,9 @@ class Runner:
         return PointRun(self._platform, self._memory, point, self._launches.at(point))
 
     def _check(self, run: PointRun) -> Outcome:
-        return check_point(run, self._instances.at(run.point), self._depth_of(run), self._task.protocol.repeated_runs)
+        instance, repeated = self._instances.at(run.point), self._task.protocol.repeated_runs
+        self._tell(RUNS)
+        return check_point(run, instance, self._depth_of(run), repeated, partial(self._tell, RAN))
 
     def _depth_of(self, run: PointRun) -> int:
         """The longest chain of roundings that an element's value goes through on the device."""

@@ -17,6 +17,7 @@ from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.outcome import Outcome, read_outcome
+from kernelsweep.measure.point.runner import RUNS
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of_implementation
@@ -27,7 +28,7 @@ from kernelsweep.sweep.point import Point
 _START_SECONDS = 60.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
-_ANSWERS = frozenset({"ready", "outcome", "refused", "freed"})
+_ANSWERS = frozenset({"ready", "now", "outcome", "refused", "freed"})
 _READ_BYTES = 2**16
 
 # The exit statuses of a process whose kernel touched memory that isn't its own.
@@ -89,7 +90,7 @@ class Worker:
     def run(self, point: Point, variant: str, seconds: float, **settings: Any) -> Outcome:
         """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
-        seconds   the time limit
+        seconds   how long its first run may take, if it is checked: its inputs, judgement and samples have longer
         settings  the other arguments of runner.Runner.run
 
         Raises UserError if no worker can start, and where a function of the user's fails.
@@ -107,12 +108,14 @@ class Worker:
             return Outcome(
                 "launch_failed", "the worker process died twice before the point could be handed to it"
             ), False
-        answer = _answer(process, seconds)
+        answer = _answer(process, limit := self._timeout)
+        while answer and "now" in answer:
+            limit = seconds if answer["now"] == RUNS else self._timeout
+            answer = _answer(process, limit)
         if answer is None:
             self.stop()
-            why = "measuring.timeout_seconds" if seconds == self._timeout else "by the kernel's other points"
-            message = f"no result within {seconds:.3g} s ({why})"
-            return Outcome("timed_out", message), False
+            why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's other points"
+            return Outcome("timed_out", f"no result within {limit:.3g} s ({why})"), False
         if not answer:
             status, words = self._last_words(process)
             hint = _crash_hint(self._task.platform) if status in _CRASHES else ""
@@ -211,7 +214,7 @@ class Workers:
     ) -> Outcome:
         """A point's outcome of a visit, the first of which checks the point.
 
-        seconds  the time limit
+        seconds  as for Worker.run
         unit     of the variant, where it is not in the task's binary
         earlier  the variant's earlier version, if both are to be timed
 
@@ -267,21 +270,22 @@ def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:
 
 
 def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
-    """The worker's next answer; empty if it died or wrote none, None if the time limit passed.
+    """The worker's next answer, or the last of several; empty if it died or wrote none, None if the time limit passed.
 
     A kernel can write to the pipe, too: a part of a line, or a line that is no answer, ends the worker.
     """
-    until, line = time.monotonic() + seconds, b""
-    while not line.endswith(b"\n"):
+    until, lines = time.monotonic() + seconds, b""
+    while not lines.endswith(b"\n"):
         if not select.select([process.answers], [], [], max(0.0, until - time.monotonic()))[0]:
             return None
         read = os.read(process.answers.fileno(), _READ_BYTES)
         if not read:
             return {}
-        line += read
+        lines += read
     with suppress(ValueError):
-        answer = json.loads(line)
-        if isinstance(answer, dict) and not _ANSWERS.isdisjoint(answer):
-            return answer
+        answers = [json.loads(line) for line in lines.splitlines()]
+        if all(isinstance(answer, dict) and not _ANSWERS.isdisjoint(answer) for answer in answers):
+            last: dict[str, Any] = answers[-1]
+            return last
     process.kill()
     return {}

@@ -6,6 +6,7 @@ of JSON from standard input and answers each with a line on standard output:
     {"task": ..., "cuda_visible_devices": ..., "first": ...}
                                                     {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
+                                                    after {"now": "runs"} and {"now": "ran"} if it is checked
     {"free_memory": true}                           {"freed": true}, once all buffers are given back
 
 The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, and the point that will
@@ -52,7 +53,9 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         if start["first"]:  # An exception is raised again when the point is run.
             other.submit(instances.make, Point(start["first"]), implementation.has_clock)
         platform = implementation()
-        runner = Runner(platform, task, instances)
+        runner = Runner(
+            platform, task, instances, lambda now: print(json.dumps({"now": now}), file=answers, flush=True)
+        )
         print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in requests:
         request = json.loads(line)
