@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems import comparison, result_limits
+from kernelsweep.problems import comparison, file_instance, result_limits
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
@@ -279,6 +279,29 @@ def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., P
     assert [computed(unseeded), computed(unseeded)] == [1, 1]
     assert computed(text.replace("astype(np.float64)", "astype(float)")) == 1
     assert len({file.parents[1] for file in files(".npy")}) == 1, "references of older code are deleted"
+
+
+def test_large_inputs_are_made_once_and_mapped(
+    read: Callable[..., Problem], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_instance, "_LARGE", 64)
+    kept, calls = tmp_path / "kept", tmp_path / "calls"
+    text = MATMUL.replace(
+        'for name in "AB"}',
+        f'for name in "AB"}} | {{"a": np.float32(0.1), "k": 3, "calls": open({str(calls)!r}, "a").write(".")}}',
+    )
+
+    def inputs(text: str = text, seed: int = 1, **point: int) -> dict[str, Any]:
+        return instance_of(read(text), {**POINT, **point}, seed, kept).inputs.by_name
+
+    first, second = inputs(), inputs()
+    assert calls.read_text() == "." and isinstance(second["A"].contents, np.memmap)
+    assert all((first[name].elements == second[name].elements).all() for name in "AB")
+    assert second["a"] == np.float32(0.1) and second["a"].dtype == np.float32 and type(second["k"]) is int
+    before = instance_of(read(text), POINT, 1, kept).inputs.digest
+    assert before == instance_of(read(text), POINT, 1).inputs.digest, "references stay those of these inputs"
+    inputs(seed=2), inputs(n=POINT["n"] + 1), inputs(text.replace("np.float32(0.1)", "np.float32(0.2)"))
+    assert calls.read_text() == "....."  # the one without a store among them
 
 
 def test_the_limits_of_right_results_are_kept_until_the_types_or_data_change(

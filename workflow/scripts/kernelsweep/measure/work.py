@@ -270,7 +270,7 @@ def do_work(
     done = 0
     failed: set[Point] = set()
     timed_out: list[Point] = []
-    limits = Limits(task, journal)
+    limits = TimeLimits(task, journal)
     with Recorder(journal, source_sha256) as recorder:
         for visit in work.visits:
             before_visit = done
@@ -314,7 +314,7 @@ def do_work(
     workers.kill()
 
 
-class Limits:
+class TimeLimits:
     """How long a point's first run may take before it counts as hanging."""
 
     def __init__(self, task: KernelTask, journal: Journal) -> None:

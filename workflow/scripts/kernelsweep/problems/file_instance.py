@@ -33,6 +33,9 @@ from kernelsweep.problems.result_limits import has_limits, limits_of, whole_limi
 # The ends of what is right, by which the store keeps them.
 _ENDS = ("lowest", "highest")
 
+# Inputs of so many bytes take longer to make than to read.
+_LARGE = 2**24
+
 # The results of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
 
@@ -42,21 +45,21 @@ _LIMITS_CODE = ("result_limits.py", "comparison.py", "array_values.py")
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of a problem file for some values of the axes that its function `inputs` names."""
+    """The inputs of a problem file for some values of the axes that its function `inputs` names.
+
+    store  keeps large ones on disk, with their digest, so that all processes of a run share one copy
+    """
 
     function: UserFunction | None
     kernel: str
     seed: int
     axes: Mapping[str, Any]
+    store: ReferenceStore | None = field(default=None, compare=False)
 
     @cached_property
     def by_name(self) -> dict[str, ArrayValue | Scalar]:
         """Arrays and scalars. Raises UserError."""
-        if self.function is None:
-            return {}
-        given = {"kernel": self.kernel, "random": generator("inputs", self.seed, self.axes)}
-        returned = self.function.call(self.axes, given)
-        return read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
+        return self._made[0]
 
     @cached_property
     def as_given(self) -> dict[str, Any]:
@@ -68,14 +71,53 @@ class Inputs:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all inputs."""
-        digest = hashlib.sha256()
-        for name, value in sorted(self.by_name.items()):
-            if isinstance(value, ArrayValue):
-                digest.update(f"{name} {value.dtype} {value.shape} {value.elements.size} ".encode())
-                digest.update(value.elements.view(np.uint8).data)
-            else:
-                digest.update(f"{name} {type(value).__name__} {value!r} ".encode())
-        return digest.hexdigest()
+        return self._made[1] or _digest(self.by_name)
+
+    @cached_property
+    def _made(self) -> tuple[dict[str, ArrayValue | Scalar], str]:
+        """The inputs, and their digest if it is known already."""
+        if self.function is None:
+            return {}, ""
+        named = self.function.parameters
+        key = ["inputs", self.axes, self.seed, self.kernel if "kernel" in named else None, np.__version__]
+        facts: dict[str, Any] = {}
+        if self.store and (kept := self.store.load(key, facts)):
+            numbers = {name: np.dtype(kind).type(value) if kind else value for name, kind, value in facts["scalars"]}
+            return {**kept, **numbers}, facts["digest"]
+        given = {"kernel": self.kernel, "random": generator("inputs", self.seed, self.axes)}
+        returned = self.function.call(self.axes, given)
+        made = read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
+        arrays = {name: value for name, value in made.items() if isinstance(value, ArrayValue)}
+        size = sum(array.elements.nbytes for array in arrays.values())
+        if not self.store or size < _LARGE or not all(map(_can_be_kept, made.values())):
+            return made, ""
+        scalars = [
+            (name, *((value.dtype.name, value.item()) if isinstance(value, np.generic) else ("", value)))
+            for name, value in made.items()
+            if not isinstance(value, ArrayValue)
+        ]
+        digest = _digest(made)
+        self.store.save(key, arrays, {"scalars": scalars, "digest": digest})
+        return made, digest
+
+
+def _can_be_kept(value: ArrayValue | Scalar) -> bool:
+    """Whether NumPy's files and JSON have an input's type."""
+    if isinstance(value, ArrayValue | np.generic):
+        return value.dtype.isbuiltin != 2 and (value.dtype.kind != "c" or isinstance(value, ArrayValue))
+    return True
+
+
+def _digest(inputs: Mapping[str, ArrayValue | Scalar]) -> str:
+    """SHA-256 of inputs."""
+    digest = hashlib.sha256()
+    for name, value in sorted(inputs.items()):
+        if isinstance(value, ArrayValue):
+            digest.update(f"{name} {value.dtype} {value.shape} {value.elements.size} ".encode())
+            digest.update(value.elements.view(np.uint8).data)
+        else:
+            digest.update(f"{name} {type(value).__name__} {value!r} ".encode())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,7 +52,7 @@ class Named(TypedDict):
     data: list[str]
 
 
-# Where references are kept that the functions of problem files have computed, below the folder of results.
+# Where large inputs and references are kept that the functions of problem files have made, below the folder of results.
 _REFERENCES = Path("results/references")
 
 
@@ -125,7 +125,7 @@ class Problem:
         store = ReferenceStore(self.references, user_code_hash(self.files))
         values = {axis: _plain(point[axis]) for axis in self.instance_axes}
         of_inputs = {axis: values[axis] for axis in self._named_axes(["inputs"])}
-        inputs = Inputs(self.functions.get("inputs"), kernel, seed, of_inputs)
+        inputs = Inputs(self.functions.get("inputs"), kernel, seed, of_inputs, store)
         # Instances of the same inputs, one after another, share them: they may take a while, and much memory.
         if self._latest.get("inputs") != inputs:
             self._latest["inputs"] = inputs

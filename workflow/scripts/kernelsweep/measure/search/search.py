@@ -36,7 +36,7 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import Limits, Progress, Recorder, Work, do_work, find_work, made_ready, noted
+from kernelsweep.measure.work import Progress, Recorder, TimeLimits, Work, do_work, find_work, made_ready, noted
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import Problem, problem_of
 from kernelsweep.sweep.candidates import axes_of_places, place_of
@@ -245,7 +245,7 @@ class _Evaluator:
         rough = replace(sampling, relative_precision=precision, energy_seconds=energy_seconds)
         self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
         self._bench = bench
-        self._limits = Limits(self._task, bench.journal)
+        self._limits = TimeLimits(self._task, bench.journal)
         self._total = total
         self._finalists = finalists
         self._done = 0
