@@ -118,7 +118,7 @@ def tune(name: str, platform: str, is_checked: bool) -> dict[str, Any]:
         grid_div_x=[],
         grid_div_y=[],
         # A function with a name, since Kernel Tuner would rewrite a lambda as an expression.
-        restrictions=_admitting(launch),
+        restrictions=_admitting(launch) if len(tuned) > 1 else None,
         lang="PYCUDA",
         compiler_options=["-std=c++17"],
         answer=answer,
