@@ -33,11 +33,16 @@ def ran(folder: Path, seconds: int, **right: int) -> None:
 
 
 def rows(results: Path, **edited: list[str]) -> dict[str, str]:
-    """The page's lines as texts, by what they are of."""
+    """The page's platforms and studies as texts, by what they are of."""
     renew_pages(results, edited)
-    lines = re.findall(r"<tr[^>]*>(<th scope=\"row\">.*?)</tr>", (results / "index.html").read_text(), re.DOTALL)
-    texts = [re.sub(r"<[^>]+>", " ", line).split() for line in lines]
+    lines = re.findall(r"<(?:h2|tr)>(.*?)</(?:p|tr)>", (results / "index.html").read_text(), re.DOTALL)
+    texts = [re.sub(r"<[^>]+>", " ", line).split() for line in lines if "row" in line or "Counted" in line]
     return {words[0]: " ".join(words[1:]) for words in texts}
+
+
+def told(points: str, counted: str) -> str:
+    """A platform's line."""
+    return f"{points} points right , checked. Counted 1970-01-01 {counted} UTC."
 
 
 @pytest.fixture
@@ -50,13 +55,12 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_a_study_that_is_wrong_now_is_right_on_no_page(results: Path) -> None:
-    assert rows(results) == {"emulator": "✓ 18 of 18 1970-01-01 00:01 UTC checked"}
+    every = {"sums": "✓ 9 of 9", "rows": "✓ 9 of 9"}
+    assert rows(results) == {"emulator": told("✓ 18 of 18", "00:01"), **every}
     write(results / "emulator/points/sums/one.csv", "", 190)
     ran(results / "emulator/studies/sums", 200, sums=4)
-    assert rows(results) == {
-        "emulator": "✗ 13 of 18 1970-01-01 00:03 UTC checked",
-        "sums": "✗ 4 of 9 1970-01-01 00:03 UTC run by itself",
-    }
+    alone = "✗ 4 of 9 run by itself, 1970-01-01 00:03 UTC"
+    assert rows(results) == {"emulator": told("✗ 13 of 18", "00:03"), **every, "sums": alone}
     page = results / "emulator/report.html"
     text = page.read_text()
     assert (
@@ -71,7 +75,7 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page(results: Path) -> None:
     # Mended, and all studies run: the study's own page is older now.
     write(results / "emulator/points/sums/one.csv", "", 290)
     ran(results / "emulator", 300, sums=9, rows=9)
-    assert rows(results) == {"emulator": "✓ 18 of 18 1970-01-01 00:05 UTC checked"}
+    assert rows(results) == {"emulator": told("✓ 18 of 18", "00:05"), **every}
     assert "older" not in page.read_text()
     assert '<a href="../../report.html#study-sums">' in (results / "emulator/studies/sums/report.html").read_text()
 
@@ -83,6 +87,22 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     assert said["emulator"].startswith("9 of 9, 1 study not counted")
     assert said["sums"].startswith("not counted") and "uv run snakemake sums counts its points" in said["sums"]
     assert "measured again on 1970-01-01 00:06 UTC" in (results / "emulator/report.html").read_text()
+
+
+def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) -> None:
+    content = json.loads((results / "emulator/status.json").read_text())
+    answer = {
+        "curve": [0.1, 0.9],
+        "use": "tree 64 × 8",
+        "by_size": 2,
+        "loses": "3.1%",
+        "of_peak": "89.0%",
+        "beside": "",
+    }
+    content["studies"]["sums"] |= {"title": "Sums: one value", "answer": answer}
+    write(results / "emulator/status.json", json.dumps(content), 100)
+    assert rows(results)["sums"] == "one value tree 64 × 8 or 2 by size 3.1% 89.0% ✓ 9 of 9"
+    assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
 
 
 def test_a_mistake_that_a_proof_found_and_rows_that_are_missing_are_not_right(results: Path) -> None:
@@ -98,10 +118,10 @@ def test_a_mistake_that_a_proof_found_and_rows_that_are_missing_are_not_right(re
 def test_a_comparison_has_its_date_and_says_if_points_were_measured_since(results: Path) -> None:
     write(results / "emulator/comparison/comparison.md", "# Faster: sums/one\n", 95)
     renew_pages(results, {})
-    assert "<p>1970-01-01 00:01 UTC: Faster: sums/one" in (results / "index.html").read_text()
+    assert re.search("Faster: sums/one</strong> .*1970-01-01 00:01 UTC, <a", (results / "index.html").read_text())
     write(results / "emulator/points/sums/one.csv", "", 97)
     renew_pages(results, {})
-    assert "00:01 UTC, before the newest measurements: Faster" in (results / "index.html").read_text()
+    assert "00:01 UTC, before the newest measurements, <a" in (results / "index.html").read_text()
 
 
 def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None:
@@ -110,5 +130,5 @@ def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None
     assert said["emulator"].startswith("18 of 18")
     assert said["sums"].startswith("9 of 9") and said["sums"].endswith("recorded before your edit of one")
     assert 'sums now has <strong class="bad">9 of 9 right, recorded before your edit of one<' in page.read_text()
-    assert rows(results) == {"emulator": "✓ 18 of 18 1970-01-01 00:01 UTC checked"}
+    assert rows(results)["emulator"] == told("✓ 18 of 18", "00:01")
     assert page.read_text() == PAGE

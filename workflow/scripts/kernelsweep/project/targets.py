@@ -41,6 +41,9 @@ def _results(project: Project, scope: str) -> list[str]:
     platform, study = parts_of(scope)
     made = [path(name, scope=scope) for name in ("end", "page", "summary")]
     made += [*inputs.judgements(scope), *inputs.tables_and_figures(project, scope), *inputs.accesses(project, scope)]
+    if not study and is_recording(platform):  # The page of all pages shows what else was recorded.
+        others = [name for name in project.studies if name not in project.config.studies]
+        made += [path("status", scope=scope_of(platform, name)) for name in others if project.can_have(platform, name)]
     if not study:
         made += [path(name, platform=platform) for name in ("measurements", "builds", "environment")]
     if not is_recording(platform):

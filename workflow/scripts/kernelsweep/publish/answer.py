@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill, shorten
+from typing import Any
 
 from kernelsweep.analysis.proofs import Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
-from kernelsweep.judge.best.best_words import configuration_text, of_peak, sizes_text
+from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
+from kernelsweep.judge.best.find import Best, fastest_by_size
 from kernelsweep.judge.best.use import LITTLE, Use, of_reference
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE
 from kernelsweep.publish.summary import all_right
@@ -115,6 +117,25 @@ def answer_text(
     lines += [_wrapped(f"  claims: {', '.join(counts)}")] if counts else []
     lines += [_wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
     return "\n".join(lines)
+
+
+def index_cells(one: StudyAnswer, study: StudySettings, found: Iterable[Best]) -> dict[str, Any]:
+    """What the page of all pages says of a study's answer; nothing without times.
+
+    found  the entries of best.json
+    """
+    if not one.uses:
+        return {}
+    use = one.uses[0]
+    sizes = fastest_by_size((best for best in found if best.study == one.study), study)
+    return {
+        "curve": [fastest.configuration.peak_fraction for fastest in sizes if fastest.configuration.peak_fraction],
+        "use": f"{use.kernel} {configuration_text(use.configuration)}",
+        "by_size": len(one.uses) - use.everywhere,
+        "loses": f"{use.worst:.1%}",
+        "of_peak": of_peak(use.configuration),
+        "beside": beside_text(one.uses),
+    }
 
 
 def _uses_text(found: Sequence[StudyAnswer], studies: Mapping[str, StudySettings]) -> list[str]:

@@ -52,6 +52,13 @@ def of_peak(one: Configuration) -> str:
     return f"{rate:,.0f} {'GFLOP/s' if one.gflops else 'GB/s'}" if rate else ""
 
 
+def beside_text(uses: Sequence[Use]) -> str:
+    """How many times as fast as what stands beside it: `9.6× neighbored`, by size `1.02–1.39× cub`; "" without any."""
+    gains = sorted(use.gain for use in uses[len(uses) > 1 and uses[0].everywhere :] if use.gain)
+    ends = dict.fromkeys(f"{gain:.{1 if gain >= 2 else 2}f}" for gain in (gains[0], gains[-1])) if gains else {}
+    return f"{'–'.join(ends)}× {uses[-1].beside}" if gains else ""
+
+
 def sizes_text(use: Use, study: StudySettings) -> str:
     """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`."""
     if use.everywhere:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from kernelsweep.home import COMMAND
 from kernelsweep.publish.html_files import INDEX_TEMPLATE
@@ -17,17 +18,42 @@ from kernelsweep.publish.page.embed import Link, link
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
 _COMPARISON = "comparison/comparison.md"
 
+# A curve's width and height, in the units of its drawing.
+_CURVE = (96, 20)
+
 
 @dataclass(frozen=True)
-class Entry:
-    """A line of the table: a platform, or below it a study that is not as the platform's page has it.
+class StudyRow:
+    """A study's line.
 
-    page      its page, if there is one
+    page      its part of a page, if there is one
     is_right  whether all is right; None where that is not known
     points    how its points came out, in words
-    counted   when that was counted, in words
-    remark    where its numbers come from, or why a study has its own line
-    files     its other results for readers
+    remark    what a reader must know of it: that it is edited, not counted, or on a page of its own
+    answer    what to use (StudyOutcome.answer)
+    curve     the line of the share of the peak over the sizes, as the points of an SVG polyline; "" for none
+    """
+
+    name: str
+    title: str
+    page: Link | None
+    is_right: bool | None
+    points: str
+    remark: str
+    answer: Mapping[str, Any]
+    curve: str
+
+
+@dataclass(frozen=True)
+class PlatformRows:
+    """A platform's part of the page.
+
+    page        its page, if there is one
+    is_right    whether all is right; None where that is not known
+    points      how its points came out, in words
+    counted     when that was counted, in words
+    provenance  where its numbers come from
+    files       its other results for readers
     """
 
     name: str
@@ -35,9 +61,9 @@ class Entry:
     is_right: bool | None
     points: str
     counted: str
-    remark: str
-    files: Sequence[Link] = ()
-    is_study: bool = False
+    provenance: str
+    files: Sequence[Link]
+    studies: Sequence[StudyRow]
 
 
 @dataclass(frozen=True)
@@ -78,21 +104,25 @@ def write(path: Path, text: str) -> None:
 
 
 def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
-    """The page of all pages as HTML."""
-    entries, comparisons = [], []
+    """The page of all pages as HTML: platforms with times come first."""
+    parts, comparisons = [], []
     for platform in platforms:
-        entries += _entries(platform, results)
+        parts.append(_part(platform, results))
         changed = max((platform.changed(study) for study in platform.studies), default=0)
         path = platform.folder / _COMPARISON
         if path.is_file():
-            headline = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
-            made = path.stat().st_mtime_ns
-            comparisons.append(Comparison(headline, link(path, results), when(made), made < changed))
-    return html_text(INDEX_TEMPLATE, "kernelsweep: results", entries=entries, comparisons=comparisons)
+            headline = path.read_text(encoding="utf-8").partition("
+")[0].lstrip("# ")
+            made, page = path.stat().st_mtime_ns, path.with_suffix(".html")
+            file = link(page if page.is_file() else path, results)
+            comparisons.append(Comparison(headline, file, when(made), made < changed))
+    parts.sort(key=lambda part: not any(row.answer for row in part.studies))
+    comparisons.sort(key=lambda one: one.made, reverse=True)
+    return html_text(INDEX_TEMPLATE, "kernelsweep: results", parts=parts, comparisons=comparisons)
 
 
-def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
-    """A platform's line, and a line for each study that ran after the platform's page was made, or that it lacks."""
+def _part(platform: PlatformStatus, results: Path) -> PlatformRows:
+    """A platform and its studies."""
     name = platform.folder.relative_to(results).as_posix()
     newest = {study: platform.newest(study) for study in platform.studies}
     uncounted = [study for study in newest if platform.changed(study) > newest[study].made]
@@ -100,40 +130,46 @@ def _entries(platform: PlatformStatus, results: Path) -> list[Entry]:
     is_right = all(one.is_right for one in outcomes) and not any(status.errors for status in newest.values())
     is_known = not uncounted and not any(one.edited for one in outcomes)
     last = max(newest.values(), key=lambda status: status.made)
-    entries = [
-        Entry(
-            name=name,
-            page=_page(platform.whole, results, name),
-            is_right=is_right if is_known or not is_right else None,
-            points=_points(outcomes, len(uncounted)),
-            counted=when(last.made),
-            remark=(platform.whole or last).provenance,
-            files=[link(platform.folder / one, results, one) for one in _FILES if (platform.folder / one).is_file()],
-        )
-    ]
-    for study, status in newest.items():
-        outcome, whole = platform.outcome(study), platform.whole
-        is_on_page = whole is not None and study in whole.studies and not platform.is_old(study, whole)
-        if is_on_page and not outcome.edited:
-            continue
-        remark = "run by itself"
-        if study in uncounted:
-            remark = f"measured again on {when(platform.changed(study))}; {COMMAND} {study} counts its points"
-        elif outcome.edited:
-            remark = f"recorded before your edit of {', '.join(outcome.edited)}"
-        is_known = study not in uncounted and not outcome.edited
-        entries.append(
-            Entry(
-                name=study,
-                page=_page(status, results, study, study),
-                is_right=outcome.is_right if is_known or not outcome.is_right else None,
-                points=_points([] if study in uncounted else [outcome], 0),
-                counted=when(status.made),
-                remark=remark,
-                is_study=True,
-            )
-        )
-    return entries
+    return PlatformRows(
+        name=name,
+        page=_page(platform.whole, results, name),
+        is_right=is_right if is_known or not is_right else None,
+        points=_points(outcomes, len(uncounted)),
+        counted=when(last.made),
+        provenance=(platform.whole or last).provenance,
+        files=[link(platform.folder / one, results, one) for one in _FILES if (platform.folder / one).is_file()],
+        studies=[_study_row(study, platform, results, study in uncounted) for study in newest],
+    )
+
+
+def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted: bool) -> StudyRow:
+    """A study of a platform."""
+    status, whole, outcome = platform.newest(study), platform.whole, platform.outcome(study)
+    is_on_page = whole is not None and study in whole.studies and not platform.is_old(study, whole)
+    page = _page(whole if is_on_page else status, results, study, study)
+    remark = "" if is_on_page else f"run by itself, {when(status.made)}"
+    if page is None:
+        remark = f"{COMMAND} {study} makes its page"
+    if is_uncounted:
+        remark = f"measured again on {when(platform.changed(study))}; {COMMAND} {study} counts its points"
+    elif outcome.edited:
+        remark = f"recorded before your edit of {', '.join(outcome.edited)}"
+    is_known = not is_uncounted and not outcome.edited
+    curve: Sequence[float] = outcome.answer.get("curve", ())
+    width, height = _CURVE
+    points = (
+        [(width * x / (len(curve) - 1), height * (1 - min(y, 1.0))) for x, y in enumerate(curve)] if curve[1:] else []
+    )
+    return StudyRow(
+        name=study,
+        title=outcome.title.partition(": ")[2],
+        page=page,
+        is_right=outcome.is_right if is_known or not outcome.is_right else None,
+        points=_points([] if is_uncounted else [outcome], 0),
+        remark=remark,
+        answer=outcome.answer,
+        curve=" ".join(f"{x:.0f},{y:.1f}" for x, y in points),
+    )
 
 
 def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:

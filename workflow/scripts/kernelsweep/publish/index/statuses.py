@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kernelsweep.json_files import check_keys, read_json
 
 if TYPE_CHECKING:
-    from kernelsweep.analysis.proofs import Proofs
-    from kernelsweep.analysis.row_counts import RowCounts
+    from kernelsweep.publish.answer import StudyAnswer
 
 STATUS_FILE = "status.json"
 PAGE_FILE = "report.html"
@@ -33,12 +32,16 @@ class StudyOutcome:
     right, run  its points with the right result, and those that were run
     mistaken    its kernels in which a proof found a mistake
     edited      its kernels that were edited after they were recorded
+    answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
+                size; empty without times
     """
 
     right: int
     run: int
     mistaken: int
     edited: Sequence[str] = ()
+    title: str = field(default="", compare=False)
+    answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def is_right(self) -> bool:
@@ -111,20 +114,22 @@ class PlatformStatus:
 
 
 def status_text(
-    provenance: str, counted: RowCounts, proofs: Proofs, studies: Sequence[str], errors: int, edited: Sequence[str] = ()
+    provenance: str, found: Iterable[StudyAnswer], told: Mapping[str, Mapping[str, Any]], errors: int
 ) -> str:
     """A scope's status.json.
 
-    edited  the kernels that were edited after they were recorded, as `study/kernel`
+    told  by study, what it came to (StudyOutcome.answer)
     """
     outcomes = {
-        study: StudyOutcome(
-            right=counted.by_status(study)["ok"],
-            run=counted.run_in(study),
-            mistaken=sum(bool(proof.found) for (of, _), proof in proofs.items() if of == study),
-            edited=by_study(edited).get(study, []),
+        one.study: StudyOutcome(
+            right=one.right,
+            run=one.run,
+            mistaken=one.mistaken,
+            edited=one.edited,
+            title=one.title,
+            answer=told[one.study],
         )
-        for study in studies
+        for one in found
     }
     content = {
         "provenance": provenance,

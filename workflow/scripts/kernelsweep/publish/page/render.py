@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.analysis.words import list_texts
-from kernelsweep.judge.best.best_words import configuration_text, of_peak, sizes_text
+from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
 from kernelsweep.publish.answer import StudyAnswer
 from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
@@ -77,6 +77,7 @@ def render(page: Page) -> str:
     scripts = [script, *([f"/*\n{licence}*/\n{d3}", explorer] if page.points else [])]
     words = {
         "configuration": configuration_text,
+        "beside": beside_text,
         "of_peak": of_peak,
         "sizes": sizes_text,
         "listed": list_texts,
