@@ -111,8 +111,7 @@ def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
         changed = max((platform.changed(study) for study in platform.studies), default=0)
         path = platform.folder / _COMPARISON
         if path.is_file():
-            headline = path.read_text(encoding="utf-8").partition("
-")[0].lstrip("# ")
+            headline = path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
             made, page = path.stat().st_mtime_ns, path.with_suffix(".html")
             file = link(page if page.is_file() else path, results)
             comparisons.append(Comparison(headline, file, when(made), made < changed))
