@@ -153,9 +153,12 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
     page = (tmp_path / "results/index.html").as_uri()
     (tmp_path / "results").mkdir()
     (tmp_path / "results/index.html").write_text("")
-    words().say()
+    same = words()
+    (tmp_path / "last.log").write_text("As last time.\n")
+    same.earlier = lambda: ["last.log", "never_run.log"]
+    same.say()
     nothing = "Nothing to do: all that was asked for is there and up to date."
-    assert capsys.readouterr().err == f"\n{nothing}\n\n  All pages  {page}\n\n"
+    assert capsys.readouterr().err == f"\n{nothing}\n\nAs last time.\n\n  All pages  {page}\n\n"
     ending = words()
     for platform, text in {"gpu": "Two\nlines.\n", "emulator": "One line.\n"}.items():
         (tmp_path / f"results/{platform}").mkdir(parents=True)
@@ -205,6 +208,7 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         tell("own work", **own)
     tell("ours", is_of_kernelsweep=True)
     tell("a warning", logging.WARNING)
+    tell("a table", event="run_info", stats={"a": 2, "b": 9, "c": 1, "total": 12})
     kernel = {"study": "matmul", "kernel": "naive"}
     for job, rule in enumerate(("build_kernel", "measure_kernel", "publish_matmul", *["a_rule_of_a_long_name"] * 5)):
         tell("a job", event="job_info", jobid=job, rule_name=rule, wildcards=kernel if job < 2 else {"study": "matmul"})
@@ -216,6 +220,7 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     assert [one for one in passed if one != "a job"] == [
         "ours",
         "a warning",
+        "12 jobs: 9 b, 2 a, ...",
         "2 of 44 jobs, 1:03 left: publish_matmul and 5 more",
         "4 of 44 jobs, 1:25 left: a_rule_of_a_long_name matmul and 3 more",
     ]

@@ -71,7 +71,17 @@ def renew_pages():
         logger.error(str(error), extra=OURS)
 
 
+def earlier_answers():
+    """The logs of the jobs that ended the last run of these targets."""
+    asked = targets_of(workflow) or ["all"]
+    if asked == ["compare"]:
+        return [log("end_comparison").format(platform=platform) for platform in PROJECT.platforms]
+    studies = [None] if asked == ["all"] else [name for name in asked if name in PROJECT.studies]
+    return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
+
+
 LAST_WORDS.renew = renew_pages
+LAST_WORDS.earlier = earlier_answers
 # https://no-color.org
 if os.environ.get("NO_COLOR"):
     for handler in logger.handlers:

@@ -30,6 +30,9 @@ _ENDS = "end_"
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
 
+# And begins with the rules that have the most jobs.
+_NAMED_RULES = 2
+
 # The first line of progress comes after so many seconds, and the others are so far apart.
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
 _COLUMNS = 80
@@ -51,6 +54,7 @@ class LastWords(logging.Filter):
     is_quiet  whether Snakemake's lines on its own work are left out
     is_dry    tells whether no job runs
     renew     makes the pages again that tell of several runs
+    earlier   gives the logs of the jobs that gave the answer to these targets, for a run with nothing to do
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class LastWords(logging.Filter):
     ) -> None:
         super().__init__()
         self.renew: Callable[[], None] = lambda: None
+        self.earlier: Callable[[], Iterable[str]] = tuple
         self._known = known
         self._asked = asked
         self._is_quiet = is_quiet
@@ -100,6 +105,9 @@ class LastWords(logging.Filter):
         if event == "progress":
             self._done, self._total = getattr(record, "done", 0), getattr(record, "total", 0)
             self._show_progress()
+        if event == "run_info":
+            self._show_jobs(getattr(record, "stats", {}))
+            return False
         if event is None and record.levelno <= logging.INFO:
             if self._folder is None:
                 self._before_jobs.append(record.getMessage())
@@ -120,7 +128,7 @@ class LastWords(logging.Filter):
             has_index = Path(path_of("index")).is_file()
             answers = self._answers()
             if not self._has_jobs and not self._has_error:
-                answers += [_NOTHING, *([_all_pages()] if has_index else [])]
+                answers = [_NOTHING, *_in_order(self.earlier()), *([_all_pages()] if has_index else [])]
             elif len(answers) > 1 and has_index:
                 answers.append(_all_pages())
             if self._has_error and (newer := _from_the_future()):
@@ -173,6 +181,13 @@ class LastWords(logging.Filter):
             self._next_line = self._started + _SECONDS_TO_FIRST_LINE
             threading.Thread(target=self._watch, daemon=True).start()
 
+    def _show_jobs(self, stats: Mapping[str, int]) -> None:
+        """Log how many jobs there are, and of which rules most are, instead of Snakemake's table."""
+        rules = sorted(((count, rule) for rule, count in stats.items() if rule != "total"), reverse=True)
+        most = ", ".join(f"{count} {rule}" for count, rule in rules[:_NAMED_RULES])
+        more = ", ..." if len(rules) > _NAMED_RULES else ""
+        logging.getLogger(self._logger).info(f"{stats.get('total', 0)} jobs: {most}{more}", extra=OURS)
+
     def _watch(self) -> None:
         """Show the progress also while no job ends."""
         while not self._over.wait(1.0):
@@ -214,7 +229,7 @@ class LastWords(logging.Filter):
         failed.
         """
         logs = filter(self._is_new, dict.fromkeys(self._ends))
-        found = sorted(filter(None, map(read_answer, logs)), key=lambda text: text.count("\n"))
+        found = _in_order(logs)
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
         is_told = len(wanted) < len(self._wanted) or any(path in text for text in found for path in wanted)
@@ -222,6 +237,11 @@ class LastWords(logging.Filter):
             return found
         more = len(wanted) - _NAMED_FILES
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
+
+
+def _in_order(logs: Iterable[str]) -> list[str]:
+    """The answers in jobs' logs, the longest last."""
+    return sorted(filter(None, map(read_answer, logs)), key=lambda text: text.count("\n"))
 
 
 def _from_the_future() -> str:
