@@ -104,7 +104,7 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     assert "points failed, of warp_shuffle/shared_memory, warp_shuffle/shuffle" in last_words
     assert "Exception" not in run.stdout
     told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
-    first, _, last = run.stdout.partition(" jobs: ")
+    first, _, last = run.stdout.partition("Job stats:")
     assert told in first and told in last and "Left out for these mistakes: 1 of 4 studies." in first
     assert "raising/interleaved, 2 points not run: kernels/raising/problem.py" in last
     counted = f"has {len(lines) - 1} rows of this kernel; {len(lines)} are planned. Delete"
