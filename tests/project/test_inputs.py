@@ -15,6 +15,7 @@ from checkout import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.project import inputs, targets
 from kernelsweep.project.project import Project
+from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.settings import Config
 
 GPU, RECORDING = "nvidia-h200", "recording/nvidia-h200"
@@ -59,19 +60,28 @@ def test_a_gpu_measures_libraries_and_limits_beside_the_kernels_and_the_emulator
     assert sorted(path for paths in by_study.values() for path in paths) == sorted(inputs.measurements(shipped, GPU))
 
 
-def test_what_may_be_other_code_on_the_emulator_is_run_under_compute_sanitizer(
-    shipped: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_the_emulator_does_not_prove_and_what_was_edited_is_run_under_compute_sanitizer(
+    shipped: Project, tmp_path: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inputs, "find_sanitizer", lambda: "compute-sanitizer")
 
-    def sanitized() -> set[str]:
-        return {
-            Path(path).name.partition(".")[0]
-            for path in inputs.proofs(shipped, f"{GPU}/studies/matmul")
-            if "sanitize" in path
-        }
+    def sanitized(**settings: Any) -> set[str]:
+        project = changed(shipped, **settings)  # a new one, as in another run
+        paths = inputs.proofs(project, f"{GPU}/studies/matmul")
+        return {Path(path).name.partition(".")[0] for path in paths if "sanitize" in path}
 
-    assert sanitized() == {"tensor_cores"}
+    assert sanitized(sanitize="none") == set()
+    assert sanitized(sanitize="all") == {*shipped.studies["matmul"].kernels}
+    (here / "kernels").symlink_to(ROOT / "kernels")
+    included = map(Path, inputs.included(shipped, "matmul", "vectors"))
+    now = source_sha256(shipped.kernel("matmul", "vectors").path, included)
+    for text, are_edited in ((now, set()), ("0", {"vectors"})):
+        write(f"results/{GPU}/proofs/matmul/vectors.csv", f"source_sha256\n{text}\n")
+        assert sanitized() == {"tensor_cores", *are_edited}
+    write(f"results/{GPU}/proofs/matmul/vectors.csv", f"source_sha256\n{now}\n")
+    write(f"results/{GPU}/sanitizer/matmul/vectors.proofs.csv")
+    assert sanitized() == {"tensor_cores", "vectors"}, "what was checked once is checked after each edit"
+    Path(f"results/{GPU}/sanitizer/matmul/vectors.proofs.csv").unlink()
     header = tmp_path / "guarded.cuh"
     header.write_text("#if __CUDA_ARCH__ >= 900\n#endif\n")
     included = inputs.included

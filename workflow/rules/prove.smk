@@ -65,7 +65,7 @@ rule prove_under_sanitizer:
         "../../envs/kernelsweep.yaml"
     params:
         kernel_code=for_job(parameters.kernel_code),
-        include=include_folders(Path.cwd()),
+        kernel=for_job(parameters.kernel_settings),
         code=code_of("observe/prove_under_sanitizer.py"),
     script:
         "../scripts/observe/prove_under_sanitizer.py"

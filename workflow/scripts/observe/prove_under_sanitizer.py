@@ -6,8 +6,11 @@ from kernelsweep.logs import logged
 from kernelsweep.observe.sanitizer.report import proof_row, read_result
 from kernelsweep.results import PROOF_COLUMNS, write_rows
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]):
-    source = source_sha256(Path(snakemake.input.kernel), map(Path, snakemake.input.included))
-    rows = [{**proof_row(read_result(Path(path))), "source_sha256": source} for path in snakemake.input.results]
+    file, study = Path(snakemake.input.kernel), snakemake.wildcards.study
+    kernel = kernel_of_job(**snakemake.params.kernel, path=file.resolve(), root=Path.cwd(), study=study)
+    source = source_sha256(file, map(Path, snakemake.input.included))
+    rows = [{**proof_row(read_result(Path(path)), kernel), "source_sha256": source} for path in snakemake.input.results]
     write_rows(snakemake.output[0], PROOF_COLUMNS, rows)

@@ -70,9 +70,7 @@ def _of_variant(
     found: dict[str, tuple[str, str, str]] = {}
     for point, outcome in outcomes.items():
         for check, finding, message in findings(outcome):
-            reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(_PLACE.findall(message))]
-            known_why = "; ".join(dict.fromkeys(map(str, reasons))) if reasons and all(reasons) else ""
-            expected = known_why or ("" if finding in NOTES else known["expected"])
+            expected = known_why(kernel, check, message) or ("" if finding in NOTES else known["expected"])
             before = found.get(check)
             if before is None or _rank(before[0], before[2]) > _rank(finding, expected):
                 found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected)
@@ -84,6 +82,12 @@ def _of_variant(
             finding, message = NOT_CHECKED, "no point ran to its end"
         row = {"variant": variant, "check": check, "points": points, "finding": finding, "message": message}
         yield {**known, **row, "expected": expected}
+
+
+def known_why(kernel: KernelSource, check: str, message: str) -> str:
+    """The reasons that a study gives for a finding, by all lines that its message names; "" where one has none."""
+    reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(_PLACE.findall(message))]
+    return "; ".join(dict.fromkeys(map(str, reasons))) if reasons and all(reasons) else ""
 
 
 def _rank(finding: str, expected: str) -> tuple[bool, bool]:

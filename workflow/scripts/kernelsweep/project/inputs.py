@@ -7,6 +7,7 @@ for one (files.py).
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import COMPILED
@@ -25,9 +26,10 @@ from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.page.chapters import CHAPTERS
-from kernelsweep.results import DRIVER_LIMITS
+from kernelsweep.results import DRIVER_LIMITS, each_row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.source import included_files as files_included
+from kernelsweep.sweep.kernels.source import source_sha256
 
 # The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
 # others where they exist.
@@ -191,8 +193,9 @@ def environment(project: Project, scope: str) -> list[str]:
 def proofs(project: Project, scope: str) -> list[str]:
     """The proofs of a scope's kernels. A recording has none.
 
-    compute-sanitizer checks what the emulator can't run, kernels whose code may differ there by nvcc's macros, and
-    kernels of undefined behaviour, which both may show. Where it isn't installed, the first are not proven.
+    By config.yaml's `sanitize`, compute-sanitizer checks what the emulator can't run, kernels whose code may differ
+    there by nvcc's macros, kernels of undefined behaviour, which both may show, and kernels that were edited since the
+    emulator ran them; what it has checked once follows each edit. Where it isn't installed, the first are not proven.
     """
     platform, _ = parts_of(scope)
     if is_recording(platform):
@@ -204,14 +207,30 @@ def proofs(project: Project, scope: str) -> list[str]:
     return found + [
         path("sanitized_proofs", platform=platform, study=study, kernel=kernel)
         for study, kernel in project.kernels_of(scope)
-        if _is_sanitized(project, study, kernel)
+        if _is_sanitized(project, platform, study, kernel)
     ]
 
 
-def _is_sanitized(project: Project, study: str, kernel: str) -> bool:
+def _is_sanitized(project: Project, platform: str, study: str, kernel: str) -> bool:
+    if project.config.sanitize != "unproven":
+        return project.config.sanitize == "all"
     source = project.kernel(study, kernel)
     files = [source.path, *(project.root / file for file in included(project, study, kernel))]
-    return bool(source.gpu_only or source.undefined_behaviour or names_gpu(files))
+    is_elsewhere = source.gpu_only or source.undefined_behaviour or names_gpu(files)
+    return bool(is_elsewhere) or _is_edited(project, platform, study, kernel)
+
+
+@cache
+def _is_edited(project: Project, platform: str, study: str, kernel: str) -> bool:
+    """Whether a kernel was edited since this run found proofs of it, or before that."""
+    own = {"platform": platform, "study": study, "kernel": kernel}
+    proofs = Path(path("kernel_proofs", **own))
+    if Path(path("sanitized_proofs", **own)).is_file():
+        return True
+    if not proofs.is_file():
+        return False
+    now = source_sha256(project.kernel(study, kernel).path, map(Path, included(project, study, kernel)))
+    return any(row["source_sha256"] != now for row in islice(each_row(proofs), 1))
 
 
 # Metrics and other observations

@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kernelsweep.json_files import read_json
+from kernelsweep.measure.proof_rows import known_why
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.log import Finding
 from kernelsweep.results import NOT_CHECKED, Row
+from kernelsweep.sweep.kernels.source import KernelSource
 
 # sanitizer.csv, one row a kernel and tool; points is the number of points that ran.
 SANITIZER_COLUMNS = ("study", "kernel", "tool", "status", "errors", "warnings", "points", "message")
@@ -85,24 +87,29 @@ _CHECKS = {
 }
 
 
-def proof_row(result: Result) -> Row:
-    """A kernel's row of proofs.csv under a tool, without the source's hash. A tool that failed has checked nothing."""
-    first = result.findings[0] if result.findings else None
+def proof_row(result: Result, kernel: KernelSource) -> Row:
+    """A kernel's row of proofs.csv under a tool, without the source's hash. A tool that failed has checked nothing.
+
+    Of the findings, it has the first that the study doesn't acknowledge.
+    """
+    check, expected = _CHECKS[result.tool], result.undefined_behaviour or ""
     finding, message = {"clean": ("", ""), "findings": ("findings", result.reason)}.get(
         result.status, (NOT_CHECKED, result.reason)
     )
-    if first and finding != NOT_CHECKED:
-        finding = first.kind
-        message = f"{first.message} ({first.location})" if first.location else first.message
+    if result.findings and finding != NOT_CHECKED:
+        told = [f"{one.message} ({one.location})" if one.location else one.message for one in result.findings]
+        known = [known_why(kernel, check, each) for each in told]
+        first = known.index("") if "" in known else 0
+        finding, message, expected = result.findings[first].kind, told[first], known[first] or expected
     return {
         "study": result.study,
         "kernel": result.kernel,
-        "check": _CHECKS[result.tool],
+        "check": check,
         "tool": result.tool,
         "points": result.points,
         "finding": finding,
         "message": " ".join(message.split()),
-        "expected": result.undefined_behaviour or "",
+        "expected": expected,
     }
 
 
