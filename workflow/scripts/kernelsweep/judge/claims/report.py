@@ -52,8 +52,8 @@ _EXPLANATION = (
     "A claim holds where the whole 95% interval of what was measured satisfies it, and does not hold where all of"
     " the interval contradicts it; where the interval straddles, it is not decidable. Both sides are points of one"
     " sweep, at the study's reference point; `elsewhere` names the sizes and cache states with another verdict."
-    " A ratio of 1 satisfies no claim of a change. A range under `holds if` has the published number in its middle;"
-    " its width is ours, because no source prints an error. `ours`: a side is our synchronised form of published code."
+    " A ratio of 1 satisfies no claim of a change. A range under `holds if` accepts the published number with a"
+    " width of ours, as no source gives an error. `ours`: judged on our synchronised form of published code."
     " Sources and widths: docs/claims.md of kernelsweep."
 )
 

@@ -62,8 +62,8 @@ def draw(points: Sequence[ComparedPoint], margin: float, sides: str, width: Widt
     if others := [size.text for size in every[:-MOST_SIZES]]:
         left_out += f" Smaller sizes are in comparison.md: {list_texts(others, most=len(others))}."
     caption = (
-        f"{sides} Dots: geometric mean of the points' ratios; lines: of the ends of their 99% intervals; shaded: within"
-        f" {margin:.2%} of 1. All panels have the scale of the first.{left_out}"
+        f"{sides} Dot: geometric mean ratio; line: mean 99% interval; shaded: within {margin:.2%} of 1."
+        f" All panels have the scale of the first.{left_out}"
     )
     frame = Frame(width, TITLE, _message(compared), caption)
     figure = new_figure(frame, FRAME_IN + ROW_IN * len(kernels))

@@ -38,7 +38,7 @@ _FLAGS = {
         " measured, and compared with published steps alone."
     ),
     "noisy": "Noisy: a visit reached its limit of samples or seconds before its median was as precise as asked.",
-    "imprecise": "Imprecise: the 95% interval, which spans the visits, is wider than asked.",
+    "imprecise": "Imprecise: the 95% interval is wider than asked (measuring.relative_precision).",
     "throttled": "Throttled: the GPU's clock was held back, and pauses didn't help.",
     "once_wrong": "Wrong in an earlier run of the same code, and right now: its result is not to be relied on.",
     "runs_again": "Maybe the machine's fault: the next command runs it again.",
@@ -57,8 +57,7 @@ _MOST_TIES = 2
 _MEANINGS = {
     "time": "Time: median over the samples of all launches, with the confidence interval of that median.",
     "speedup": "Speedup: the first row's time over this one's.",
-    "as fast": "As fast: configurations whose time's ratio to it has a 95% interval with 1 in it, by the values that"
-    " differ.",
+    "as fast": "As fast: configurations that tie with it (95%), by the values that differ.",
     "of peak": "Of peak: of the device's memory, or of the arithmetic where that is nearer.",
     "grid": "Grid: thread blocks of the first launch.",
     "relative error": "Relative error: against the exactly rounded sum (`math.fsum`).",
@@ -213,7 +212,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     if "right" not in heads:
         texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
     if "same bits" not in heads and (repeated := of_kernels["repeated_points"].sum()):
-        texts.append(f"Repeated runs of all {repeated:,} floating-point points left the same bits.")
+        texts.append(f"Floating-point results were bit-identical in every repeated run ({repeated:,} points).")
     return texts
 
 
