@@ -16,7 +16,6 @@ from planted import DEVICE, built, planted_kernel, point, source_of
 
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.errors import UserError
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random
@@ -25,7 +24,6 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, instantiation, units
 from kernelsweep.sweep.spaces import combinations_of
-from kernelsweep.sweep.study_quantities import BUILT_IN, Quantity
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")
 
@@ -42,7 +40,6 @@ class Searched:
         self,
         folder: Path,
         skipped: str | None = None,
-        objective: Quantity = BUILT_IN["time_us"],
         blocks: Sequence[int] = BLOCKS,
         gpus: Sequence[str] = (),
         compiled: bool = True,
@@ -74,7 +71,6 @@ class Searched:
                 DEVICE,
                 open_device,
                 lambda p: PlannedPoint(p, instantiation(kernel, p), skipped),
-                objective=objective,
                 further_gpus=lambda: nullcontext(gpus),
                 builder=None if compiled else self.builder,
                 units=lambda p: units(kernel, [p]),
@@ -155,17 +151,6 @@ def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
     }
     told = _nearest_miss([wrong])
     assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
-
-
-def test_a_search_has_the_studys_objective(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
-    blocks = (32, 224, 416, 608)
-    occupied = Quantity("occupied", "time_us * block_size ** 2 / bytes", "", more_is_better=False)
-    outcomes = Searched(tmp_path, objective=occupied, blocks=blocks).outcomes
-    visits = {p["block_size"]: len(outcome.visits) for p, outcome in outcomes.items() if p["array_size"] == SIZES[0]}
-    assert visits == {32: 3, 224: 1, 416: 1, 608: 1}, "the slowest has the least of it"
-    with pytest.raises(UserError, match="No point has the search's objective, energy_mj"):
-        Searched(tmp_path, objective=BUILT_IN["energy_mj"], blocks=blocks)
 
 
 @pytest.mark.parametrize(("budget", "within"), [(100, 10.5), (20, 12.5)])

@@ -170,7 +170,7 @@ def test_claims_compare_the_fastest_configurations_with_rivals_and_limits(here: 
         ({"kernel": "cublas_matmul"}, "Allowed: naive, tiled"),
         ({"at": {"m": 1}}, "at is 'm'"),
         ({"relation": "about"}, "The relation about needs one"),
-        ({"quantity": "gflop"}, "quantity is 'gflop'; did you mean 'gflops'"),
+        ({"quantity": "speedups"}, "quantity is 'speedups'; did you mean 'speedup'"),
         ({"reference_kernel": None}, "reference_kernel is missing: a speedup compares two kernels"),
     ):
         settings = made(data.settings) | {"claims": [{**data.settings.claims[0].values(), **wrong}]}
@@ -278,85 +278,6 @@ def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) 
         assert ("A search measured up to 36 configurations" in best_text(found, [], studies, H200)) == says
         of_run = answers(studies, find_uses("product", data, ()), row_counts([]), {})
         assert ("that a search measured: product" in answer_text(of_run, studies, "", {}, {})) == says
-
-
-QUANTITIES = """
-quantities:
-  heat: {value: energy_mj * block_x, unit: mJ, better: less}
-  per_joule: {value: flops / energy_mj / 1e6, unit: GFLOP/J}
-objective: per_joule
-"""
-
-
-def with_energies(root: Path) -> StudyData:
-    """The study with energies: 100 W times the time, but 50 W at the largest block size, each known to 2%."""
-    rows = made_up(root).measurements
-    settings = study(root, further=QUANTITIES).settings
-    energy_mj = rows["time_us"] * (0.1 - 0.05 * (rows["block_x"] == 64).fillna(False).astype("float64"))
-    columns = {"energy_mj": energy_mj, "energy_low_mj": 0.98 * energy_mj, "energy_high_mj": 1.02 * energy_mj}
-    return StudyData(settings, rows.assign(**columns), H200)
-
-
-def test_the_best_has_most_of_the_studys_objective(here: Path) -> None:
-    data = with_energies(here)
-    found = find_best("product", data, ())
-    document = json.loads(
-        best_json(found, find_uses("product", data, ()), ["product"], {**H200, "compute_capability": "9.0"})
-    )
-    schema = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
-    jsonschema.Draft202012Validator(schema).validate(document)
-    entry = document["entries"][3]
-    # 48 µs at 50 W: slower than block_x=32, and more work a joule.
-    assert (entry["parameters"]["block_x"], entry["time_us"]) == (64, 48)
-    per_joule = 2 * 1024**3 / (48 * 0.05) / 1e6
-    assert entry["objective"]["value"] == pytest.approx(per_joule)
-    assert [entry["objective"][end] for end in ("low", "high")] == pytest.approx([per_joule / 1.02, per_joule / 0.98])
-    assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
-    text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
-    assert "Here, the best has the most per_joule." in text and "| per_joule 894.8 GFLOP/J | 48.00 |" in text
-    assert "best of 36 configurations with a time: tiled block_x=64" in as_markdown(table_of(data)[1])
-    for name, label in (("effect", "best per_joule at the value"), ("lines", "per joule (GFLOP/J)"), ("heatmap", "")):
-        figure = import_module(f"kernelsweep.publish.figures.{name}").draw(data)
-        check_texts(figure, 8)
-        texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
-        assert "block_x=64" in texts and label in texts
-    shown = study(here, "[{lines: {x: tile, show: heat}}]", further=QUANTITIES)
-    check_figures(shown, here)
-    figure = import_module("kernelsweep.publish.figures.lines").draw(replace(data, settings=shown.settings))
-    assert figure.axes[0].get_ylabel() == "heat (mJ)"
-
-
-def test_claims_may_be_about_quantities(here: Path) -> None:
-    data = with_energies(here)
-    claim = {**data.settings.claims[0].values(), "kernel": None, "reference_kernel": None, "relation": "above"}
-    claims = [
-        {**claim, "quantity": "per_joule", "value": 890},
-        {**claim, "quantity": "heat", "kernel": "naive", "reference_kernel": "tiled", "value": 3},
-        {**claim, "quantity": "energy_mj", "value": 2, "at": {"order": "columns"}},
-        {**claim, "quantity": "heat", "reference_kernel": "limit_copy", "value": 1},
-    ]
-    settings = made(data.settings) | {"claims": claims}
-    check_claims(settings, study(here).kernels, "product.yaml")
-    judged = judge(own_claims("product", settings.claims), data, {})
-    assert [one.measured and round(one.measured.value, 3) for one in judged] == [894.785, 4.0, 2.64, None]
-    assert [one.verdict for one in judged] == ["not decidable", "holds", "holds", "not measured"]
-    assert judged[3].message == "limit_copy has no heat"
-
-
-@pytest.mark.parametrize(("line", "sentence"), [
-    ("quantities: {rate: {value: floops / time_us}}", "quantities.rate: 'floops / time_us': unknown name 'floops'"),
-    ("quantities: {rate: {value: n * n}}", "quantities.rate: 'n * n' has neither time_us nor energy_mj"),
-    ("quantities: {rate: {value: time_us > 3}}", "quantities.rate: 'time_us > 3' is a condition, where a number"),
-    ("quantities: {rate: {value: time_us - 1}}", "quantities.rate: 'time_us - 1' is 0"),
-    ("quantities: {rate: {value: import os}}", "quantities.rate: 'import os' is no expression"),
-    ("quantities: {gflops: {value: time_us}}", "quantities.gflops: this name has another meaning"),
-    ("quantities: {rate: {value: time_us, better: most}}", "quantities.rate.better is 'most'"),
-    ("objective: energy", "objective is 'energy'; did you mean 'energy_mj'? Allowed: time_us, energy_mj, gflops"),
-    ("objective: bandwidth_gbs", "objective is 'bandwidth_gbs', which needs bytes. The problem's work has no such"),
-])  # fmt: skip
-def test_a_mistake_in_a_quantity_is_a_sentence(line: str, sentence: str, here: Path) -> None:
-    with pytest.raises(UserError, match=re.escape(sentence)):
-        study(here, further=line)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

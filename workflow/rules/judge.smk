@@ -7,7 +7,6 @@ from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 # A study's settings that judgements depend on.
 JUDGED = (
     *("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "search"),
-    *parameters.COMPARED,
 )
 
 

@@ -66,7 +66,6 @@ rule measure_kernel:
         number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
         sweep=for_job(parameters.sweep),
         search=for_job(parameters.setting, key="search"),
-        compared=for_job(parameters.searched_quantities),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
         build=for_job(building.measuring_build),

@@ -17,7 +17,7 @@ class Interval:
     high: float
 
 
-def time_interval(row: Mapping[str, Any]) -> Interval:
+def time_interval(row: Mapping[Any, Any]) -> Interval:
     """The time of a row of measurements.csv that has one, in microseconds."""
     return Interval(float(row["time_us"]), float(row["time_low_us"]), float(row["time_high_us"]))
 

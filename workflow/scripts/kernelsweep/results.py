@@ -295,6 +295,11 @@ def read_parameters(text: str) -> dict[str, str]:
     return dict(word.split(_IS, 1) for word in text.split(_BETWEEN_AXES) if word)
 
 
+def arithmetic_of(row: Mapping[Any, Any]) -> str | None:
+    """The kind of arithmetic of a row's work; None where it names none."""
+    return read_parameters(row["work"]).get("arithmetic")
+
+
 def time_columns(visits: Sequence[Sequence[float]], work: Mapping[str, float], peak_bandwidth_gbs: float | None) -> Row:
     """The columns of a timed point.
 

@@ -37,9 +37,7 @@ from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256, source_text
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.points import units
-from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study import kernel_of_job
-from kernelsweep.sweep.study_quantities import objective_of
 
 with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -81,10 +79,9 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             # A core is left for the points.
             builder = building.enter_context(Builder(files, report["target"], store, max(1, snakemake.threads - 1)))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
-        objective = objective_of(StudySettings.of_job(params.compared))
         granted = snakemake.resources
         processes, margin, decides = granted.reference_processes, granted.margin_ppm / 1e6, bool(granted.decides)
-        at_device = (wildcards.platform, device, journal, source, objective)
+        at_device = (wildcards.platform, device, journal, source)
         job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store, margin, decides)
         if candidates is not None:
             outcomes = job.search(candidates, sweep, params.search["budget"])

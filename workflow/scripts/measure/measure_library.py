@@ -16,7 +16,6 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.settings import Rival
-from kernelsweep.sweep.study_quantities import BUILT_IN, TIME
 
 with logged(snakemake.log[0]) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
@@ -32,7 +31,7 @@ with logged(snakemake.log[0]) as terminal:
     name = f"{wildcards.study}/{rival.name}"
     known_outcomes = outcomes_without_runs(planned, report)
     with Journal(Path(params.journal), notifier(terminal, name)) as journal:
-        job = KernelJob(name, task, wildcards.platform, device, journal, "", BUILT_IN[TIME], None, terminal)
+        job = KernelJob(name, task, wildcards.platform, device, journal, "", None, terminal)
         outcomes = job.sweep(planned, known_outcomes)
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}

@@ -9,7 +9,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import DRIVER_LIMIT_KERNELS, EDITED, PROOF_FAILED
+from kernelsweep.results import DRIVER_LIMIT_KERNELS, EDITED, PROOF_FAILED, arithmetic_of
 from kernelsweep.sweep.settings import StudySettings
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -85,3 +85,8 @@ def edited_kernels(measurements: pandas.DataFrame) -> set[str]:
 
 def _flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:
     return rows["flags"].str.split().map(lambda flags: flag in flags).astype(bool)
+
+
+def arithmetic_kinds(rows: pandas.DataFrame) -> list[str]:
+    """The kinds of arithmetic of rows of measurements.csv, sorted."""
+    return sorted({kind for work in rows["work"].unique() if (kind := arithmetic_of({"work": work}))})

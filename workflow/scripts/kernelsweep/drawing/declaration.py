@@ -26,6 +26,8 @@ Need = Literal["times", "metrics"]
 
 # The key of a figure's quantity in a study's file, beside those of its axes.
 SHOW = "show"
+# The quantities that figures show, from the one that tells most, and their labels.
+QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us": "time (µs)"}
 
 _EXAMPLE = 'FIGURE = Declaration(title="...", purpose="...", needs=("times",)), of plain texts'
 
@@ -39,7 +41,7 @@ class Declaration:
     needs    `times`, without which the figure is left out; `metrics`, to which the page then links
     axes     what a study's file may name axes for, such as x, in `figures: [{lines: {x: n}}]`
     shows_quantity
-             whether a study's file may name the quantity that it shows, in `figures: [{lines: {show: energy_mj}}]`
+             whether a study's file may name the quantity that it shows, in `figures: [{lines: {show: gflops}}]`
     """
 
     title: str

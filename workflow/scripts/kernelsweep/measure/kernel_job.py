@@ -34,7 +34,6 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, units
-from kernelsweep.sweep.study_quantities import Quantity
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,6 @@ class KernelJob:
     name           of the job, in lines of progress
     device         the device's description
     source_sha256  of the kernel's source, which the journal notes
-    objective      what a search and lines of progress tell of points
     builder        compiles the variants meanwhile; None where the task has a binary
     terminal       the stream for lines of progress
     processes      compute references at once
@@ -60,7 +58,6 @@ class KernelJob:
     device: Mapping[str, Any]
     journal: Journal
     source_sha256: str
-    objective: Quantity
     builder: Builder | None
     terminal: TextIO
     processes: int = 1
@@ -127,7 +124,6 @@ class KernelJob:
                 open_device,
                 sweep.plan,
                 self.source_sha256,
-                self.objective,
                 lambda: free_gpus(lease()),
                 self.builder,
                 lambda point: units(sweep.kernel, [point]),
@@ -151,4 +147,4 @@ class KernelJob:
 
     def _progress(self, phase: str, early: EarlyVerdict | None = None) -> AbstractContextManager[Progress]:
         problem = problem_of(self.task.problem)
-        return progress(f"{self.name} {phase}".strip(), problem, self.terminal, self.objective, early)
+        return progress(f"{self.name} {phase}".strip(), problem, self.terminal, early)

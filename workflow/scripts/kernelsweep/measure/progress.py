@@ -14,11 +14,9 @@ from tqdm import tqdm
 
 from kernelsweep.intervals import Interval
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, paired_ratio, verdict
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
 MOST_COLUMNS = 80
 SECONDS_BETWEEN_UPDATES = 0.1
@@ -70,12 +68,9 @@ class EarlyVerdict:
 class Progress:
     """One kernel's progress."""
 
-    def __init__(
-        self, name: str, problem: Problem, columns: int, bar: tqdm[Any], objective: Quantity, early: EarlyVerdict | None
-    ) -> None:
+    def __init__(self, name: str, problem: Problem, columns: int, bar: tqdm[Any], early: EarlyVerdict | None) -> None:
         self._name = name
         self._early = early
-        self._objective = objective
         self._problem = problem
         self._columns = columns
         self._bar = bar
@@ -86,8 +81,8 @@ class Progress:
         if outcome.status != "ok":
             print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
         elif outcome.samples:
-            merit = _merit(self._problem, point, outcome, self._objective)
-            if merit and (self._best is None or merit[0] > self._best[0]):
+            merit = _merit(self._problem, point, outcome)
+            if self._best is None or merit[0] > self._best[0]:
                 self._best = merit[0], [f"best {merit[1]}:", *_words(point)]
         if self._early is not None:
             self._early.add(point, outcome, self._bar)
@@ -112,14 +107,11 @@ class Progress:
 
 
 @contextmanager
-def progress(
-    name: str, problem: Problem, stream: TextIO, objective: Quantity = BUILT_IN[TIME], early: EarlyVerdict | None = None
-) -> Iterator[Progress]:
+def progress(name: str, problem: Problem, stream: TextIO, early: EarlyVerdict | None = None) -> Iterator[Progress]:
     """Show a kernel's progress on `stream` during the block: points done, time left, the best point so far.
 
     name     of the study and the kernel, such as unrolling/unrolled; shortened at the front if the line is too short
     problem  what the kernel computes
-    objective  what the best point has most or least of
     early    the verdict on an edit, shown in place of the best point
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
@@ -136,7 +128,7 @@ def progress(
         miniters=1,
         smoothing=0,  # Points come in random order, so the mean of all predicts best.
     ) as bar:
-        yield Progress(name, problem, columns, bar, objective, early)
+        yield Progress(name, problem, columns, bar, early)
 
 
 def _columns(stream: TextIO) -> int:
@@ -151,14 +143,11 @@ def _shortened(name: str, room: int) -> str:
     return name if len(name) <= room else f"…{name[len(name) - room + 1 :]}"
 
 
-def _merit(problem: Problem, point: Point, outcome: Outcome, objective: Quantity) -> tuple[float, str] | None:
-    """How good a timed point is (more is better), with the same in words; None where the objective is unknown.
+def _merit(problem: Problem, point: Point, outcome: Outcome) -> tuple[float, str]:
+    """How good a timed point is (more is better), with the same in words.
 
     In place of the time, the bandwidth is shown where their work has bytes.
     """
-    if objective.name != TIME:
-        value = quantity_of_outcome(objective, point, outcome, problem)
-        return (-objective.cost(value).value, f"{value.value:.4g} {objective.unit}".strip()) if value else None
     time_us = statistics.median(outcome.samples)
     size = problem.work(point).get("bytes")
     if size is None:

@@ -33,10 +33,6 @@ from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.points import launched_points
 from kernelsweep.sweep.resolve import combinations_of, kernel_axes, listed_points, restrictions_of, valid_count
 
-# What a study's configurations are compared by.
-COMPARED = ("quantities", "objective")
-
-
 # The sweep
 
 
@@ -79,15 +75,6 @@ def settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
 def settings_by_study(project: Project, scope: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Some settings of each of a scope's studies."""
     return {study: settings(project, study, *keys) for study in project.studies_of(scope)}
-
-
-def searched_quantities(project: Project, study: str) -> dict[str, Any]:
-    """What a search compares configurations by; nothing else is measured otherwise for it."""
-    return (
-        settings(project, study, *COMPARED)
-        if project.studies[study].settings.search
-        else {"quantities": {}, "objective": None}
-    )
 
 
 def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]:

@@ -29,7 +29,6 @@ from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.settings import Config
 from kernelsweep.sweep.study import Study, read_study
-from kernelsweep.sweep.study_quantities import objective_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +150,6 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         check_run_axes(checked.axes, studies.values())
     for name in studies.keys() - mistakes.keys():
         try:
-            if models and name in checked.studies:
-                check_energy(checked, studies[name])
             check_sweeps(checked, studies[name], platforms)
         except UserError as error:
             mistakes[name] = str(error)
@@ -162,16 +159,6 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         raise UserError("\n".join(mistakes[name] for name in left_out))
     found = {name: studies[name] for name in names if name not in mistakes}
     return Project(root, checked.changed(studies=right), found, platforms, models, mistakes, left_out)
-
-
-def check_energy(config: Config, study: Study) -> None:
-    """Raise UserError for a study whose objective needs energies, if none are measured."""
-    objective = objective_of(study.settings)
-    if objective.needs_energy and not config.measuring.energy_seconds:
-        raise UserError(
-            f"{study.file}: objective is {objective.name!r}, which is computed from energies. "
-            f"{CONFIG_FILE}: measuring.energy_seconds is 0. Set it to 1 or 2."
-        )
 
 
 def check_run_axes(axes: Mapping[str, Any], studies: Collection[Study]) -> None:

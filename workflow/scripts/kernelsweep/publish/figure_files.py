@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.drawing.declaration import SHOW, read_declaration
+from kernelsweep.drawing.declaration import QUANTITIES, SHOW, read_declaration
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.study import Study
-from kernelsweep.sweep.study_quantities import quantities_of
 
 # Every study has this figure without naming it.
 CORRECTNESS = "correctness"
@@ -57,13 +56,13 @@ def check_figures(study: Study, root: Path) -> None:
     for name, chosen in study.settings.figure_axes.items():
         declaration = read_declaration((shipped | own)[name])
         allowed = [*declaration.axes, *([SHOW] if declaration.shows_quantity else [])]
-        axes, quantities = ["kernel", *study.problem.axes], quantities_of(study.settings)
+        axes = ["kernel", *study.problem.axes]
         for key, axis in chosen.items():
             where = f"{study.file}: figures: {name}"
             if key == SHOW and declaration.shows_quantity:
-                if axis not in quantities:
-                    guess = nearest(axis, quantities) or ";"
-                    raise UserError(f"{where}: {SHOW} is {axis!r}{guess} Allowed: {', '.join(quantities)}.")
+                if axis not in QUANTITIES:
+                    guess = nearest(axis, QUANTITIES) or ";"
+                    raise UserError(f"{where}: {SHOW} is {axis!r}{guess} Allowed: {', '.join(QUANTITIES)}.")
                 continue
             if key not in allowed:
                 raise UserError(

@@ -8,14 +8,13 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.objective import quantity_of_row, with_costs
 from kernelsweep.analysis.places import at_place, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import shown_status, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
+from kernelsweep.drawing.declaration import QUANTITIES
 from kernelsweep.judge.best.best_words import fastest_text
 from kernelsweep.judge.best.find import best_at, fastest_of
-from kernelsweep.sweep.study_quantities import TIME, quantities_of
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
@@ -28,9 +27,6 @@ AXIS_TITLES = {
     "grid_size": "blocks",
     "unroll": "unroll factor",
 }
-
-# The quantities that figures show unless a study says otherwise, from the one that tells most, and their labels.
-QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us": "time (µs)"}
 
 
 def axes_of_figure(data: StudyData, figure: str) -> Mapping[str, str]:
@@ -57,16 +53,16 @@ def rows_there(data: StudyData, drawn: Collection[str]) -> pandas.DataFrame:
 
 
 def best_rows(data: StudyData, axes: Sequence[str]) -> pandas.DataFrame:
-    """The row with the least cost for each combination of values on `axes`, in their order; times only."""
-    rows = with_costs(timed(rows_there(data, axes), data.device), data.settings)
-    return rows.sort_values("cost", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
+    """The row with the least time for each combination of values on `axes`, in their order; times only."""
+    rows = timed(rows_there(data, axes), data.device)
+    return rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
 
 
 def by_effect(data: StudyData) -> list[str]:
     """The axes of kernels that vary, and the kernel, those first whose worst value costs most."""
-    rows = with_costs(timed(rows_there(data, ()), data.device), data.settings)
+    rows = timed(rows_there(data, ()), data.device)
     costs = {
-        axis: rows.groupby(axis)["cost"].min().max() for axis in varied(rows, [*kernel_axes(data.settings), KERNEL])
+        axis: rows.groupby(axis)["time_us"].min().max() for axis in varied(rows, [*kernel_axes(data.settings), KERNEL])
     }
     return sorted(costs, key=lambda axis: -costs[axis])
 
@@ -87,21 +83,13 @@ class Shown:
     more_is_better: bool
 
 
-def shown_quantity(rows: pandas.DataFrame, data: StudyData, name: str | None) -> Shown:
-    """The quantity of a name, or the study's objective, or the one of QUANTITIES that tells most.
+def shown_quantity(rows: pandas.DataFrame, name: str | None) -> Shown:
+    """The quantity of a name, or the one of QUANTITIES that tells most.
 
     rows  with times, at least one
     """
-    name = name or data.settings.objective
-    if name is None or name in QUANTITIES:
-        name = name or next(column for column in QUANTITIES if rows[column].notna().all())
-        return Shown(name, QUANTITIES[name], rows[name].astype("float64"), name != TIME)
-    quantity = quantities_of(data.settings)[name]
-    found = [quantity_of_row(quantity, row, data.settings) for row in rows.to_dict("records")]
-    values = pandas.Series([one.value if one else None for one in found], rows.index, "float64")
-    words = name.replace("_", " ")
-    label = f"{words} ({quantity.unit})" if quantity.unit else words
-    return Shown(name, label, values, quantity.more_is_better)
+    name = name or next(column for column in QUANTITIES if rows[column].notna().all())
+    return Shown(name, QUANTITIES[name], rows[name].astype("float64"), name != "time_us")
 
 
 def axis_text(axis: str) -> str:

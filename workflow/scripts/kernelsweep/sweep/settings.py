@@ -430,17 +430,6 @@ class Search(SettingsRecord):
     """The values of axes at which the search takes place. Each replaces the study's values of its axis."""
 
 
-class QuantitySettings(SettingsRecord):
-    """A quantity of a study's own."""
-
-    value: Annotated[Words, Field(examples=["n * n / time_us"])]
-    """An expression over time_us, energy_mj, the counts of the problem's work, and the axes."""
-    unit: Text = ""
-    """Its unit for readers."""
-    better: Literal["more", "less"] = "more"
-    """Whether the best configuration has the most or the least of it."""
-
-
 class StepSettings(SettingsRecord):
     """A step of a study's story."""
 
@@ -486,11 +475,11 @@ class ClaimSettings(SettingsRecord):
     kernel: str | None = None
     """The kernel that the claim is about; null for the fastest of all kernels."""
     reference_kernel: str | None = None
-    """The kernel, rival or limit (such as limit_copy) that it is compared with; null if a quantity's value itself is
+    """The kernel, rival or limit (such as limit_copy) that it is compared with; null if a metric's value itself is
     meant."""
     quantity: str = "speedup"
-    """speedup, the reference kernel's time over the kernel's; output, the elements that a kernel leaves; a metric's
-    name, in a study with steps; or a quantity, of which the kernel's over the reference kernel's is meant."""
+    """speedup, the reference kernel's time over the kernel's; output, the elements that a kernel leaves; or a
+    metric's name, in a study with steps."""
     relation: Literal["about", "equal", "at_least", "at_most", "above", "below"]
     """The claimed relation to the value."""
     value: Number | str
@@ -551,13 +540,6 @@ class _Study(AxesLayer):
     search: Search | None = None
     """Where there are times, look for each kernel's fastest configuration at each problem size instead of running every
     point; null runs every point. docs/search.md."""
-    quantities: Annotated[
-        Table[str, QuantitySettings], Field(examples=["{throughput: {value: n * n / time_us, unit: elements/µs}}"])
-    ] = {}
-    """Quantities of your own, each computed from a point's time, energy, work and axes; docs/quantities.md."""
-    objective: str | None = None
-    """The quantity by which configurations are compared, in best, figures, search and claims: time_us, energy_mj,
-    gflops, bandwidth_gbs or one of quantities; null for time_us."""
     compares: Literal["times", "outputs"] = "times"
     """What the study shows of its kernels: their times; or their outputs, where each does other work."""
     steps: Items[StepSettings] = []
@@ -574,7 +556,7 @@ class _Study(AxesLayer):
     """More points to profile, besides the study's steps at the reference point."""
     claims: Items[ClaimSettings] = []
     """Statements about the best configurations, each judged by its interval: the reference kernel's time over the
-    kernel's, or a quantity."""
+    kernel's, or a metric."""
     reference: Place = {}
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["effect", "lines"]

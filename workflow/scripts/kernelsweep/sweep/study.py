@@ -27,7 +27,6 @@ from kernelsweep.sweep.kernels.source import (
     read_source,
 )
 from kernelsweep.sweep.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings
-from kernelsweep.sweep.study_quantities import check_quantities
 
 _Step = TypeVar("_Step", bound=StepSettings)
 
@@ -93,7 +92,6 @@ def read_study(name: str, root: Path) -> Study:
                 raise UserError(f"{shown}: {where}restrictions.{number}: {error}") from error
     _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
-    check_quantities(settings, problem, texts, shown)
     _check_searched(settings, shown)
     for axis in settings.cxx:
         if axis not in texts:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.json_files import read_json
-from kernelsweep.judge.best.find import Best, Configuration, Objective
+from kernelsweep.judge.best.find import Best, Configuration
 from kernelsweep.judge.best.use import Use
 
 # The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
@@ -66,7 +66,7 @@ def best_json(found: Sequence[Best], uses: Sequence[Use], studies: Sequence[str]
 
 def _entry(configuration: Configuration) -> dict[str, Any]:
     entry = asdict(configuration)
-    for key in ("gflops", "peak_fraction", "arithmetic", "objective"):
+    for key in ("gflops", "peak_fraction", "arithmetic"):
         if entry[key] is None:
             del entry[key]
     return {**_keyed(entry.pop("parameters"), _CONFIGURATION_KEYS, "parameters"), **entry}
@@ -136,7 +136,6 @@ def _configuration(entry: Mapping[str, Any]) -> Configuration:
         gflops=entry.get("gflops"),
         peak_fraction=entry.get("peak_fraction"),
         arithmetic=entry.get("arithmetic"),
-        objective=Objective(**entry["objective"]) if "objective" in entry else None,
     )
 
 

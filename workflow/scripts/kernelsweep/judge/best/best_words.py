@@ -67,26 +67,18 @@ def sizes_text(use: Use, study: StudySettings) -> str:
     return "–".join(ends)
 
 
-def objective_text(one: Configuration) -> str:
-    """What a study's configurations are compared by: `energy_mj 3.21 mJ`; "" where that is the time."""
-    of = one.objective
-    return f"{of.name} {of.value:,.4g} {of.unit}".strip() if of else ""
-
-
 def fastest_text(fastest: Fastest, device: Mapping[str, Any]) -> str:
     """A sentence on the fastest of all kernels at a point, and those that can't be told apart from it."""
     chosen = fastest.configuration
     configurations = "configuration" if fastest.compared == 1 else "configurations"
     facts = [
         f"{fastest.kernel} {configuration_text(chosen)}",
-        objective_text(chosen),
         f"{chosen.time_us:,.0f} µs" if chosen.time_us >= 1000 else f"{chosen.time_us:.4g} µs",
         rate_text(chosen, device),
     ]
-    best, as_good = ("best", "as good") if chosen.objective else ("fastest", "as fast")
-    text = f"At {place_text(fastest.point)}, {best} of {fastest.compared:,} {configurations} with a time:"
+    text = f"At {place_text(fastest.point)}, fastest of {fastest.compared:,} {configurations} with a time:"
     text += f" {', '.join(filter(None, facts))}"
-    return f"{text}; {len(fastest.ties)} {as_good}." if fastest.ties else f"{text}."
+    return f"{text}; {len(fastest.ties)} as fast." if fastest.ties else f"{text}."
 
 
 def also_text(fastest: Fastest) -> str:

@@ -1,7 +1,4 @@
-"""Find the best configuration of each kernel at each size, and those that can't be told apart from it.
-
-The best is the fastest, unless the study has another objective. What is said here of times then holds of its cost.
-"""
+"""Find the best configuration of each kernel at each size, and those that can't be told apart from it."""
 
 from __future__ import annotations
 
@@ -11,31 +8,14 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.objective import COST, arithmetic_of, cost_interval, with_costs
 from kernelsweep.analysis.places import at_place, shown_place, size_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL
+from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.sweep.settings import StudySettings
-from kernelsweep.sweep.study_quantities import TIME, Quantity, objective_of
 
 RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
-
-
-@dataclass(frozen=True)
-class Objective:
-    """The quantity that a study's configurations are compared by, of one of them, with its 95% interval.
-
-    better  more or less
-    """
-
-    name: str
-    unit: str
-    better: str
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -47,7 +27,6 @@ class Configuration:
     bandwidth_gbs, gflops  None where the problem's work names no bytes, or no flops
     peak_fraction          the share of the device's nearest peak, of memory or of arithmetic; None where none is known
     arithmetic             the kind of arithmetic of the problem's work; None where that names none
-    objective              None where configurations are compared by their times
     """
 
     parameters: Mapping[str, Any]
@@ -58,15 +37,11 @@ class Configuration:
     gflops: float | None
     peak_fraction: float | None
     arithmetic: str | None = None
-    objective: Objective | None = None
 
     @property
-    def cost(self) -> Interval:
-        """What configurations are compared by, the less the better."""
-        if self.objective is None:
-            return Interval(self.time_us, self.time_low_us, self.time_high_us)
-        of = Quantity(self.objective.name, "", self.objective.unit, self.objective.better == "more")
-        return of.cost(Interval(self.objective.value, self.objective.low, self.objective.high))
+    def time(self) -> Interval:
+        """The time with its interval."""
+        return Interval(self.time_us, self.time_low_us, self.time_high_us)
 
 
 @dataclass(frozen=True)
@@ -99,10 +74,9 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     axes = [*columns, *(axis for axis in kinds if axis not in columns)]
     parameters = [axis for axis in axes if kinds[axis] == "kernel"]
     others = [axis for axis in axes if axis not in parameters]
-    rows = with_costs(timed(data.kernel_rows, data.device), data.settings)
-    quantity, undefined = objective_of(data.settings), undefined_kernels(data.measurements)
-    # The other columns make the order of equal costs reproducible.
-    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work", *COST]].sort_values(["cost", *parameters])
+    rows, undefined = timed(data.kernel_rows, data.device), undefined_kernels(data.measurements)
+    # The other columns make the order of equal times reproducible.
+    ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work"]].sort_values(["time_us", *parameters])
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered.to_dict("records"):
         places.setdefault((data.kernel_names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
@@ -110,8 +84,8 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
     for place in sorted(places):
         first, *slower = places[place]
         kernel = first["kernel"]
-        ties = [row for row in slower if do_tie(cost_interval(row), cost_interval(first))]
-        fastest, *tied = (as_configuration(row, parameters, kernel in gridded, quantity) for row in (first, *ties))
+        ties = [row for row in slower if is_tie(row, first)]
+        fastest, *tied = (as_configuration(row, parameters, kernel in gridded) for row in (first, *ties))
         point, count = dict(zip(others, place[1:], strict=True)), len(places[place])
         found.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
     return found
@@ -162,8 +136,8 @@ def fastest_of(found: Iterable[Best]) -> Fastest | None:
     every = [(best.kernel, one) for best in allowed for one in (best.fastest, *best.ties)]
     if not every:
         return None
-    (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].cost.value)
-    ties = tuple((other, one) for other, one in slower if do_tie(one.cost, fastest.cost))
+    (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].time.value)
+    ties = tuple((other, one) for other, one in slower if do_tie(one.time, fastest.time))
     return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
 
 
@@ -200,32 +174,14 @@ def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
 
 
 def do_tie(one: Interval, best: Interval) -> bool:
-    """Whether a cost can't be distinguished from the best."""
+    """Whether a time can't be distinguished from the shortest."""
     return ratio(over=one, under=best).low <= 1
 
 
-def as_configuration(
-    row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool, quantity: Quantity
-) -> Configuration:
-    """A row of with_costs() as a configuration, on the axes `parameters`."""
+def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool) -> Configuration:
+    """A row with a time as a configuration, on the axes `parameters`."""
     known = [name for name in parameters if name == "grid_size" or not pandas.isna(row[name])]
     values = {name: None if name == "grid_size" and not gridded else row[name] for name in known}
     time = time_interval(row)
     rates = {column: None if pandas.isna(row[column]) else float(row[column]) for column in RATES}
-    return Configuration(
-        values,
-        time.value,
-        time.low,
-        time.high,
-        **rates,
-        arithmetic=arithmetic_of(row),
-        objective=_objective(row, quantity),
-    )
-
-
-def _objective(row: Mapping[Any, Any], quantity: Quantity) -> Objective | None:
-    if quantity.name == TIME:
-        return None
-    of = quantity.cost(cost_interval(row))  # 1 over 1 over the quantity.
-    better = "more" if quantity.more_is_better else "less"
-    return Objective(quantity.name, quantity.unit, better, of.value, of.low, of.high)
+    return Configuration(values, time.value, time.low, time.high, **rates, arithmetic=arithmetic_of(row))

@@ -9,7 +9,7 @@ from typing import Any
 from kernelsweep.analysis.places import kernel_axes, size_axes
 from kernelsweep.analysis.words import axis_title, axis_value, device_text, markdown_table, point_text, reference_text
 from kernelsweep.judge.best.best_file import reason_for_none
-from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, objective_text, ties_text, use_lines
+from kernelsweep.judge.best.best_words import NONE, also_text, configuration_text, ties_text, use_lines
 from kernelsweep.judge.best.find import Best, Configuration, at_reference_kind, fastest_by_size
 from kernelsweep.judge.best.use import LITTLE, Use, of_reference
 from kernelsweep.sweep.settings import StudySettings
@@ -46,7 +46,7 @@ def best_text(
             lines.append(f"No kernel of this study was timed with {where}.")
             continue
         lines += [
-            f"{where[:1].upper()}{where[1:]}." + _remarks(shown[0].fastest, study),
+            f"{where[:1].upper()}{where[1:]}." + _remarks(study),
             "",
             *use_lines(of_reference(uses, name, study), study),
             "",
@@ -57,14 +57,11 @@ def best_text(
     return "\n".join(lines) + "\n"
 
 
-def _remarks(one: Configuration, study: StudySettings) -> str:
-    """What is compared, where that is not the time; and which configurations, where a search chose them."""
-    text = ""
-    if one.objective:
-        text += f" Here, the best has the {'most' if one.objective.better == 'more' else 'least'} {one.objective.name}."
-    if study.search:
-        text += f" A search measured up to {study.search.budget:,} configurations of each kernel at each size."
-    return text
+def _remarks(study: StudySettings) -> str:
+    """Which configurations are compared, where a search chose them."""
+    if not study.search:
+        return ""
+    return f" A search measured up to {study.search.budget:,} configurations of each kernel at each size."
 
 
 def _by_size(shown: Sequence[Best], study: StudySettings) -> list[str]:
@@ -101,14 +98,13 @@ def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
     return _table({f"kernel{f' at {where}' if where else ''}": False}, "as fast, of this kernel", rows)
 
 
-_FACTS = ("configuration", "objective", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
+_FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
 def _facts(one: Configuration, is_named: bool = True) -> list[str]:
     """The columns _FACTS of a configuration."""
     return [
         configuration_text(one) if is_named else NONE,
-        objective_text(one) or NONE,
         f"{one.time_us:,.2f}",
         f"{one.time_low_us:,.2f}–{one.time_high_us:,.2f}",
         f"{one.bandwidth_gbs:,.0f}" if one.bandwidth_gbs else NONE,

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from kernelsweep.analysis.objective import COST, with_costs
 from kernelsweep.analysis.places import kernel_axes, place_axes, size_axes
 from kernelsweep.analysis.reference import timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.find import RATES, Configuration, as_configuration, do_tie
 from kernelsweep.results import INTERVAL
 from kernelsweep.sweep.settings import StudySettings
-from kernelsweep.sweep.study_quantities import objective_of
 
 # A configuration does for a size where it costs at most so much more than the fastest, or ties with it.
 LITTLE = 0.02
@@ -63,12 +61,12 @@ def find_uses(name: str, data: StudyData, gridded: Collection[str]) -> list[Use]
     kinds = [axis for axis in place_axes(settings) if axis not in sizes]
     left_out = {*undefined_kernels(data.measurements), *settings.limits}
     names = [*data.kernel_names, *settings.rival_names]
-    rows = with_costs(timed(data.device_rows, data.device), settings)
-    columns = ["kernel", *settings.kinds, *INTERVAL, *RATES, "work", *COST]
+    rows = timed(data.device_rows, data.device)
+    columns = ["kernel", *settings.kinds, *INTERVAL, *RATES, "work"]
     found: dict[tuple[Any, ...], dict[tuple[Any, ...], dict[_Choice, Configuration]]] = {}
     for row in rows.loc[rows["kernel"].isin({*names} - left_out), columns].to_dict("records"):
         kind, size = (tuple(row[axis] for axis in axes) for axes in (kinds, sizes))
-        one = as_configuration(row, parameters, row["kernel"] in gridded, objective_of(settings))
+        one = as_configuration(row, parameters, row["kernel"] in gridded)
         choice = (names.index(row["kernel"]), row["kernel"], *map(str, one.parameters.items()))
         found.setdefault(kind, {}).setdefault(size, {})[choice] = one
     uses = []
@@ -111,10 +109,10 @@ def _losses(configurations: Mapping[_Choice, Configuration], kernels: int) -> _L
 
     kernels  the number of our kernels; libraries follow them
     """
-    first = min(configurations, key=lambda choice: (choice[0], configurations[choice].cost.value))
+    first = min(configurations, key=lambda choice: (choice[0], configurations[choice].time.value))
     arithmetic = configurations[first].arithmetic
     costs = {
-        choice: one.cost
+        choice: one.time
         for choice, one in configurations.items()
         if choice[0] < kernels and one.arithmetic == arithmetic
     }
@@ -132,8 +130,8 @@ def _beside(configurations: Mapping[_Choice, Configuration], chosen: _Choice, ke
     others = libraries or [choice for choice in configurations if choice[0] == 0 < chosen[0]]
     if not others:
         return "", None
-    other = min(others, key=lambda choice: configurations[choice].cost.value)
-    return other[1], configurations[other].cost.value / one.cost.value
+    other = min(others, key=lambda choice: configurations[choice].time.value)
+    return other[1], configurations[other].time.value / one.time.value
 
 
 def _least(losses: Sequence[_Losses]) -> tuple[_Choice, list[float]]:

@@ -14,7 +14,6 @@ from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
 from kernelsweep.sweep.study import Study
-from kernelsweep.sweep.study_quantities import quantities_of
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
 SPEEDUP = "speedup"
@@ -65,7 +64,7 @@ class Claim:
     reference_kernel, reference_values
                           the kernel in the denominator: the quantity is then the ratio of both kernels' quantities.
                           "" if the quantity is the kernel's own
-    quantity              SPEEDUP, OUTPUT, a metric's name, or a quantity's
+    quantity              SPEEDUP, OUTPUT, or a metric's name
     relation              the quantity's relation to the value, one of relations.RELATIONS
     value                 a number, or the elements of an OUTPUT
     tolerance             of the relation ABOUT, in the units of the value
@@ -216,7 +215,7 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
         for axis in entry.at:
             _check_known(axis, [*settings.reference, "grid_size"], f"{key}.at")
         if not settings.steps:
-            _check_known(entry.quantity, [SPEEDUP, OUTPUT, *quantities_of(settings)], f"{key}.quantity")
+            _check_known(entry.quantity, [SPEEDUP, OUTPUT], f"{key}.quantity")
         _check_form(entry.quantity, entry.reference_kernel, entry.relation, entry.tolerance, f"{key}.")
         is_output = entry.quantity == OUTPUT
         if is_output and (settings.compares != "outputs" or entry.relation != EQUAL):

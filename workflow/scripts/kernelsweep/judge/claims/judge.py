@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.objective import ENERGIES, quantity_of_row, with_costs
 from kernelsweep.analysis.places import at_place, place_axes, place_words, size_axes
 from kernelsweep.analysis.reference import shown_status, timed, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD
@@ -18,10 +17,9 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured
 from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
 from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
-from kernelsweep.sweep.study_quantities import quantities_of
 
 # What is read of a measurement, besides its axes. Each selection of rows copies all columns, of which there are dozens.
-_READ = ("study", "kernel", "grid_size", "status", "message", "flags", "binary_sha256", "work", *INTERVAL, *ENERGIES)
+_READ = ("study", "kernel", "grid_size", "status", "message", "flags", "binary_sha256", *INTERVAL)
 
 # Flags of times that are doubtful beyond their intervals.
 _REMARKS = ("throttled", "other_processes")
@@ -110,11 +108,10 @@ class _Judge:
             if claim.quantity == OUTPUT:
                 output = self._output(claim)
                 return Judged(claim, HOLDS if output == claim.value else FAILS, output=output)
-            if claim.quantity == SPEEDUP or claim.quantity in quantities_of(self._data.settings):
+            if claim.quantity == SPEEDUP:
                 rows = [self._row(side, at) for side in sides]
                 remarks = [_flagged(side, row) for side, row in zip(sides, rows, strict=True)]
-                found = [self._quantity(claim.quantity, row) for row in rows]
-                found = found[::-1] if claim.quantity == SPEEDUP else found
+                found = [time_interval(row) for row in rows][::-1]
             else:
                 found = [self._metric(claim.quantity, side, at) for side in sides]
             measured = _ratio(*found)
@@ -145,7 +142,7 @@ class _Judge:
         return found
 
     def _row(self, side: _Side, at: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The row of a side with the least cost, which is its time unless the study has another objective."""
+        """The row of a side with the shortest time."""
         key = f"{side} {at}"
         if key not in self._found:
             try:
@@ -164,19 +161,8 @@ class _Judge:
         with_times = timed(rows, self._data.device)
         if with_times.empty:
             raise NotMeasured(f"{side.name}: {_why(rows)}")
-        costs = with_costs(with_times, self._data.settings) if len(with_times) > 1 else with_times.assign(cost=0.0)
-        if costs.empty:
-            raise NotMeasured(f"{side.name} has no {self._data.settings.objective}")
-        best = costs.nsmallest(1, "cost").iloc[0]
+        best = with_times.nsmallest(1, "time_us").iloc[0]
         return {str(column): value for column, value in best.items()}
-
-    def _quantity(self, name: str, row: Mapping[str, Any]) -> Interval:
-        if name == SPEEDUP:
-            return time_interval(row)
-        found = quantity_of_row(quantities_of(self._data.settings)[name], row, self._data.settings)
-        if found is None:
-            raise NotMeasured(f"{row['kernel']} has no {name}")
-        return found
 
     def _metric(self, metric: str, side: _Side, at: Mapping[str, Any]) -> Interval:
         """A side's metric, with its run-to-run variation as interval."""

@@ -1,7 +1,5 @@
 """Search a kernel's fastest configuration at each problem size, and measure fully all that may be the fastest.
 
-A study may have another objective than the time; what is said here of the fastest then holds of the best.
-
 First a strategy (proposals.py) proposes one point after another. Each is checked and then timed in one visit, to 2%.
 Several points, proposed_ahead(), are proposed before the first of them is done: so several GPUs can run them, and their
 variants are compiled meanwhile. A proposal follows from the times of the points that were proposed that many or more
@@ -29,23 +27,22 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from kernelsweep.errors import UserError, first_error
+from kernelsweep.errors import first_error
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.outcome_quantity import quantity_of_outcome
 from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress, Recorder, TimeLimits, Work, do_work, find_work, made_ready, noted
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.problems.problem_file import Problem, problem_of
+from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.candidates import axes_of_places, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints
 from kernelsweep.sweep.spaces import Combinations
-from kernelsweep.sweep.study_quantities import BUILT_IN, TIME, Quantity
 
 if TYPE_CHECKING:
     from kernelsweep.build.builder import Builder
@@ -71,7 +68,6 @@ class Bench:
                    points. A search whose points are all in the journal needs no device
     plan           the plan of a point
     source_sha256  the kernel's
-    objective      what the best point has most or least of
     further_gpus   a context with the UUIDs of further GPUs to run proposals on. The finalists all run on one
     builder        compiles the variants, where the task has no binary
     units          the units of a point, which are compiled if it is proposed
@@ -84,17 +80,11 @@ class Bench:
     open_device: Callable[[str], Progress]
     plan: Callable[[Point], PlannedPoint]
     source_sha256: str = ""
-    objective: Quantity = BUILT_IN[TIME]
     further_gpus: Callable[[], AbstractContextManager[Sequence[str]]] = lambda: nullcontext(())
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
     await_data: Callable[[Point], None] = lambda _: None
     notify: Callable[[str], None] = print
-
-    def cost(self, point: Point, outcome: Outcome, problem: Problem) -> Interval | None:
-        """What points are compared by; None for one that failed, or where the device doesn't tell its energy."""
-        value = quantity_of_outcome(self.objective, point, outcome, problem)
-        return self.objective.cost(value) if value else None
 
 
 def proposed_ahead(budget: int) -> int:
@@ -133,8 +123,8 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 while step < len(running) and not _is_wrong(rough):
                     point, outcome = running[step][0], running[step][1].result()
                     rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
-                    cost = bench.cost(point, outcome, problem)
-                    strategy.tell(asked[step], cost.value if cost else inf)
+                    time = _time(outcome)
+                    strategy.tell(asked[step], time.value if time else inf)
                     step += 1
                     while len(asked) < min(step + ahead, count) and not _kernel_is_refused(rough[-1]):
                         asked.append(strategy.ask())
@@ -148,7 +138,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
         while missing := [
             point
             for at_place in rough
-            for point in _best({point: full.get(point, of) for point, of in at_place.items()}, bench, problem)
+            for point in _best({point: full.get(point, of) for point, of in at_place.items()})
             if point not in full
         ]:
             full |= finalists.measured(missing)
@@ -188,18 +178,19 @@ def _nearest_miss(rough: Sequence[Mapping[Point, Outcome]]) -> str:
     )
 
 
-def _best(outcomes: Mapping[Point, Outcome], bench: Bench, problem: Problem) -> list[Point]:
+def _time(outcome: Outcome) -> Interval | None:
+    """The time of a point with its interval; None for one without."""
+    if outcome.status != "ok" or not outcome.visits:
+        return None
+    summary = summarise_visits([visit.counted for visit in outcome.visits])
+    return Interval(summary.median, summary.low, summary.high)
+
+
+def _best(outcomes: Mapping[Point, Outcome]) -> list[Point]:
     """The best point of a place, and all that can't be told apart from it."""
-    costs = {point: cost for point, outcome in outcomes.items() if (cost := bench.cost(point, outcome, problem))}
-    if not costs:
-        if any(outcome.status == "ok" for outcome in outcomes.values()):
-            raise UserError(
-                f"No point has the search's objective, {bench.objective.name}. An energy needs a GPU that reports it, "
-                "and runs that the host can queue as fast as the GPU ends them."
-            )
-        return []
-    best = min(costs.values(), key=lambda cost: cost.value)
-    return [point for point, cost in costs.items() if ratio(cost, best).low <= 1]
+    times = {point: time for point, outcome in outcomes.items() if (time := _time(outcome))}
+    best = min(times.values(), key=lambda time: time.value, default=None)
+    return [point for point, time in times.items() if best and ratio(time, best).low <= 1]
 
 
 class _Finalists:
@@ -241,8 +232,7 @@ class _Evaluator:
         sampling = task.protocol.sampling
         assert sampling is not None
         precision = max(ROUGH_PRECISION, sampling.relative_precision)
-        energy_seconds = sampling.energy_seconds if bench.objective.needs_energy else 0.0
-        rough = replace(sampling, relative_precision=precision, energy_seconds=energy_seconds)
+        rough = replace(sampling, relative_precision=precision, energy_seconds=0.0)
         self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
         self._bench = bench
         self._limits = TimeLimits(self._task, bench.journal)

@@ -9,7 +9,6 @@ import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.objective import cost_interval
 from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts
@@ -18,7 +17,7 @@ from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.dots import draw_dots, label_dots
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
 from kernelsweep.drawing.value_axis import logarithmic
-from kernelsweep.intervals import ratio
+from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish.swept_axes import (
     KERNEL,
     best_rows,
@@ -29,7 +28,6 @@ from kernelsweep.publish.swept_axes import (
     rows_there,
     values_of,
 )
-from kernelsweep.sweep.study_quantities import TIME, objective_of
 
 FIGURE = Declaration(
     title="The effect of each axis",
@@ -53,12 +51,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
     All other axes are at their best: the cost of a value is the least that choosing it costs.
     """
-    objective = objective_of(data.settings)
-    compared = "time" if objective.name == TIME else objective.name
     caption = place_caption(
         data,
         (),
-        f"Each value's best {compared} over all other axes, relative to the best of all; line: 95% interval."
+        "Each value's best time over all other axes, relative to the best of all; line: 95% interval."
         " Filled: can't be told apart from the best.",
     )
     axes_shown, left_out = _that_fit(data)
@@ -73,7 +69,6 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     groups = (values["axis"] != values["axis"].shift()).cumsum() - 1
     values = values.assign(row=values.index + GAP_ROWS * groups, is_open=values["low"] > 1, is_left=False)
     figure = new_figure(frame, FRAME_IN + ROW_IN * (values["row"].max() + 1))
-    at_value, of_all = f"best {compared} at the value", "the best of all"
     axes = figure.subplots()
     _draw_values(axes, values)
     axes.set_yticks(values["row"], values["text"])
@@ -87,7 +82,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         logarithmic(axes, low / high**0.02, high**ROOM, AXIS_SHARE * width.inches)
     else:
         axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
-    axes.set_xlabel(f"{of_all}, over the {at_value}" if objective.more_is_better else f"{at_value}, over {of_all}")
+    axes.set_xlabel("best time at the value, over the best of all")
     return figure
 
 
@@ -105,8 +100,8 @@ def _that_fit(data: StudyData) -> tuple[list[str], list[str]]:
 def _values(data: StudyData, axis: str) -> pandas.DataFrame:
     """A row for each value of an axis: axis, text, and its best cost over the best of all; NaN without one."""
     best: dict[Any, Any] = {row[axis]: row for row in best_rows(data, [axis]).to_dict("records")}
-    least = cost_interval(min(best.values(), key=lambda row: row["cost"]))
-    costs = {value: ratio(over=cost_interval(row), under=least) for value, row in best.items()}
+    least = time_interval(min(best.values(), key=lambda row: row["time_us"]))
+    costs = {value: ratio(over=time_interval(row), under=least) for value, row in best.items()}
     every = values_of(rows_there(data, ()), axis, data)
     found = [asdict(costs[value]) if value in costs else {} for value in every]
     texts = [axis_value(axis, value) for value in every]

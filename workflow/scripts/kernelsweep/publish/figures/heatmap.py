@@ -7,7 +7,6 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.objective import cost_interval
 from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData
@@ -17,7 +16,7 @@ from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
 from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, text_width_pt
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
-from kernelsweep.intervals import ratio
+from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 
@@ -58,7 +57,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         reason = swept_axes.no_times(data) if best.empty else "A heat map needs two axes with several values."
         frame = Frame(width, FIGURE.heading(data.title), "Nothing to draw.", place_caption(data, drawn, ""))
         return empty_figure(frame, reason)
-    shown = swept_axes.shown_quantity(best, data, chosen.get(SHOW))
+    shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
     values = shown.values if shown.more_is_better else 100 * shown.values.min() / shown.values
     best = best.assign(
         shown=values, shade=100 * values / values.max(), is_outlined=_are_best(data, best, values, (x, y))
@@ -106,8 +105,8 @@ def _are_best(data: StudyData, best: pandas.DataFrame, values: pandas.Series[Any
     """Whether each cell is the best; at one size of the problem, also whether it can't be told apart from the best."""
     if not {*axes} <= {*kernel_axes(data.settings), KERNEL}:
         return [*(values == values.max())]
-    least = cost_interval(dict(best.iloc[int(values.argmax())]))
-    return [ratio(over=cost_interval(row), under=least).low <= 1 for row in best.to_dict("records")]
+    least = time_interval(best.to_dict("records")[int(values.argmax())])
+    return [ratio(over=time_interval(row), under=least).low <= 1 for row in best.to_dict("records")]
 
 
 def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> pandas.DataFrame:

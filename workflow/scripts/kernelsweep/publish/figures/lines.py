@@ -41,7 +41,7 @@ LABEL_PT = 150.0
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: energy_mj}`.
+    """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: gflops}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
     where there is one, values of the axis with most effect that has up to MOST_LINES. Lines that are alike share one.
@@ -56,7 +56,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     if best.empty:
         frame = Frame(width, FIGURE.heading(data.title), "No times to draw.", caption)
         return empty_figure(frame, swept_axes.no_times(data))
-    shown = swept_axes.shown_quantity(best, data, chosen.get(SHOW))
+    shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
     failed = every[every["status"] != "skipped"].assign(shown=float("nan"))
     rows = pandas.concat([best.assign(shown=shown.values), failed]).drop_duplicates(axes)
     names = [axis_value(by, name) for name in values_of(best, by, data)] if by else ["best"]

@@ -11,9 +11,8 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.objective import arithmetic_kinds, arithmetic_of
 from kernelsweep.analysis.places import at_place, kernel_axes, place_axes
-from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.reference import arithmetic_kinds, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
@@ -22,6 +21,7 @@ from kernelsweep.drawing.series import line_handles, on_grid
 from kernelsweep.drawing.value_axis import logarithmic
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
 from kernelsweep.publish.swept_axes import no_times, place_caption
+from kernelsweep.results import arithmetic_of
 
 FIGURE = Declaration(
     title="Roofline",

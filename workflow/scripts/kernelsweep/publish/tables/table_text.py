@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.objective import arithmetic_kinds, quantity_of_row
 from kernelsweep.analysis.places import kernel_axes, shown_place, varied
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
+from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
@@ -28,7 +27,6 @@ from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_un
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
-from kernelsweep.sweep.study_quantities import quantities_of
 
 NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
 
@@ -295,7 +293,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     rows = table[table["kind"].isin([KERNEL_ROW, RIVAL_ROW])]
     axes = [axis for axis in kernel_axes(data.settings) if axis in varied(data.kernel_rows, kernel_axes(data.settings))]
     axes = [axis for axis in axes if rows[axis].notna().any() and (axis != "grid_size" or axis in _axes(data))]
-    header, rates = _rates(rows, data)
+    header, rates = _rates(rows)
     columns = [
         Column("configuration", [_configuration(row, axes) for _, row in rows.iterrows()], right=False),
         Column("time (µs)", [_uncertain_time(row) for _, row in rows.iterrows()]),
@@ -340,15 +338,8 @@ def _uncertain_time(row: pandas.Series[Any]) -> str:
     return f"{time}({math.ceil(round(side * 10 ** len(time.partition('.')[2]), 6))})"
 
 
-def _rates(rows: pandas.DataFrame, data: StudyData) -> tuple[str, list[str]]:
-    """The header and the values of the study's own quantity, or else of its arithmetic, or of its bytes."""
-    if own := next(iter(data.settings.quantities), None):
-        quantity = quantities_of(data.settings)[own]
-        found = [
-            None if pandas.isna(row["time_us"]) else quantity_of_row(quantity, row, data.settings)
-            for row in rows.to_dict("records")
-        ]
-        return quantity.unit, [EMPTY if one is None else four_digits(one.value) for one in found]
+def _rates(rows: pandas.DataFrame) -> tuple[str, list[str]]:
+    """The header and the values of the study's arithmetic, or else of its bytes."""
     if rows["gflops"].notna().any():
         return "GFLOP/s", numbers(rows["gflops"], 0)
     return "GB/s", numbers(rows["bandwidth_gbs"], 0)
