@@ -12,10 +12,8 @@ from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.results import (
-    ALL_POINT_COLUMNS,
     BUILD_COLUMNS,
     MEASUREMENT_COLUMNS,
-    SAMPLE_COLUMNS,
     point_columns,
     read_rows,
     write_rows,
@@ -23,7 +21,7 @@ from kernelsweep.results import (
 from kernelsweep.sweep.study import read_study
 
 # Keys, as the browser's driver names them.
-END, HOME, ARROW_LEFT, ENTER = "\ue010", "\ue011", "\ue012", "\ue007"
+END, HOME, ARROW_LEFT = "\ue010", "\ue011", "\ue012"
 
 pytestmark = [pytest.mark.chromium, pytest.mark.xdist_group("page")]
 
@@ -49,7 +47,6 @@ kernels:
   - {{name: naive, launches: [{{grid: [n], block: [tile], arguments: [b, a]}}]}}
   - {{name: tiled, launches: [{{grid: [n], block: [rows], arguments: [b, a]}}]}}
 """
-VISITS = [[10.0, 11.0, 12.0], [20.0, 21.0, 22.0, 23.0]]
 
 
 def time_us(kernel: str, n: int, tile: int, rows: int, order: str) -> float:
@@ -60,7 +57,7 @@ def time_us(kernel: str, n: int, tile: int, rows: int, order: str) -> float:
 
 @pytest.fixture(scope="module")
 def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with 100,000 points, of one of which there are samples."""
+    """A page with 100,000 points."""
     root = tmp_path_factory.mktemp("explored")
     for folder in ("kernels/product", "config/studies"):
         (root / folder).mkdir(parents=True)
@@ -90,21 +87,10 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert len(measured) == 100_000
     built = {**known, "kernel": "tiled", "registers": "37", "occupancy": "0.7500", "parameters": "tile=8"}
     write_rows(root / "builds.csv", BUILD_COLUMNS, [{key: built.get(key, "") for key in BUILD_COLUMNS}])
-    sampled = next(
-        row for row in measured if "n=50000 tile=8 rows=5 order=down" in row["parameters"] and row["kernel"] == "tiled"
-    )
-    samples = [
-        {**{axis: sampled[axis] for axis in ALL_POINT_COLUMNS}, "visit": visit, "sample": sample, "time_us": time}
-        for visit, times in enumerate(VISITS)
-        for sample, time in enumerate(times)
-    ]
-    write_rows(root / "samples/product/tiled.csv", SAMPLE_COLUMNS, samples)
     study = {**settings, "names": ["naive", "tiled"], "gridded": ["naive", "tiled"]}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)  # Where problem files are looked for.
-        data = explorer_data(
-            {"product": study}, measured, read_rows(root / "builds.csv"), [root / "samples/product/tiled.csv"]
-        )
+        data = explorer_data({"product": study}, measured, read_rows(root / "builds.csv"))
     page = Page(
         title="Many points",
         index=Link("index.html", "All results"),
@@ -204,20 +190,6 @@ def test_a_heat_map_shows_any_two_axes_and_a_slider_goes_through_a_third(driver:
     slide(driver, "at.n", HOME)
     cells = driver.find_elements("css selector", "#explorer .cells text")
     assert min(float(cell.text) for cell in cells) == pytest.approx(time_us("tiled", 1000, 8, 5, "down"))
-
-
-def test_a_click_shows_a_points_samples_by_visit(driver: object, explored: Path) -> None:
-    from chromium import open_page
-
-    open_page(driver, explored, 360)
-    chart = driver.find_element("css selector", "#explorer .chart svg")
-    chart.send_keys(ARROW_LEFT, ENTER)  # The arrow to the left, to the last point; Enter.
-    assert text(driver, ".details h3") == "tiled" and "50000" in text(driver, ".details").replace(",", "")
-    shown = driver.find_element("css selector", "#explorer .samples").get_attribute("aria-label")
-    assert shown == "visit 1: 3 samples, median 11 µs; visit 2: 4 samples, median 21.5 µs"
-    # Of all other points there are none.
-    chart.send_keys(ARROW_LEFT, ENTER)
-    assert "no samples" in text(driver, ".details")
 
 
 def test_a_page_says_that_it_holds_no_more_points() -> None:

@@ -81,7 +81,6 @@ rule make_page:
         chapters=[path("claims", suffix="md"), path("best", suffix="md")],
         accesses=for_job(inputs.accesses),
         builds=for_job(inputs.page_builds),
-        samples=for_job(inputs.page_samples),
         sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY, PROOFS)],
         kernels=by_code(inputs.kernel_files),
     output:

@@ -48,7 +48,7 @@ with logged(snakemake.log[0]):
         rows, builds = (
             (row for path in paths for row in each_row(path)) for paths in (inputs.measurements, inputs.builds)
         )
-        points = explorer_data(studies, rows, builds, [Path(path) for path in inputs.samples])
+        points = explorer_data(studies, rows, builds)
 
     results = Results(
         base=base,

@@ -375,13 +375,6 @@ def page_builds(project: Project, scope: str) -> list[str]:
     return of_kernels(project, scope, "kernel_builds") if is_part else [path("builds", platform=platform)]
 
 
-def page_samples(project: Project, scope: str) -> list[str]:
-    """The samples that a scope's page shows, which recordings don't keep."""
-    platform, _ = parts_of(scope)
-    is_shown = kind_of(platform).has_clock and not is_recording(platform)
-    return of_kernels(project, scope, "samples") if is_shown else []
-
-
 def _hashes(paths: list[str]) -> dict[str, str]:
     """The hashes of those files that exist."""
     return {file: sha256_of(file) for file in paths if Path(file).is_file()}

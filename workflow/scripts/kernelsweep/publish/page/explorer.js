@@ -269,7 +269,7 @@
     return marks;
   }
 
-  // The point under the pointer, or one after another by the arrow keys; a click or Enter shows its samples.
+  // The point under the pointer, or one after another by the arrow keys; a click or Enter keeps its facts.
   function listen(svg, marks, reach) {
     const ring = svg.append("circle").attr("class", "ring").attr("r", 8).style("display", "none");
     let current = -1;
@@ -324,27 +324,9 @@
     tip.hidden = true;
   }
 
-  // A point's samples, visit by visit: all of them as a line, nine tenths as a bar, the middle half as a box.
+  // A point's facts below the chart, where they stay.
   function showDetails(point) {
-    const visits = study.visits?.[point];
     details.replaceChildren(create("h3", { textContent: study.kernels[study.kernel[point]] }), factList(point));
-    if (!visits) {
-      details.append(create("p", { textContent: "This page has no samples of this point: recordings keep none, and those of libraries are not shown." }));
-    } else {
-      const left = 96, row = 28, width = Math.min(chart.clientWidth, 640), height = visits.length * row + 28;
-      const x = d3.scaleLinear().domain([d3.min(visits, (visit) => visit[1]), d3.max(visits, (visit) => visit[7])]).range([left, width - 16]).nice();
-      const svg = d3.create("svg").attr("class", "samples").attr("width", width).attr("height", height).attr("role", "img")
-        .attr("aria-label", visits.map(([samples, , , , median], place) => `visit ${place + 1}: ${samples} samples, median ${median} µs`).join("; "));
-      visits.forEach(([samples, least, p5, p25, median, p75, p95, most], place) => {
-        const line = svg.append("g").attr("transform", `translate(0,${(place + 0.5) * row})`);
-        const bar = (from, to, half) => line.append("rect").attr("x", x(from)).attr("width", Math.max(1, x(to) - x(from))).attr("y", -half).attr("height", 2 * half);
-        line.append("text").attr("x", 0).attr("y", 4).text(`visit ${place + 1}: ${samples}`);
-        bar(least, most, 0.5), bar(p5, p95, 3), bar(p25, p75, 8);
-        line.append("path").attr("class", "median").attr("d", `M${x(median)},-10V10`);
-      });
-      svg.append("g").attr("transform", `translate(0,${visits.length * row})`).call(d3.axisBottom(x).ticks(5));
-      details.append(create("p", { textContent: "Samples by visit (µs): the middle half, 5% to 95%, and all; the line is the median." }), svg.node());
-    }
     details.scrollIntoView({ block: "nearest" });
   }
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pandas
 
 from kernelsweep.analysis.words import axis_title, axis_value
 from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, HOST_PREFIX, read_parameters
@@ -16,10 +12,6 @@ Row = Mapping[str, str]
 
 # With more, a page takes too long to open; measurements.csv has them all.
 MOST_POINTS = 200_000
-# Samples of a kernel are read at once; a larger file would take gigabytes.
-_LARGEST_SAMPLES_BYTES = 200_000_000
-# Quantiles of a visit's samples, which stand for thousands of them.
-_QUANTILES = (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
 
 # The quantities that are shown, in this order: their columns in measurements.csv, and their units.
 _QUANTITIES = {
@@ -43,14 +35,13 @@ def too_many(timed: int) -> str:
 
 
 def explorer_data(
-    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], builds: Iterable[Row], samples: Sequence[Path]
+    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], builds: Iterable[Row]
 ) -> dict[str, Any]:
     """The timed points by study, column by column; studies without any are left out.
 
     studies  by name: title, kinds of axes, reference, tied axes, kernels in order (names), and those with a swept grid
     rows     of measurements.csv
     builds   of builds.csv
-    samples  files of samples, samples/<study>/<kernel>.csv, where they are kept
     """
     by_study: dict[str, list[Row]] = {name: [] for name in studies}
     for row in rows:
@@ -58,17 +49,10 @@ def explorer_data(
         if row["study"] in by_study and is_timed:
             by_study[row["study"]].append({**row, **read_parameters(row.get("parameters", ""))})
     variants = _Variants(builds)
-    files = {(path.parent.name, path.stem): path for path in samples}
-    return {
-        name: _study(studies[name], points, variants, {kernel: files[of, kernel] for of, kernel in files if of == name})
-        for name, points in by_study.items()
-        if points
-    }
+    return {name: _study(studies[name], points, variants) for name, points in by_study.items() if points}
 
 
-def _study(
-    study: Mapping[str, Any], points: Sequence[Row], variants: _Variants, samples: Mapping[str, Path]
-) -> dict[str, Any]:
+def _study(study: Mapping[str, Any], points: Sequence[Row], variants: _Variants) -> dict[str, Any]:
     """One study's points.
 
     kernels        names in the order of the story, then what was measured beside the kernels
@@ -107,7 +91,7 @@ def _study(
     shown.sort(key=lambda column: column != "gflops")
     built = [variants.of(point) for point in points]
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
-    data = {
+    return {
         "title": study["title"],
         "kernels": names,
         "undefined": sorted(undefined),
@@ -124,11 +108,6 @@ def _study(
         "occupancy": [_percent(row["occupancy"]) if row.get("occupancy") else None for row in built],
         "values": {column: [_number(column, point) for point in points] for column in shown},
     }
-    quantiles = {kernel: _quantiles(path) for kernel, path in samples.items()}
-    if quantiles:
-        keys = [tuple(point.get(column, "") for column in ALL_POINT_COLUMNS) for point in points]
-        data["visits"] = [quantiles.get(point["kernel"], {}).get(key) for point, key in zip(points, keys, strict=True)]
-    return data
 
 
 class _Variants:
@@ -174,18 +153,3 @@ def _number(column: str, point: Row) -> float | None:
 
 def _percent(text: str) -> float:
     return round(100 * float(text), 2)
-
-
-def _quantiles(path: Path) -> dict[tuple[str, ...], list[list[float]]]:
-    """By point, for each visit to it: how many samples it took, and _QUANTILES of their times in microseconds."""
-    if path.stat().st_size > _LARGEST_SAMPLES_BYTES:
-        return {}
-    names = [*ALL_POINT_COLUMNS, "visit"]
-    types = {**dict.fromkeys(ALL_POINT_COLUMNS, str), "visit": int, "time_us": float}
-    times = pandas.read_csv(path, usecols=[*types], dtype=types, keep_default_na=False).groupby(names)["time_us"]
-    table = times.quantile(np.array(_QUANTILES)).unstack().round(3)
-    table.insert(0, "samples", times.size())
-    found: dict[tuple[str, ...], list[list[float]]] = {}
-    for (*point, _), values in zip(table.index, table.to_numpy().tolist(), strict=True):
-        found.setdefault(tuple(point), []).append(values)
-    return found
