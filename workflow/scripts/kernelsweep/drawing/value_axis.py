@@ -11,24 +11,23 @@ from kernelsweep.analysis.words import superscript
 
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks for the axis' length.
 TICKS = ((1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 1.5, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0,))
-# The least distance between two ticks: side by side, and one above the other.
-BESIDE_IN, ABOVE_IN = 0.34, 0.2
+# The least distance between two ticks.
+BESIDE_IN = 0.34
 # The least factor that an axis covers, so that it has two ticks.
 LEAST_FACTOR = 2.0
 # From this number on, ticks are powers of ten: 5·10⁵.
 LEAST_POWER = 1e5
 
 
-def logarithmic(axes: Axes, low: float, high: float, length_in: float, vertical: bool = False) -> None:
-    """A logarithmic axis from `low` to `high`, about `length_in` inches long."""
+def logarithmic(axes: Axes, low: float, high: float, length_in: float) -> None:
+    """A logarithmic horizontal axis from `low` to `high`, about `length_in` inches long."""
     room = math.sqrt(max(1.0, LEAST_FACTOR * low / high))
     low, high = low / room, high * room
-    axis = axes.yaxis if vertical else axes.xaxis
-    (axes.set_yscale if vertical else axes.set_xscale)("log")
-    (axes.set_ylim if vertical else axes.set_xlim)(low, high)
-    ticks = _ticks(low, high, length_in / (ABOVE_IN if vertical else BESIDE_IN))
-    axis.set_ticks(ticks, [_text(tick) for tick in ticks])
-    axis.set_ticks([], minor=True)
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    ticks = _ticks(low, high, length_in / BESIDE_IN)
+    axes.xaxis.set_ticks(ticks, [_text(tick) for tick in ticks])
+    axes.xaxis.set_ticks([], minor=True)
 
 
 def _text(tick: float) -> str:
