@@ -15,7 +15,7 @@ import pynvml
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.choose import Model, choose_platforms, unused_gpus
+from kernelsweep.platforms.choose import Model, choose_platforms
 from kernelsweep.platforms.gpus import Gpu, check_state, gpus_of, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 
@@ -241,20 +241,6 @@ def test_a_gpu_in_slices_is_left_out_or_refused_by_index_too(
     assert f"{H200.uuid} is a slice of a GPU, or a GPU in slices" in refused("auto", tmp_path)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     assert [gpu.uuid for gpu in visible_gpus()] == [SECOND_H200.uuid]
-
-
-def test_gpus_of_another_model_are_named_as_left_out(machine: Machine) -> None:
-    machine.gpus, machine.driver = [H200, SECOND_H200], True
-    assert unused_gpus(["nvidia-h200"]) is None
-    machine.gpus = [H200, RTX, SECOND_H200]
-    assert "run on NVIDIA H200 only; not used: NVIDIA GeForce RTX 3080 (GPU-2222bbbb-" in (
-        unused_gpus(["nvidia-h200"]) or ""
-    )
-    other = "nvidia-geforce-rtx-3080"
-    assert "run on NVIDIA GeForce RTX 3080 only; not used: NVIDIA H200 (GPU-1111aaaa-" in (unused_gpus([other]) or "")
-    assert unused_gpus(["nvidia-h200", other]) is None
-    # On a cluster's login node a GPU is nothing to speak of.
-    assert unused_gpus(["nvidia-l4"]) is None
 
 
 @pytest.mark.parametrize("gpus", [[], [RTX], [H200]])

@@ -17,7 +17,6 @@ from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
-from kernelsweep.platforms.choose import unused_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import building, inputs, observed, parameters, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
@@ -45,8 +44,6 @@ PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config.values())
 if workflow.is_main_process and PROJECT.mistakes:
     logger.error(PROJECT.told_mistakes(), extra=OURS)
-if PROJECT.models and workflow.is_main_process and (unused := unused_gpus(PROJECT.platforms)):
-    logger.info(unused, extra=OURS)
 
 # Snakemake itself would answer with a traceback.
 for folder in (RESULTS, *(os.path.join(RESULTS, platform) for platform in PROJECT.platforms)):

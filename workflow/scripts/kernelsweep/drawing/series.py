@@ -84,12 +84,9 @@ def draw_lines(
     axes.set_xticks(range(0, len(texts), step), list(texts.values())[::step])
 
 
-def line_handles(labels: Sequence[str], **options: Any) -> list[Line2D]:
+def line_handles(labels: Sequence[str]) -> list[Line2D]:
     """The entries of a legend of draw_lines(), one for each label."""
-    return [
-        Line2D([], [], label=label, **{**style.line_look(number), **LINE, **options})
-        for number, label in enumerate(labels)
-    ]
+    return [Line2D([], [], label=label, **{**style.line_look(number), **LINE}) for number, label in enumerate(labels)]
 
 
 def on_grid(axes: Axes) -> None:

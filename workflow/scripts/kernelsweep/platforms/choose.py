@@ -33,19 +33,6 @@ class Model:
     count: int = 0
 
 
-def unused_gpus(platforms: Sequence[str]) -> str | None:
-    """A line that names the visible GPUs whose model is not among `platforms`; None if all or none are used."""
-    gpus = visible_gpus()
-    used = list(dict.fromkeys(gpu.name for gpu in gpus if gpu.platform in platforms))
-    others = [f"{gpu.name} ({gpu.uuid})" for gpu in gpus if gpu.platform not in platforms]
-    if not used or not others:
-        return None
-    return (
-        f"Points run on {' and '.join(used)} only; not used: {', '.join(others)}. To use another model, name its GPUs "
-        "in CUDA_VISIBLE_DEVICES."
-    )
-
-
 def check_names(names: Iterable[str], shown: str) -> None:
     """Raise UserError if a name in the file `shown` is nearly the emulator's.
 
