@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 from journal_lines import identity
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.metric_rows import load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import published_claims
 from kernelsweep.judge.records import read_records
 from kernelsweep.measure.journal import Journal
-from kernelsweep.results import CONTRACT_COLUMNS, METRIC_COLUMNS, read_rows
+from kernelsweep.results import CONTRACT_COLUMNS, read_rows
 from kernelsweep.share.recording import check_content, check_environment
 
 POINT = {"array_size": 1024, "block_size": 64, "unroll": 1, "dtype": "int32", "operation": "sum", "cache": "cold"}
@@ -38,7 +37,6 @@ MEASURED = {
     "time_high_us": 3,
     **POINT,
 }
-COUNTED = {"study": "toy", "kernel": "one", "metric": "duration", "value": 1, **POINT}
 DEVICE = {"platform": "p", "kind": "gpu", "name": "H200", "multiprocessors": 132, "provenance": "here"}
 
 
@@ -77,12 +75,6 @@ def test_an_impossible_measurement(tmp_path: Path, read: Callable[[Path], object
     assert_refused(lambda: read(path), "m.csv", "time" if column.startswith("time") else column)
 
 
-@pytest.mark.parametrize(("column", "value"), [("value", -1), ("value", "inf"), ("unroll", "x")])
-def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> None:
-    path = table(tmp_path / "metrics.csv", METRIC_COLUMNS, {**COUNTED, column: value})
-    assert_refused(lambda: load_metrics([path]), "metrics.csv", column)
-
-
 @pytest.mark.parametrize("read", [lambda path: load_measurements([path]), read_rows])
 @pytest.mark.parametrize(
     ("name", "content"),
@@ -96,37 +88,6 @@ def test_an_impossible_metric(tmp_path: Path, column: str, value: object) -> Non
 def test_what_is_no_table(tmp_path: Path, read: Callable[[Path], object], name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     assert_refused(lambda: read(tmp_path / name), name)
-
-
-@pytest.mark.parametrize(
-    ("written", "instead"),
-    [
-        (",about,", ",near,"),
-        (",above,1", ",above,nan"),
-        ("id,", "name,"),
-    ],
-)
-def test_an_impossible_claim(tmp_path: Path, written: str, instead: str) -> None:
-    text = (ROOT / "resources/published/claims.csv").read_text(encoding="utf-8")
-    assert written in text
-    (tmp_path / "claims.csv").write_text(text.replace(written, instead, 1), encoding="utf-8")
-    assert_refused(lambda: published_claims(tmp_path / "claims.csv"), "claims.csv")
-
-
-def test_a_claim_that_stands_twice(tmp_path: Path) -> None:
-    text = (ROOT / "resources/published/claims.csv").read_text(encoding="utf-8")
-    (tmp_path / "claims.csv").write_text(text + text.splitlines()[-1] + "\n", encoding="utf-8")
-    assert_refused(lambda: published_claims(tmp_path / "claims.csv"), "claims.csv", "twice")
-
-
-def test_a_journals_line_with_an_unknown_status_is_run_again(tmp_path: Path) -> None:
-    path = tmp_path / "one.jsonl"
-    with Journal(path) as journal:
-        journal.add("kept", {"status": "ok"})
-        journal.add("edited", {"status": "skipped"})
-    path.write_bytes(path.read_bytes().replace(b"skipped", b"fine"))
-    with Journal(path) as journal:
-        assert journal.get("kept") and journal.get("edited") is None
 
 
 OF = {**identity({"n": 8}, "b", {}), "visit": 0}

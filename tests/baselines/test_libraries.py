@@ -10,7 +10,6 @@ import importlib.util
 import itertools
 import json
 import re
-import struct
 import subprocess
 import sys
 import time
@@ -24,7 +23,7 @@ import numpy as np
 import pytest
 from checkout import ROOT
 from planted import point
-from reductions import OPERATIONS, REDUCTION
+from reductions import REDUCTION
 
 from kernelsweep.baselines import libraries, library_calls
 from kernelsweep.baselines.driver import driver_points, measure_driver
@@ -97,11 +96,6 @@ def reducing(name: str) -> KernelSource:
     return as_kernel(name, REDUCTION, call)
 
 
-def test_every_rival_that_a_study_may_name_exists() -> None:
-    assert library_calls._LOADERS.keys() == LIBRARIES.keys()
-    assert all(set(rival.operations) <= set(OPERATIONS) for rival in LIBRARIES.values())
-
-
 def test_a_rival_meets_every_size_type_and_operation_of_the_kernels_once() -> None:
     # Pins: a point a block size or grid, which are the library's own affair; and sizes that its arithmetic can't count.
     planned = planned_calls(reducing("cub"), on_gpu(), [])
@@ -165,24 +159,6 @@ def gpu_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
     yield gpu, rival
     for name in names:
         del sys.modules[name]
-
-
-def test_arguments_are_laid_out_as_in_c(gpu_modules: tuple[Any, Any]) -> None:
-    gpu, _ = gpu_modules
-    scalars = [np.bool_(True), np.float16(-2), np.int8(-1), np.float64(0.1), np.uint16(7), np.int32(-5), np.int64(-6)]
-    scalars += [np.float32(0.1), np.uint8(200), np.complex64(1 - 2j), np.uint64(2**63)]
-    arguments = [value for scalar in scalars for value in (scalar, 2**40)]  # An address after each.
-    unsigned = {1: ctypes.c_uint8, 2: ctypes.c_uint16, 4: ctypes.c_uint32, 8: ctypes.c_uint64}
-    types = [unsigned[value.nbytes] if isinstance(value, np.generic) else ctypes.c_void_p for value in arguments]
-    layout = type("Layout", (ctypes.Structure,), {"_fields_": [(f"a{n}", one) for n, one in enumerate(types)]})
-    packed = struct.pack("".join(map(gpu._format, arguments)), *map(gpu._packed, arguments))
-    assert len(packed) == ctypes.sizeof(layout)
-    for number, argument in enumerate(arguments):
-        field = getattr(layout, f"a{number}")
-        found = packed[field.offset : field.offset + field.size]
-        assert found == (argument.tobytes() if isinstance(argument, np.generic) else struct.pack("P", argument))
-    with pytest.raises(LaunchError, match="kernels can be passed scalars of 1, 2, 4, 8 bytes"):
-        gpu._format(np.longdouble(1))
 
 
 def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(

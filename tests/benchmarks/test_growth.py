@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import growth
 import pytest
 from support import made_up
 from workflow_runs import snakemake
@@ -46,26 +45,6 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_four_times(tmp_pat
     assert len(opened) == STUDIES * KERNELS
     # Once for its header, its includes, its code, and its code as a recording notes it.
     assert max(opened.values()) <= 4
-
-
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project's folder with ten kernels' points: 100,000 rows."""
-    folder = tmp_path_factory.mktemp("rows")
-    results = folder / f"results/{made_up.DEVICE['platform']}"
-    results.mkdir(parents=True)
-    made_up.make_rows(results, studies=1, kernels=10)
-    return folder
-
-
-def test_rows_are_joined_without_being_kept(rows: Path) -> None:
-    # Pins: 10 million rows in memory. The limit is twice what Python and its imports take; these rows as dictionaries
-    # would be 300 MiB, and in one piece of text another 34.
-    results = rows / f"results/{made_up.DEVICE['platform']}"
-    assert growth.join(rows, studies=1, kernels=10).peak_mib < 130
-    with (results / "measurements.csv").open(newline="") as file:
-        names = Counter((row["study"], row["kernel"]) for row in csv.DictReader(file))
-    assert list(names.items()) == [(("made_up_0", f"kernel_{number:04}"), 10_000) for number in range(10)]
 
 
 def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from kernelsweep.build import gcc, nvcc, toolkit
 from kernelsweep.build.binaries import ZEROS, global_variables, unit_files
 from kernelsweep.build.build_report import read_report, write_report
 from kernelsweep.build.builder import Builder, build
-from kernelsweep.build.translation_unit import cuda_unit, launch_bounds
+from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
@@ -400,26 +400,6 @@ __global__ void __launch_bounds__(THREADS, 2) toy(int *data) { data[threadIdx.x]
             library.launch(variant["entry"], 1, block + 1, 0, [data.ctypes.data])
 
 
-def test_launch_bounds_are_read_from_the_source() -> None:
-    of_k = "template <int n>\n__global__ void __launch_bounds__((n * 2) / (n - 1), 2)\nk(int *x)"
-    threads = "template <int n> struct b { static constexpr size_t kernelsweep_threads = (n * 2) / (n - 1); };\n"
-    assert launch_bounds(f"{of_k} {{}}\n", "k", "b") == threads
-    other = "__global__ void __launch_bounds__(64) other(int *x) {}\n__global__ void k(int *x)"
-    assert launch_bounds(f"{other} {{}}\n", "k", "b") == ""
-
-
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [("g++ '-O2", 'CXX is "g\\+\\+ \'-O2", which is no command'), ("true", "true is no g\\+\\+")],
-)
-def test_a_compiler_that_is_none_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
-) -> None:
-    monkeypatch.setenv("CXX", command)
-    with pytest.raises(BuildError, match=message):
-        build_toy(tmp_path, target="emulator")
-
-
 @pytest.fixture
 def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without compilers; the folder where a CUDA toolkit would be installed."""
@@ -438,21 +418,6 @@ def test_a_missing_compiler_says_what_to_install(bare_machine: Path, tmp_path: P
         with pytest.raises(BuildError) as error:
             build_toy(tmp_path, target=target)
         assert all(part in str(error.value) for part in parts)
-
-
-def test_nvcc_is_found_where_it_is_installed_without_a_path(
-    bare_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chosen = tmp_path / "cuda-13"
-    for folder in (bare_machine, chosen):
-        (folder / "bin").mkdir(parents=True)
-        (folder / "bin/nvcc").touch(mode=0o755)
-    assert nvcc.find() == str(bare_machine / "bin/nvcc")
-    monkeypatch.setenv("CUDA_HOME", str(chosen))
-    assert nvcc.find() == str(chosen / "bin/nvcc")
-    # A CUDA_HOME that leads nowhere is passed over.
-    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "gone"))
-    assert nvcc.find() == str(bare_machine / "bin/nvcc")
 
 
 # Every kernel that is shipped

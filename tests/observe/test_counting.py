@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from checkout import ROOT
-from counts_against_ncu import compare_counts, counts_page
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from planted import point
 from shipped_builds import compiled
-from workflow_runs import planned_jobs, shrink, snakemake
 
 from kernelsweep.build import gcc, nvcc
 from kernelsweep.build.device_code import kernel_parameters
@@ -36,7 +33,6 @@ from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
-from kernelsweep.results import METRIC_COLUMNS, read_rows
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
@@ -408,73 +404,3 @@ def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_pat
     drawing = draw("strided_index", "64 elements", trace)
     assert drawing.count("<path") > 20 and "3 bank conflicts" in drawing
     assert ">warp 1<" in drawing and ">warp 2<" not in drawing, "the block has two"
-
-
-def test_what_is_counted_follows_an_edit(project: Path) -> None:
-    shrink(project, ["warp_shuffle"])
-    path = project / "config/studies/warp_shuffle.yaml"
-    study = yaml.safe_load(path.read_text())
-    study["reference"]["array_size"] = "2^16"
-    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] == "shuffle"]
-    study["steps"], study["axes"]["unroll"] = [{"kernel": "shuffle"}], [1]
-    path.write_text(yaml.safe_dump(study))
-    results = project / "results/emulator"
-    run = snakemake(project, "results/emulator/metrics.csv")
-    assert run.returncode == 0, run.stdout
-    rows = {row["metric"]: row for row in read_rows(results / "metrics.csv")}
-    stores = rows["global_store_efficiency"]
-    assert list(stores) == list(METRIC_COLUMNS)
-    assert (stores["array_size"], stores["grid_size"], stores["source"]) == ("65536", "256", "counted")
-    assert (stores["unit"], float(stores["value"])) == ("%", 12.5)
-
-    kernel = project / "kernels/warp_shuffle/shuffle.cu"
-    kernel.write_text(kernel.read_text().replace("{", "{ ;", 1))
-    assert "count_kernel warp_shuffle shuffle" in planned_jobs(project, "warp_shuffle")
-
-
-# Held against Nsight Compute
-
-
-def metric_row(kernel: str, metric: str, value: str) -> dict[str, str]:
-    return {**dict.fromkeys(METRIC_COLUMNS, ""), "study": "a study", "kernel": kernel, "unroll": "1"} | {
-        "metric": metric,
-        "value": value,
-    }
-
-
-def test_counts_beside_counters_say_what_differs_and_by_how_much() -> None:
-    measured = [
-        metric_row("close", "global_load_efficiency", "98.75"),
-        metric_row("close", "global_load_sectors", "1000"),
-        metric_row("close", "shared_load_requests", "10"),
-        metric_row("close", "shared_load_wavefronts", "25"),
-        metric_row("close", "shared_store_requests", "10"),
-        metric_row("close", "shared_store_wavefronts", "10"),
-        # Nsight Compute's own counter includes other traffic and is not compared.
-        metric_row("close", "bank_conflict", "99"),
-        metric_row("far", "global_load_efficiency", "50"),
-        metric_row("far", "global_load_sectors", "1000"),
-        metric_row("missing", "global_load_sectors", "7"),
-        metric_row("empty", "global_load_sectors", ""),
-    ]
-    counted = [
-        metric_row("close", "global_load_efficiency", "98.745174"),
-        metric_row("close", "global_load_sectors", "1009"),
-        metric_row("close", "shared_load_wavefronts", "25"),
-        metric_row("close", "bank_conflict", "15"),
-        metric_row("far", "global_load_efficiency", "49.8"),
-        metric_row("far", "global_load_sectors", "900"),
-        metric_row("only counted", "global_load_sectors", "1"),
-    ]
-    compared = compare_counts(counted, measured)
-    by_name = compared.set_index(["step", "metric"])
-    assert {*compared["step"]} == {"close", "far", "missing"}
-    assert by_name.loc[("close", "bank_conflict"), ["measured", "off"]].tolist() == [15, 0]
-    assert by_name.loc[("far", "global_load_sectors"), "off"] == pytest.approx(-0.1)
-    page = counts_page(compared, {"name": "a GPU", "provenance": "recorded on a GPU"})
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
-    assert ["global load efficiency", "0.1 percentage points", "2", "1"] in cells
-    assert ["global load sectors", "1%", "3", "1"] in cells
-    assert ["a study", "far", "global load sectors", "1,000", "900"] in cells
-    assert ["a study", "missing", "global load sectors", "7", "not counted"] in cells
-    assert not any("1,009" in line for line in page.splitlines()), "within the goal"

@@ -88,11 +88,7 @@ def test_a_locales_digits_are_refused_and_never_misread() -> None:
             "unrolled<int, Sum, 8>",
         ),
         ("void rotate<int, (int)-2>(const T1 *, T1 *, unsigned long)", "rotate<int, -2>", "rotate<int, -2>"),
-        ("void interleaved<long, Sum>(T1 *, T1 *, unsigned long)", "interleaved<long, Sum>", "interleaved<long, Sum>"),
-        ("planted(int *)", "planted", "planted"),
         ("void vectors<64, 8, (bool)1>(const float *, int)", "vectors<64, 8, true>", "vectors<64, 8, 1>"),
-        ("void vectors<64, 8, 0>(const float *, int)", "vectors<64, 8, false>", "vectors<64, 8, 0>"),
-        ("filter_rows(const float *, float *, int)", "filter_rows [RADIUS=4]", "filter_rows"),
         ("void rows<32, 4, 1>(const float *)", "rows<32, 4, true> [RADIUS=4 TYPE=float[2]]", "rows<32, 4, 1>"),
     ],
 )

@@ -51,39 +51,6 @@ def work(n):
     return {"flops": 2 * n**3, "bytes": 3 * 4 * n**2}
 """
 
-SEPCONV = """
-import numpy as np
-
-
-def inputs(random, width, height, radius):
-    return {
-        "image": random.random((height, width), np.float32),
-        "weights": random.random(2 * radius + 1, np.float32),
-    }
-
-
-def scratch(width, height):
-    return {"middle": ((height, width), np.float32)}
-
-
-def outputs(width, height):
-    return {"result": ((height, width), np.float32)}
-
-
-def reference(image, weights, radius):
-    return {"result": _filtered(_filtered(image.astype(np.float64), weights, radius).T, weights, radius).T}
-
-
-def _filtered(rows, weights, radius):
-    padded = np.pad(rows, [(0, 0), (radius, radius)])
-    return sum(weight * padded[:, k : k + rows.shape[1]] for k, weight in enumerate(weights[::-1]))
-
-
-def error_bound(expected, radius):
-    k, u = 2 * (2 * radius + 1), 2.0**-24
-    return {"result": k * u / (1 - k * u) * expected["result"]}
-"""
-
 HISTOGRAM = """
 import numpy as np
 
@@ -196,21 +163,6 @@ def test_equal_axes_and_seeds_give_equal_data(read: Callable[..., Problem]) -> N
     both = (instance_of(problem, {**POINT, "block_size": size}) for size in (32, 64))
     one, other = (instance.arrays(POINT)["A"].contents for instance in both)
     assert one is other
-
-
-def test_a_separable_convolution_has_scratch_and_finds_planted_mistakes(read: Callable[..., Problem]) -> None:
-    problem = read(SEPCONV)
-    assert problem.instance_axes == ("width", "height", "radius")
-    instance = instance_of(problem, POINT, 1)
-    middle = instance.arrays(POINT)["middle"]
-    assert (middle.size, middle.contents, middle.updated, middle.is_result) == (7 * 19, None, False, False)
-    right = instance.expected["result"].as_given.astype(np.float32)
-    assert judged(instance, result=right) is None
-    column = right.copy()
-    column[:, -1] = 0
-    assert "7 of 133 elements are wrong; the first is result[0, 18]" in str(judged(instance, result=column))
-    assert judged(instance, result=right[::-1]) is not None
-    assert doubts(instance, POINT) == []
 
 
 def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[..., Problem]) -> None:
@@ -391,14 +343,6 @@ def reference(A):
     assert judged(instance, B=np.full(65, 0xAB, np.uint8).repeat(right.itemsize).view(right.dtype)) is not None
 
 
-def test_the_package_of_a_type_is_named_where_it_is_missing(
-    read: Callable[..., Problem], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
-    with pytest.raises(UserError, match="c has the type bfloat16, which needs the package ml_dtypes: pip install"):
-        instance_of(read(ADD.replace("(n, np.float32)}", "(n, 'bfloat16')}")), POINT, 1)
-
-
 def test_integers_beyond_a_floats_digits_are_compared_exactly(read: Callable[..., Problem]) -> None:
     text = """
 import numpy as np
@@ -425,17 +369,6 @@ def test_without_a_bound_a_float_equals_the_rounded_reference(read: Callable[...
     assert (a.astype(np.float64) + b != a + b).any()
     assert judged(instance, c=a + b) is None
     assert judged(instance, c=np.nextafter(a + b, np.float32(9))) is not None
-
-
-def test_a_bound_that_follows_from_the_reference_is_computed_with_it(
-    read: Callable[..., Problem], tmp_path: Path
-) -> None:
-    text = ADD.replace("(a, b)", "(a, radius)").replace("a + b", "a.astype(np.float64) * 10.0**radius")
-    text += "\ndef error_bound(expected): return {'c': expected['c'] / 2**23}\n"
-    for radius in (1, 5):
-        instance = instance_of(read(text), {**POINT, "radius": radius}, 1, tmp_path / "kept")
-        right = np.asarray(instance.arrays(POINT)["a"].contents) * np.float32(10) ** np.float32(radius)
-        assert judged(instance, c=right) is None
 
 
 def test_files_of_one_name_beside_problems_do_not_clash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -487,32 +420,16 @@ def reference(a, b):
             "output is no function of a problem, and nothing calls it; did you mean 'outputs'?",
         ),
         ("def reference", "def _reference", "has neither of the functions reference and mistake"),
-        ("def reference", "def mistake(): pass\ndef reference", "has both functions reference and mistake"),
         (
             "def outputs(n)",
             "def outputs(hight)",
             "outputs takes 'hight', but nothing has this name; did you mean 'height'?",
         ),
-        ("import numpy", "import nunpy", "line 2: the file raises ModuleNotFoundError: No module named 'nunpy'"),
         ("def outputs(n)", "def outputs(n", "line 7: the file raises SyntaxError: '(' was never closed"),
-        ("a + b", "a @ b[1:]", "line 11: reference raises ValueError at n=48: matmul: "),
-        ("a + b", "a.sort()", "line 11: reference raises ValueError at n=48: sort array is read-only"),
         (": (n, np.float32)", ": (n // 0, np.float32)", "line 8: outputs raises ZeroDivisionError at n=48: "),
-        (
-            'return {"c": a + b}',
-            "return a + b",
-            "reference returns an object of type ndarray. It has to return a dictionary",
-        ),
         ('{"c": a', '{"d": a', "reference returns d. outputs returns c."),
         ("a + b", "(a + b)[1:]", "reference gives c the shape (47,). outputs gives it (48,)."),
-        ("a + b", "a * np.nan", "reference: c contains NaN, which no result can equal."),
-        (": (n, np.float32)", ": (n, 'flaot32')", "outputs: c has the type 'flaot32'; did you mean 'float32'?"),
         (": (n, np.float32)", ": (n, float)", "outputs: c has the type float, which is wider in NumPy than in CUDA."),
-        (
-            ": (n, np.float32)",
-            ": (n / 2, np.float32)",
-            "outputs: c has the shape 24.0. Allowed: integers above 0. Use // ",
-        ),
         ('{"c": (n', '{"a": (n + 1', "outputs gives a the shape (49,) and the type float32. inputs gives it (48,)"),
         (
             "random.random(n, np.float32)}",
@@ -539,7 +456,6 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
             "def work(n): return {'arithmetic': 'tf31'}",
             "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",
         ),
-        ("def scratch(n): return {'c': (n, np.int8)}", "scratch returns 'c', which is an output already."),
         ("def result(c): return {'total': c.sum()}", "reference returns c. result returns total."),
     ],
 )
@@ -563,12 +479,10 @@ def _use(problem: Problem) -> None:
     [
         ("os.kill(os.getpid(), 9)", ": reference at n=48 was killed (signal 9), as Linux does where memory runs out."),
         ("os._exit(0)", ", line 12: reference raises SystemExit at n=48: os._exit(0)"),
-        ("raise KeyboardInterrupt", ", line 12: reference raises KeyboardInterrupt at n=48."),
         (
             "raise type('\\x1b[2J', (Exception,), {'__str__': lambda e: 1 / 0})()",
             ": reference raises \\x1b[2J at n=48.",
         ),
-        ("raise ValueError('\\x1b[2J')", ", line 12: reference raises ValueError at n=48: \\x1b[2J"),
         ("while True: pass", ": reference at n=48 has run for 0.2 s (measuring.timeout_seconds), and was stopped."),
     ],
 )
@@ -628,11 +542,6 @@ def test_whatever_a_function_returns_is_taken_or_refused(
     with accepted_or_refused("kernels/own/problem.py"):
         problem.doubts("k", {"n": 4}, 1)
         assert problem.launches("k", {"n": 4})
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"kernels/own/problem.py can't be read: No such file or directory\."):
-        in_file(tmp_path, "kernels/own/problem.py")
 
 
 def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., Problem]) -> None:

@@ -5,10 +5,8 @@ Every fault gets one sentence of at most three lines that names the file and the
 
 from __future__ import annotations
 
-import csv
-import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,17 +85,6 @@ def load(project: Path) -> Project:
     return load_project(config, project)
 
 
-def changed(project: Path, file: str, key: str, value: Any) -> None:
-    """Set one key of a YAML file, such as measuring.max_samples."""
-    content = yaml.safe_load((project / file).read_text(encoding="utf-8"))
-    *folders, last = key.split(".")
-    inner = content
-    for folder in folders:
-        inner = inner.setdefault(folder, {})
-    inner[last] = value
-    (project / file).write_text(yaml.safe_dump(content), encoding="utf-8")
-
-
 def assert_refused(project: Path, file: str, parts: list[str]) -> None:
     """The project is refused with one short message about that file, in time."""
     start = time.monotonic()
@@ -112,43 +99,6 @@ def assert_refused(project: Path, file: str, parts: list[str]) -> None:
         assert part in message
 
 
-def test_the_project_itself_is_accepted(toy: Path) -> None:
-    load(toy)
-
-
-@pytest.mark.parametrize(
-    ("restriction", "part"),
-    [
-        ('"array_size" > 3', "write the axis without quotes"),
-        ("array_size > '3'", "array_size is a number and '3' is a text"),
-        ("9**9**9**9 > unroll", "this power is too large"),
-        ("1 / (unroll - 2) > 0", "can't be computed for {'unroll': 2}: division by zero"),
-        ("exp(unroll) > 3", "unknown function 'exp'; known are log2, ceil, min, max, itemsize"),
-        ("unroll", "is a number, where a condition is needed"),
-        ("1 == 2", "names no axis"),
-        ("grid_size < 4", "unknown name 'grid_size'"),
-    ],
-)
-def test_a_restriction(toy: Path, restriction: str, part: str) -> None:
-    changed(toy, STUDY, "restrictions", ["block_size > 1", restriction])
-    assert_refused(toy, STUDY, ["restrictions.1: ", part])
-
-
-@pytest.mark.parametrize(
-    ("added", "part"),
-    [
-        ("title: one\ntitle: two\n", "line 2: not valid YAML: the key 'title' stands twice"),
-        ("yes: 1\n", "the key 'yes' is no text"),
-        ("x: [1\n", "not valid YAML"),
-        ("", "expected keys with values, found NoneType"),
-    ],
-    ids=lambda text: text[:30],
-)
-def test_a_file_of_the_configuration(toy: Path, added: str, part: str) -> None:
-    (toy / STUDY).write_text(added, encoding="utf-8")
-    assert_refused(toy, STUDY, [part])
-
-
 @pytest.mark.parametrize("name", ["measure_kernel", "a b"])
 def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
     path = toy / f"config/studies/{name}.yaml"
@@ -157,23 +107,6 @@ def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
         assert_refused(toy, f"config/studies/{name}.yaml", ["Rename the file"])
     finally:
         path.unlink()
-
-
-@pytest.mark.parametrize(
-    ("ask", "answer"),
-    [
-        (lambda project: project.kernel("toy", "doublet"), "no kernel of toy 'doublet'; did you mean 'doubled'?"),
-        (lambda project: project.kernel("toyy", "doubled"), "no study 'toyy'; did you mean 'toy'?"),
-        (lambda project: inputs.points(project, "emulator/studies/nope"), "no study 'nope'; Known: toy."),
-        (
-            lambda project: inputs.build(project, "mine", "toy", "doubled"),
-            "no GPU of this run 'mine'; Known: nvidia-h",
-        ),
-    ],
-)
-def test_a_result_that_no_run_can_have(toy: Path, ask: Callable[[Project], object], answer: str) -> None:
-    with pytest.raises(UserError, match=re.escape(answer)):
-        ask(load(toy))
 
 
 @pytest.mark.parametrize(
@@ -215,18 +148,6 @@ def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
         assert found == ([tracked.format(outside=outside)] if tracked else [])
     finally:
         (toy / "kernels/toy/again").unlink()
-
-
-@pytest.mark.parametrize(
-    ("columns", "part"),
-    [({1: "toyy"}, "mine: study is 'toyy'; did you mean 'toy'?"), ({11: "near"}, "mine: relation is 'near'")],
-)
-def test_a_published_claim(toy: Path, columns: dict[int, str], part: str) -> None:
-    *_, last = csv.reader((toy / CLAIMS).read_text(encoding="utf-8").splitlines())
-    row = [columns.get(number, value) for number, value in enumerate(["mine", *last[1:]])]
-    with (toy / CLAIMS).open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerow(row)
-    assert_refused(toy, CLAIMS, [part])
 
 
 def keys_of_schema(node: Any, schema: dict[str, Any], above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -40,7 +40,6 @@ from synthetic_sweep import (
     sweep,
 )
 
-from kernelsweep.analysis.steps import Step, grids_text, step_labels
 from kernelsweep.drawing import layout, palette
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
@@ -251,37 +250,6 @@ def test_a_step_is_drawn_at_its_own_grid_size() -> None:
     # Among all configurations, those are the fastest; so they are in the figures of all configurations.
     assert "staged_shared 128 × 1" in of_all and "99,999 GB/s" in of_all
     assert "99,999" in " ".join(texts(draw(heatmap, study, rows, H200)))
-
-
-def test_steps_are_told_apart_by_their_grids_where_these_differ() -> None:
-    steps = [Step("staged_shared", 1, 256), Step("staged_shared", 1, 1056), Step("staged_warp", 1, 270)]
-    labels = ["staged_shared (256 blocks)", "staged_shared (1,056 blocks)", "staged_warp (270 blocks)"]
-    assert step_labels(steps) == labels and grids_text(steps) == ""
-    assert step_labels(steps[2:]) == ["staged_warp"] and grids_text(steps[2:]) == " Thread blocks: staged_warp 270."
-    study, rows = shipped("staged", H200["name"])
-    ladder_of_three = [{"kernel": step.kernel, "unroll": 1, "grid_size": step.grid_size} for step in steps]
-    said = "\n".join(texts(draw(ladder, study | {"steps": ladder_of_three}, rows, H200)))
-    assert all(label in said.replace("\N{NO-BREAK SPACE}", " ") for label in labels)
-
-
-def test_the_heat_map_of_grids_has_a_panel_for_each_kernel_whose_grid_is_swept() -> None:
-    study, rows = shipped("staged", H200["name"])
-    rows = fail(rows, "timed_out", "", kernel="staged_global", grid_size=270, block_size=128)
-    figure = draw(heatmap, study, rows, H200)
-    panels = {title: axes for axes in figure.axes if (title := axes.get_title(loc="left"))}
-    assert {"staged_global", "staged_shared", "staged_unsigned_index", "staged_any_block", "staged_warp"} < {*panels}
-    assert [*panels][-1] == "further kernels"
-    said = texts(figure)
-    assert {"256", "2 × 132", "270", "288", "8 × 132"} <= set(said)
-    assert said.count("T") == 1
-    # Columns are a kernel's own block sizes.
-    assert [label.get_text() for label in panels["staged_warp"].get_xticklabels()] == ["256", "320", "384", "512"]
-    # The cell of the largest bandwidth is outlined, and those that can't be told apart from it.
-    at_reference = rows.query("array_size == 2**24 and cache == 'cold'")
-    best = at_reference.nlargest(1, "bandwidth_gbs").iloc[0]
-    outlined = [title for title, axes in panels.items() for patch in axes.patches if not patch.get_fill()]
-    ties = at_reference[at_reference["time_low_us"] <= best["time_high_us"]]
-    assert best["kernel"] in outlined and 1 <= len(outlined) <= len(ties) < len(at_reference)
 
 
 def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:

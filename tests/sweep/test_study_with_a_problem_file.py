@@ -36,7 +36,6 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
 from kernelsweep.sweep.settings import Rival
-from kernelsweep.sweep.spaces import valid_combinations
 
 STUDY: dict[str, Any] = {
     "title": "Rows and columns",
@@ -109,13 +108,6 @@ def read_by_a_worker(kernel: KernelSource) -> KernelLaunches:
     return launches_of_task(kernel.launches.as_values(), kernel.problem)
 
 
-def test_a_quick_sweep_has_the_reference_points_size_and_every_configuration(load: Callable[..., Project]) -> None:
-    every = points_of(load(), "nvidia-h200")
-    quick = points_of(load(sweep="quick"), "nvidia-h200")
-    assert quick == [p for p in every if (p["width"], p["height"], p["cache"]) == (100, 60, "cold")]
-    assert {p["tile"] for p in quick} == {8, 16}
-
-
 def test_the_points_are_those_that_every_restriction_leaves_in_the_axes_order(load: Callable[..., Project]) -> None:
     project = load()
     points = points_of(project)
@@ -163,12 +155,6 @@ def test_launches_macros_and_units_follow_from_a_point(load: Callable[..., Proje
     assert read_parameters(columns_of_point.pop("parameters")) == {"width": "128", "height": "61", "tile": "8"}
     assert columns_of_point == {"cache": "cold", "dtype": "int32", "unroll": 1}
     assert kernel.variant_axes == ["width", "tile", "dtype", "unroll"]
-
-
-def test_millions_of_combinations_are_planned_without_trying_each() -> None:
-    axes = {name: list(range(1, 26)) for name in "abcde"}
-    found = valid_combinations(axes, ["a * b == 25", "c == d", "e > 20"])
-    assert len(found) == 3 * 25 * 5 and found[0] == (1, 25, 1, 1, 21)
 
 
 def test_a_search_has_the_points_at_its_place_and_the_emulator_checks_some_of_all(load: Callable[..., Project]) -> None:
@@ -288,16 +274,11 @@ def changed(**changes: Any) -> dict[str, Any]:
     ("changes", "sentence"),
     [
         ({"grid": "widht / tile"}, "launches.0.grid: 'widht / tile': unknown name 'widht'"),
-        ({"grid": ["1", "width * 1000"]}, "is 100000 at .* Allowed: 1 to 65,535"),
         ({"block": "tile / 3"}, r"the block's side 'tile / 3' is 1\.3+ at .* Allowed: whole numbers"),
-        ({"kernels": [{"name": "own"}]}, "the kernel 'own' has no launches. List them in the study, or have"),
         ({"kernel": "rows tile"}, "launches.0.kernel: 'rows tile' is no function. Allowed: a name such as rows"),
-        ({"macros": ["tile", {"tile": 3}]}, "macros defines tile a second time"),
-        ({"tied": [["width", "tile"]]}, "are tied, so each needs as many values as the others"),
         ({"reference": {"titel": 8}}, "reference has 'titel'; did you mean 'tile'"),
         ({"search": {"budget": 9, "at": {"width": 100}}}, "search.at has no 'height', which is tied to width"),
         ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which has another meaning"),
-        ({"axes": {**STUDY["axes"], "tile": [1, "two"]}}, "has words and numbers"),
         ({"constants": ["wieghts"]}, "constants has 'wieghts'; did you mean 'weights'\\? own.cu declares in constant"),
     ],
 )
@@ -373,13 +354,7 @@ def test_a_function_may_say_the_launches_and_how_many_there_are(
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (
-            "return found",
-            "return found[0]",
-            "launches returns UserLaunch(.*) It has to return a list of launches, such as ",
-        ),
         ("shared=tile", "shard=tile", r", line 15: launches raises TypeError at width=100, tile=4: .*'shard'"),
-        ("np.int16(width)]", "[width]]", "launches.0.arguments has an object of type list. Allowed: names of arrays"),
         ("(kernel, width", "(kernel, widht", "launches takes 'widht', but nothing has this name; did you mean 'width'"),
     ],
 )
@@ -423,16 +398,13 @@ def test_arguments_name_what_the_problem_has(load: Callable[..., Project]) -> No
     [
         (-1, "i4", np.int32(-1)),
         (2**32 - 1, "u4", np.uint32(2**32 - 1)),
-        (4096 / 1024, "i4", np.uint32(4)),
         (2, "f4", np.float32(2)),
         (0.1, "f8", np.float64(0.1)),
         (True, "f2", np.float16(1)),
         (-1.25, "b2", np.uint16(0xBFA0)),
         (0, "p8", np.uint64(0)),
-        (np.float32(0.5), "f4", np.float32(0.5)),
         (np.complex64(1j), "s8", np.complex64(1j)),
         (7, "?4", np.uint32(7)),
-        (0.5, "?4", np.float32(0.5)),
     ],
 )
 def test_a_number_takes_the_type_of_the_kernels_parameter(value: float, parameter: str, passed: np.generic) -> None:
@@ -448,16 +420,11 @@ def test_an_array_on_a_gpu_is_passed_by_its_address() -> None:
     ("value", "parameter", "told"),
     [
         (2**32, "i4", "is 4294967296, which doesn't fit into the parameter's 4 bytes"),
-        (1e39, "f4", "is 1e+39, which doesn't fit"),
         (3.9, "i4", "is not whole. The kernel's parameter is a whole number: write // or ceil()"),
         (1, "p8", "is a number. The kernel's parameter is a pointer"),
         (Address(1), "f4", "is of type array, which has 8 bytes. The kernel's parameter has 4"),
-        (np.float64(1.5), "f4", "is of type float64, which has 8 bytes. The kernel's parameter has 4"),
         (np.int32(1), "f4", "is of type int32. The kernel's parameter is a float"),
-        (np.float32(1), "u4", "is of type float32. The kernel's parameter is a whole number"),
-        (np.int64(1), "p8", "is of type int64. The kernel's parameter is a pointer"),
         (np.zeros(3), "u8", "is an array. The kernel's parameter is a whole number"),
-        (np.zeros(3), "?4", "is of type array, which has 8 bytes. The kernel's parameter has 4"),
     ],
 )
 def test_a_value_of_another_type_is_refused(value: Any, parameter: str, told: str) -> None:
