@@ -19,9 +19,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.paired import Pairs, pairs_of, ratio_of, scatter_of
 from kernelsweep.judge.comparison.ratios import draw
-from kernelsweep.judge.comparison.scatter import estimate, range_squared
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
 from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, headline
 from kernelsweep.judge.comparison.verdicts import (
@@ -40,8 +38,21 @@ from kernelsweep.judge.comparison.which_files import check_sides, compared_platf
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, PairRule, ratio_of_pairs, verdict
+from kernelsweep.measure.pairs import (
+    FASTER,
+    MOST_PAIRS,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Enough,
+    PairRule,
+    Pairs,
+    pairs_of,
+    scatter_of,
+    verdict,
+)
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
+from kernelsweep.scatter import estimate, range_squared
 from kernelsweep.statistics import student_quantile
 
 MARGIN = 0.005
@@ -205,49 +216,49 @@ def test_verdicts(low: float, high: float, expected: str) -> None:
     assert verdict(Interval((low + high) / 2, low, high), MARGIN) == expected
 
 
-def alternated(random: np.random.Generator, ratio: float, noise: float) -> Pairs:
-    """60 pairs in each of three processes, as two versions leave them that differ by a factor."""
-    logs = np.log(ratio) + noise * random.standard_normal((3, 60))
-    return Pairs(10.0, [list(visit) for visit in logs])
+def sampled(random: np.random.Generator, ratio: float, noise: float, enough: Enough) -> list[float]:
+    """The pairs of a visit; 3% of samples take 10% longer."""
+    late = np.where(random.random((MOST_PAIRS, 2)) < 0.03, random.exponential(0.1, (MOST_PAIRS, 2)), 0)
+    logs = [*(np.log(ratio) + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
+    rule = PairRule(enough)
+    counts = [MOST_PAIRS] if enough.fixed else range(6, MOST_PAIRS + 1)
+    return next(logs[:count] for count in counts if rule.is_met(logs[:count], 10.0))
 
 
-@pytest.mark.parametrize(("ratio", "expected"), [(1.0, SAME), (1.02, SLOWER), (0.98, FASTER)])
-def test_pairs_decide_what_two_sweeps_leave_open(ratio: float, expected: str) -> None:
-    # The noise of a pair at 5 us on an H200; a sweep's medians scatter by 1% there.
+def judged(random: np.random.Generator, ratio: float, noise: float, of_process: float) -> tuple[list[str], float]:
+    """The verdicts on points of an edit with a margin of 1%, and the mean number of pairs of a point."""
+
+    def visit(enough: Enough) -> list[float]:
+        return sampled(random, ratio * np.exp(of_process * random.standard_normal()), noise, enough)
+
+    first = [Pairs(10.0, [visit(Enough(MARGIN, fixed=True)) for _ in range(3)], [True] * 3) for _ in range(8)]
+    scatter = scatter_of(first)
+    verdicts, counts = [], []
+    for _ in range(150):
+        visits: list[list[float]] = []
+        while len(visits) < 3 and (not visits or verdicts[-1] == UNDECIDED):
+            visits.append(visit(Enough(0.01, scatter, decides=True)))
+            found = Pairs(10.0, visits, [False] * len(visits)).ratio(scatter)
+            verdicts[len(counts) :] = [verdict(found.interval, 0.01) if found else UNDECIDED]
+        counts.append(sum(map(len, visits)))
+    return verdicts, float(np.mean(counts))
+
+
+@pytest.mark.parametrize(("noise", "of_process", "most"), [(0.005, 0.0, 20), (0.01, 0.001, 60), (0.02, 0.002, 260)])
+def test_pairs_end_once_they_decide_and_then_are_right(noise: float, of_process: float, most: int) -> None:
     random = np.random.default_rng(1)
-    points = [alternated(random, ratio, 0.02) for _ in range(200)]
-    scatter = scatter_of(points)
-    verdicts = [verdict(found, 0.01) for each in points if (found := ratio_of(each, scatter))]
-    opposite = {SLOWER, FASTER, SAME} - {expected}
-    assert verdicts.count(expected) >= 0.95 * len(points) and not opposite.intersection(verdicts)
-
-
-def sampled(random: np.random.Generator, ratio: float, noise: float) -> list[float]:
-    """The pairs of a visit that ends where they decide on 1%; 3% of samples take 10% longer."""
-    late = np.where(random.random((100, 2)) < 0.03, random.exponential(0.1, (100, 2)), 0)
-    logs = [*(np.log(ratio) + noise * random.standard_normal(100) + late[:, 0] - late[:, 1])]
-    rule = PairRule(0.01)
-    return next(logs[:count] for count in range(7, 101) if rule.is_met(logs[:count]))
-
-
-@pytest.mark.parametrize(("noise", "most"), [(0.005, 16), (0.01, 40)])
-def test_pairs_end_once_they_decide_and_then_are_right(noise: float, most: int) -> None:
-    random = np.random.default_rng(1)
-    for factor, expected in ((1.0, SAME), (1.02, SLOWER)):
-        visits = [sampled(random, factor, noise) for _ in range(300)]
-        verdicts = [verdict(found, 0.01) for visit in visits if (found := ratio_of_pairs(visit))]
-        assert set(verdicts) <= {expected, UNDECIDED} and verdicts.count(expected) >= 0.99 * len(visits)
-        assert np.mean([len(visit) for visit in visits]) < most
-    assert ratio_of_pairs([0.0] * 3) is None
+    for factor, expected in ((1.0, SAME), (1.02, SLOWER), (1 / 1.02, FASTER)):
+        verdicts, pairs = judged(random, factor, noise, of_process)
+        assert set(verdicts) <= {expected, UNDECIDED} and pairs < most
+        assert verdicts.count(expected) >= 0.95 * len(verdicts)
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
     outcome = Outcome("ok", visits=[Visit([2.0] * 9, before=[1.0] * 9)], before_binary="a")
-    there, back = pairs_of(outcome, "a"), pairs_of(outcome, "a", inverted=True)
-    assert there and back and not pairs_of(outcome, "b")
-    ratios = [ratio_of(each, None) for each in (there, back)]
-    assert [found.value for found in ratios if found] == pytest.approx([2.0, 0.5])
-    assert (there.time_us, back.time_us) == (2.0, 1.0)
+    both = [pairs_of(outcome), pairs_of(outcome, inverted=True)]
+    ratios = [found.interval.value for pairs in both if pairs and (found := pairs.ratio())]
+    assert ratios == pytest.approx([2.0, 0.5]) and [pairs.time_us for pairs in both if pairs] == [2.0, 1.0]
+    assert Pairs(1.0, [[0.0] * 3], [False]).ratio() is None
 
 
 # Texts of comparisons

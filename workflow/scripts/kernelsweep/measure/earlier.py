@@ -11,6 +11,7 @@ from kernelsweep.build.build import variant_reports
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.identity import Identity, identity_sha256
 from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.pairs import Enough
 from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
 
 _BINARY = "binary"
@@ -18,15 +19,11 @@ _BINARY = "binary"
 
 @dataclass(frozen=True)
 class Earlier:
-    """The earlier version of a point.
-
-    binary  the SHA-256 of its machine code
-    margin  the smallest difference that matters, as a fraction
-    """
+    """The earlier version of a point, by the SHA-256 of its machine code; and when there are enough pairs with it."""
 
     binary: str
     unit: BuiltUnit
-    margin: float
+    enough: Enough
 
 
 class EarlierVersions:
@@ -37,7 +34,7 @@ class EarlierVersions:
     """
 
     def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit], margin: float) -> None:
-        """`units`: those of the current version, whose variants have the same names before; `margin`: as in Earlier."""
+        """`units`: those of the current version, whose variants have the same names before; `margin`: as in Enough."""
         self.margin = margin
         self._measured: dict[str, dict[str, str]] = {}  # when each version of a point was, by its machine code
         for value in journal.values():
@@ -55,13 +52,13 @@ class EarlierVersions:
                     renamed = {f"{EARLIER}{name}": entry for name, entry in entries.items()}
                     self._units[variant_name(names, macros), binary] = BuiltUnit(file, renamed)
 
-    def of(self, identity: Identity, variant: str) -> Earlier | None:
+    def of(self, identity: Identity, variant: str, enough: Enough) -> Earlier | None:
         """The latest earlier version of a point; None without one."""
         versions = self._measured.get(_key(identity), {})
         others = versions.keys() - {identity["version"].get(_BINARY)}
         binary = max(others, key=versions.__getitem__, default="")
         unit = self._units.get((variant, binary))
-        return Earlier(binary, unit, self.margin) if unit else None
+        return Earlier(binary, unit, enough) if unit else None
 
     def _add(self, value: Any) -> None:
         """Note a line of the journal, if it is a right visit's."""

@@ -29,6 +29,7 @@ class Visit:
     device_uuid       the device's UUID: two devices of one model differ
     before            microseconds of the earlier version, each taken beside the sample of the same place; empty where
                       none ran
+    fixed             whether the number of pairs was set before, whatever they say
     energy_mj         the energy of one run of the launch plan, in millijoules; None if it was not wanted
     energy_error_mj   how far the true energy may lie to either side
     seconds           the duration of the visit, with the check
@@ -49,6 +50,7 @@ class Visit:
     energy_mj: float | None = None
     energy_error_mj: float | None = None
     before: list[float] = field(default_factory=list)
+    fixed: bool = False
     seconds: float = 0.0
     busy_seconds: float = 0.0
 
@@ -59,6 +61,11 @@ class Visit:
             return self.samples
         set_aside = set(self.throttled)
         return [time_us for number, time_us in enumerate(self.samples) if number not in set_aside]
+
+
+def ended_early(visit: Visit) -> bool:
+    """Whether a visit may have ended because pairs had decided: its time is not known as well as was wanted."""
+    return bool(visit.before) and not visit.settled
 
 
 _LONGEST_MESSAGE = 2_000  # characters; the end of a run shows several

@@ -104,16 +104,16 @@ def sample(
     settings: Sampling,
     pause: Callable[[], bool] = no_pause,
     clock: Callable[[], float] = time.monotonic,
-    has_enough: Callable[[], bool] = lambda: True,
+    has_enough: Callable[[bool], bool] = bool,
 ) -> Sampled:
     """Take samples of a point until their median's interval has the wanted precision.
 
     time_samples  takes a number of samples; returns their times, and whether the device was throttled meanwhile
     pause         waits for a throttled device; returns False once the pause budget is used up
     clock         seconds, for the time limit
-    has_enough    whether nothing else needs further samples
+    has_enough    whether to end, from whether is_settled()
 
-    Ends when is_settled() and has_enough(), after at least min_samples, and at the latest after max_samples or
+    Ends when has_enough(), after at least min_samples, and at the latest after max_samples or
     max_seconds. Throttled samples don't count. Once the pause budget is used up, all samples count.
     """
     started = clock()
@@ -140,6 +140,6 @@ def sample(
         at_ceiling = len(counted) >= settings.max_samples or clock() - started >= settings.max_seconds
         if at_ceiling or len(counted) >= asked_at:
             settled = is_settled(counted, settings.relative_precision)
-            if at_ceiling or (settled and has_enough()):
+            if has_enough(settled) or at_ceiling:
                 return Sampled(samples, settled, throttled, clean)
             asked_at = math.ceil(GROWTH * len(counted))

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.outcome import Outcome, ended_early
 
 
 def next_try(journal: Path, decides: bool = False) -> int:
@@ -31,7 +31,8 @@ def end_try(journal: Path, number: int, outcomes: Collection[Outcome], visits: i
     visits  as many as a right point has in full, where the run was for a verdict
     """
     runs_again = any(outcome.may_pass for outcome in outcomes)
-    is_short = any(outcome.status == "ok" and len(outcome.visits) < visits for outcome in outcomes)
+    right = [outcome for outcome in outcomes if visits and outcome.status == "ok"]
+    is_short = any(len(each.visits) < visits or any(map(ended_early, each.visits)) for each in right)
     if runs_again or is_short or number:
         kept = {"try": number, "runs_again": runs_again, "is_short": is_short}
         _beside(journal).write_text(json.dumps(kept) + "\n", encoding="utf-8")

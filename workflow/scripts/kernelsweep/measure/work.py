@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
@@ -19,13 +19,14 @@ from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome, combined, read_outcome
-from kernelsweep.measure.pairs import UNDECIDED, paired_ratio, verdict
+from kernelsweep.measure.outcome import Outcome, combined, ended_early, read_outcome
+from kernelsweep.measure.pairs import UNDECIDED, Enough, paired_ratio, pairs_of, scatter_of, verdict
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of_implementation
 from kernelsweep.problems.problem_file import Data, problem_of
+from kernelsweep.scatter import Scatter
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 
@@ -75,8 +76,10 @@ class ReadyVisit:
     outcome: Outcome | None = None
 
 
-def made_ready(missing: MissingVisit, journal: Journal, builder: Builder | None) -> ReadyVisit:
-    """The visit, once its variant is compiled."""
+def made_ready(
+    missing: MissingVisit, journal: Journal, builder: Builder | None, decides: float | None = None
+) -> ReadyVisit:
+    """The visit, once its variant is compiled; `decides` as in Work."""
     if builder is None:
         return ReadyVisit(missing.identity)
     try:
@@ -84,13 +87,18 @@ def made_ready(missing: MissingVisit, journal: Journal, builder: Builder | None)
     except BuildError as error:
         return ReadyVisit(missing.identity, outcome=Outcome("build_failed", str(error)))
     identity = with_binary(missing.identity, unit.variants[missing.variant]["binary_sha256"])
-    return ReadyVisit(identity, unit, _known(journal, identity))
+    return ReadyVisit(identity, unit, _known(journal, identity, decides))
 
 
-def _known(journal: Journal, identity: Identity) -> Outcome | None:
-    """The outcome of a visit that the journal has; None for a failure, which is run again."""
+def _known(journal: Journal, identity: Identity, decides: float | None) -> Outcome | None:
+    """The outcome of a visit that the journal has; None for one that is made again.
+
+    Failures are, and where no verdict is wanted, visits that ended once pairs had decided.
+    """
     latest = _latest(journal, identity)
-    return latest if latest and latest.status == "ok" else None
+    if not latest or latest.status != "ok":
+        return None
+    return None if decides is None and any(map(ended_early, latest.visits)) else latest
 
 
 def _latest(journal: Journal, identity: Identity) -> Outcome | None:
@@ -196,7 +204,7 @@ def find_work(
         built = task.variants if builder is None else getattr(builder.kept(each.variant), "variants", {})
         binary = built[each.variant]["binary_sha256"] if built else None
         identity = identity_of(each.point, binary, visit)
-        known = _known(journal, identity) if binary else None
+        known = _known(journal, identity, decides) if binary else None
         if known:
             work.visited[each.point][visit] = known
         else:
@@ -215,17 +223,24 @@ def _drop_needless(work: Work, visit: int, task: KernelTask) -> None:
 
 
 def _decided(work: Work, visit: int, task: KernelTask, margin: float) -> set[Point]:
-    """The points on whose edit the pairs of the visits before this one have decided.
-
-    Those of first_points() are none of them: they tell how far processes lie apart.
-    """
-    ratios = {point: paired_ratio(of.values()) for point, of in work.before(visit).items()}
+    """The points on whose edit the pairs of the visits before this one have decided, without first_points()."""
+    scatter = _scatter(work)
+    ratios = {point: paired_ratio(of.values(), scatter) for point, of in work.before(visit).items()}
     found = {point for point, ratio in ratios.items() if ratio and verdict(ratio, margin) != UNDECIDED}
     return found - first_points(work, task) if found else found
 
 
+def _scatter(work: Work) -> Scatter | None:
+    """How far processes lie apart, as far as the visits tell."""
+    every = [pairs_of(combined([*of.values()])) for of in work.visited.values() if of]
+    return scatter_of(pairs for pairs in every if pairs)
+
+
 def first_points(work: Work, task: KernelTask) -> set[Point]:
-    """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes."""
+    """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes.
+
+    All processes visit them first: they tell how far processes lie apart, whatever comes out.
+    """
     points = [point for point in work.order if point not in work.outcomes]
     random.Random(str(task.protocol.seed)).shuffle(points)
     problem = problem_of(task.problem)
@@ -236,8 +251,12 @@ def first_points(work: Work, task: KernelTask) -> set[Point]:
 
 def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
-    rounds = [groups for visit in work.visits for groups in _rounds(work, task, visit)]
-    builder.ask(missing.variant for groups in rounds for group in groups.values() for missing in group)
+    builder.ask(
+        missing.variant
+        for visit, are_first in _phases(work)
+        for group in _groups(_of_phase(work, task, visit, are_first), task, visit).values()
+        for missing in group
+    )
 
 
 def do_work(
@@ -272,23 +291,28 @@ def do_work(
     timed_out: list[Point] = []
     limits = TimeLimits(task, journal)
     with Recorder(journal, source_sha256) as recorder:
-        for visit in work.visits:
-            before_visit = done
-            if visit:
+        for visit, are_first in _phases(work):
+            if visit and not are_first:
                 before = len(work.missing[visit])
                 _drop_needless(work, visit, task)
                 total -= before - len(work.missing[visit])
-                if not work.missing[visit]:
-                    continue
-            decided = _decided(work, visit, task, versions.margin) if versions else set()
-            for missing in _in_order(_rounds(work, task, visit), visit, turns):
-                if done == before_visit:
+            missed = _of_phase(work, task, visit, are_first)
+            if not missed:
+                continue
+            decided, enough = set(), None
+            if versions:
+                decided = set() if are_first else _decided(work, visit, task, versions.margin)
+                enough = Enough(versions.margin, _scatter(work), work.decides is not None, bool(are_first))
+            is_begun = False
+            for missing in _in_order(_groups(missed, task, visit), visit, turns):
+                if not is_begun:
                     workers.begin(visit, missing.point)
+                    is_begun = True
                 done += 1
                 point = missing.point
                 if point in failed:
                     continue
-                ready = made_ready(missing, journal, builder)
+                ready = made_ready(missing, journal, builder, work.decides)
                 if ready.outcome:
                     outcome = ready.outcome
                 elif len(timed_out) == _MOST_TIMED_OUT:
@@ -297,8 +321,9 @@ def do_work(
                     )
                 else:
                     started, limit = time.perf_counter(), limits.of(point)
-                    beside = None if point in decided else versions
-                    earlier = beside.of(ready.identity, missing.variant) if beside else None
+                    earlier = None
+                    if versions and enough and point not in decided:
+                        earlier = versions.of(ready.identity, missing.variant, enough)
                     outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
                     if outcome.status == "ok":
                         limits.add(point, time.perf_counter() - started)
@@ -386,19 +411,23 @@ class Recorder:
 _Groups = dict[Data, list[MissingVisit]]
 
 
-def _rounds(work: Work, task: KernelTask, visit: int) -> list[_Groups]:
-    """A visit's points in groups; where a verdict is wanted, first those of first_points()."""
-    missing = work.missing[visit]
+def _phases(work: Work) -> list[tuple[int, bool | None]]:
+    """The visits in order, and whether each is to first_points() or to the others; None where all are one phase."""
     if work.decides is None:
-        return [_groups(missing, task, visit)]
+        return [(visit, None) for visit in work.visits]
+    return [(visit, are_first) for are_first in (True, False) for visit in work.visits]
+
+
+def _of_phase(work: Work, task: KernelTask, visit: int, are_first: bool | None) -> list[MissingVisit]:
+    missing = work.missing[visit]
+    if are_first is None:
+        return missing
     first = first_points(work, task)
-    parts = [[each for each in missing if (each.point in first) is is_first] for is_first in (True, False)]
-    return [_groups(part, task, visit) for part in parts if part]
+    return [each for each in missing if (each.point in first) is are_first]
 
 
-def _in_order(rounds: Sequence[_Groups], visit: int, turns: Turns | None) -> Iterator[MissingVisit]:
-    for groups in rounds:
-        yield from turns.in_order(groups, visit) if turns else itertools.chain(*groups.values())
+def _in_order(groups: _Groups, visit: int, turns: Turns | None) -> Iterable[MissingVisit]:
+    return turns.in_order(groups, visit) if turns else itertools.chain(*groups.values())
 
 
 def _groups(missing: Sequence[MissingVisit], task: KernelTask, visit: int) -> _Groups:

@@ -9,10 +9,10 @@ from typing import Any
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.json_files import read_json
-from kernelsweep.judge.comparison.paired import Pairs, pairs_of
 from kernelsweep.judge.records import Record, differing, read_records
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.measure.outcome import flags_of
+from kernelsweep.measure.pairs import Pairs, pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, HOST_PREFIX, Row, point_columns
 
 # The columns that identify a row's point.
@@ -103,9 +103,9 @@ def _pairs(before: Record, after: Record) -> Pairs | None:
     """The pairs of two versions, which are in the record of the one that was measured later."""
     if not after.right or not before.right:
         return None
-    return pairs_of(after.outcome, before.version["binary"]) or pairs_of(
-        before.outcome, after.version["binary"], inverted=True
-    )
+    if after.outcome.before_binary == before.version["binary"]:
+        return pairs_of(after.outcome)
+    return pairs_of(before.outcome, inverted=True) if before.outcome.before_binary == after.version["binary"] else None
 
 
 def _place(record: Record) -> int:

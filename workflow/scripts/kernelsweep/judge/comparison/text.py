@@ -9,7 +9,6 @@ from math import log, sqrt
 
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
-from kernelsweep.judge.comparison.scatter import Scatter
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
 from kernelsweep.judge.comparison.verdicts import (
     NO_TIMES,
@@ -26,6 +25,7 @@ from kernelsweep.judge.comparison.verdicts import (
 )
 from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
 from kernelsweep.results import ALL_POINT_COLUMNS
+from kernelsweep.scatter import Scatter
 from kernelsweep.sweep.point import in_words
 
 # A sentence names this many kernels and counts the others.

@@ -16,17 +16,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import exp, hypot, log, sqrt
+from statistics import fmean
 from typing import Any
 
 from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.intervals import Interval, ratio
-from kernelsweep.judge.comparison.paired import ratio_of, scatter_of
-from kernelsweep.judge.comparison.scatter import Scatter, estimate, widened
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.comparison.sizes import ARRAY_SIZE, Size, size_of
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, verdict
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, scatter_of, verdict
 from kernelsweep.results import Row
+from kernelsweep.scatter import Scatter, estimate, widened
 
 NOT_COMPARED = "not_compared"
 VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
@@ -46,6 +46,7 @@ class ComparedPoint:
 
     ratio  after over before; None if the point wasn't compared, for the reason in `note`
     axes   its study's axes of size
+    alone  how far the interval would reach, in logarithms, if it had nothing in common with other points'
     """
 
     before: Row | None
@@ -54,6 +55,7 @@ class ComparedPoint:
     verdict: str
     note: str
     axes: Sequence[str] = (ARRAY_SIZE,)
+    alone: float = 0.0
 
     @property
     def row(self) -> Row:
@@ -88,7 +90,8 @@ class Overall:
     """Several points together: the geometric mean of their ratios, the verdict on it, and the count of each verdict.
 
     The points share their processes, so that all of them may deviate in one direction. So the interval is the
-    geometric mean of the points' intervals, and does not narrow with their number.
+    geometric mean of the points' intervals, and does not narrow with their number. But the part of it that pairs alone
+    have does: each point's pairs are its own.
     """
 
     ratio: Interval
@@ -164,9 +167,9 @@ def _compared(
             return uncompared(f"{row['status'].replace('_', ' ')} {when}")
     if not before.get("time_us") or not after.get("time_us"):
         return uncompared(NO_TIMES)
-    paired = ratio_of(before["pairs"], of_pairs) if before.get("pairs") else None
-    if paired:
-        return ComparedPoint(before, after, paired, verdict(paired, margin), PAIRED)
+    if before.get("pairs") and (paired := before["pairs"].ratio(of_pairs)):
+        found = paired.interval
+        return ComparedPoint(before, after, found, verdict(found, margin), PAIRED, alone=paired.pairs)
     if scatter is None:
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
@@ -181,12 +184,15 @@ def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
     ratios = [point.ratio for point in points if point.ratio]
     if not ratios:
         return None
-    mean = Interval(*(exp(sum(log(end) for end in ends) / len(ends)) for ends in _ends(ratios)))
+    middle = fmean(log(found.value) for found in ratios)
+    alone = sqrt(sum(point.alone**2 for point in points)) / len(points)
+    shared = [
+        [sqrt(max(0.0, log(end) ** 2 - point.alone**2)) for end, point in zip(ends, points, strict=True)]
+        for ends in ([one.value / one.low for one in ratios], [one.high / one.value for one in ratios])
+    ]
+    below, above = (hypot(fmean(reaches), alone) for reaches in shared)
+    mean = Interval(exp(middle), exp(middle - below), exp(middle + above))
     return Overall(mean, verdict(mean, margin), Counter(point.verdict for point in points))
-
-
-def _ends(ratios: Sequence[Interval]) -> list[list[float]]:
-    return [[one.value for one in ratios], [one.low for one in ratios], [one.high for one in ratios]]
 
 
 def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:

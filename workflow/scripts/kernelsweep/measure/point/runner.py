@@ -12,6 +12,7 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.pairs import read_enough
 from kernelsweep.measure.point.checking import check_last_samples, check_point, check_second_input
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.memory import KernelMemory
@@ -72,8 +73,8 @@ class Runner:
 
         check       False for a point that was checked before, which then is only timed
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
-        earlier     the same of the variant's earlier version, with its `binary_sha256` and the `margin` of
-                    take_samples(): both are timed alternately, if that one is right, too
+        earlier     the same of the variant's earlier version, with its `binary_sha256` and pairs.Enough as
+                    `enough`: both are timed alternately, if that one is right, too
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
         point's launches could have. Any other failure becomes the outcome's status.
@@ -95,11 +96,12 @@ class Runner:
             second = inputs[1] if inputs[1:] else None
             if self._sampling:
                 places = self._memory.prepare_places(point, run.plan, second)
-                samples, pairs = run.samples(places), None
+                samples = run.samples(places)
+                pairs, enough = None, None
                 if earlier and (before := self._earlier(run, earlier, check)):
-                    pairs, outcome.before_binary = PairedSamples(run, before, places), earlier["binary_sha256"]
-                margin = earlier["margin"] if earlier else 0.0
-                visit = take_samples(run, samples, self._sampling, self._pauses.of_point(), pairs, margin)
+                    pairs, enough = PairedSamples(run, before, places), read_enough(earlier["enough"])
+                    outcome.before_binary = earlier["binary_sha256"]
+                visit = take_samples(run, samples, self._sampling, self._pauses.of_point(), pairs, enough)
                 visit.other_processes = bool(self._platform.other_processes())
                 if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
                     visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import log
 
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.pairs import PairRule
+from kernelsweep.measure.pairs import MOST_PAIRS, Enough, PairRule
 from kernelsweep.measure.point.energy import Energy, energy_of_run
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
+from kernelsweep.statistics import FEWEST_SAMPLES
+
+# Where the number of pairs does not depend on what they say, they take so long.
+FIXED_SECONDS = 0.03
 
 
 def take_samples(
@@ -20,13 +24,12 @@ def take_samples(
     sampling: Sampling,
     pause: Callable[[], bool],
     pairs: PairedSamples | None = None,
-    margin: float = 0.0,
+    enough: Enough | None = None,
 ) -> Visit:
     """Time a point that was found right.
 
     pause   waits for a throttled device; returns False once it waits no more
-    pairs   samples of it and of its earlier version, to be taken in place of its own
-    margin  the smallest difference between the two that matters, as a fraction
+    pairs   samples of it and of its earlier version, to be taken in place of its own until there are `enough`
 
     Raises LaunchError and ContextLost.
     """
@@ -44,13 +47,26 @@ def take_samples(
         conditions.append(run.platform.conditions())
         return times, bool(conditions[-1].throttle_reasons)
 
-    rule = PairRule(margin)
-    sampled = sample(time_samples, sampling, pause, has_enough=lambda: not pairs or rule.is_met(logs))
-    if pairs:
+    if pairs and enough:
+        rule = PairRule(enough)
+        if enough.fixed:
+            most = min(sampling.max_seconds, FIXED_SECONDS)
+            sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=most)
+        elif enough.decides:
+            sampling = replace(sampling, min_samples=FEWEST_SAMPLES)
+
+        def has_enough(is_settled: bool) -> bool:
+            may_end = not enough.fixed and (is_settled or enough.decides)
+            return may_end and rule.is_met(logs, before[-1])
+
+        sampled = sample(time_samples, sampling, pause, has_enough=has_enough)
         run.platform.time(timed, 2)  # Their results are checked; those of pairs may be the earlier version's.
+    else:
+        sampled = sample(time_samples, sampling, pause)
     return Visit(
         **asdict(sampled),
         before=before,
+        fixed=bool(enough and enough.fixed),
         throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),
         clocks_are_set=any(seen.clocks_are_set for seen in conditions),
         device_uuid=run.platform.uuid,

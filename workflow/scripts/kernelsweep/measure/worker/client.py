@@ -226,7 +226,7 @@ class Workers:
             seconds,
             check=visit == 0,
             unit=_as_values(unit) if unit else None,
-            earlier={**_as_values(earlier.unit), "binary_sha256": earlier.binary, "margin": earlier.margin}
+            earlier={**_as_values(earlier.unit), "binary_sha256": earlier.binary, "enough": asdict(earlier.enough)}
             if earlier
             else None,
         )

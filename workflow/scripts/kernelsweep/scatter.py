@@ -19,7 +19,7 @@ Each point gets the larger of two variances: the model's at its time, and the on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp, sqrt
@@ -102,24 +102,40 @@ def estimate(*runs: Iterable[Mapping[str, Any]]) -> Scatter | None:
         counts.append(visits_of(row))
         sweep = (run, row["study"], row["kernel"])
         visits[sweep] = max(visits.get(sweep, 0), visits_of(row))
+    return fitted(times, variances, counts, sum(visits.values()) - len(visits))
+
+
+def fitted(
+    times: Sequence[float],
+    variances: Sequence[float],
+    counts: Sequence[int],
+    degrees: int,
+    known: Sequence[float] | None = None,
+) -> Scatter | None:
+    """Fit the model to points, by their times and the relative variances of their visits; None without points.
+
+    counts  the visits of each point
+    known   the part of each variance that is none of the model's
+    """
     if not times:
         return None
-    fixed, accumulated, relative = _undisturbed(np.array(times), np.array(variances), np.array(counts))
-    return Scatter(float(fixed), float(accumulated), float(relative), sum(visits.values()) - len(visits))
+    within = np.zeros(len(times)) if known is None else np.array(known)
+    fixed, accumulated, relative = _undisturbed(np.array(times), np.array(variances), np.array(counts), within)
+    return Scatter(float(fixed), float(accumulated), float(relative), degrees)
 
 
 def _undisturbed(
-    times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64],
+    variances: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.int64],
+    known: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """The coefficients that fit the points whose variances they allow; the others' visits were disturbed.
-
-    counts  the visits of each point
-    """
+    """The coefficients that fit the points whose variances they allow; the others' visits were disturbed."""
     most = np.array([_largest(int(count), len(times)) for count in counts])
     kept = np.ones(len(times), bool)
     while True:
-        coefficients = _fit(times[kept], variances[kept])
-        allowed = variances <= most * (coefficients @ _terms(times))
+        coefficients = _fit(times[kept], variances[kept], known[kept])
+        allowed = variances <= most * (coefficients @ _terms(times) + known)
         if not (kept & ~allowed).any():
             return coefficients
         kept &= allowed
@@ -139,7 +155,9 @@ def _terms(times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.stack([times**-2, times**-1, np.ones_like(times)])
 
 
-def _fit(times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _fit(
+    times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64], known: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """The three coefficients, which are non-negative.
 
     Multiplicative updates minimise the Itakura-Saito divergence, the gamma distribution's deviance: Févotte, Bertin
@@ -151,7 +169,7 @@ def _fit(times: npt.NDArray[np.float64], variances: npt.NDArray[np.float64]) -> 
     if not variances.any():
         return coefficients
     for _ in range(_FIT_STEPS):
-        expected = coefficients @ terms
+        expected = coefficients @ terms + known
         coefficients = coefficients * np.sqrt(terms @ (variances / expected**2) / (terms @ (1 / expected)))
     return coefficients
 
