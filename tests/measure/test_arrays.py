@@ -16,7 +16,7 @@ from kernelsweep.measure.point.checking import check_point
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.problems.problem import Array, Elements, Judgement, Limits
+from kernelsweep.problems.problem import Array, Elements, Judgement, RightValues
 from kernelsweep.problems.problem import Point as Values
 from kernelsweep.sweep.kernels.plan import Launch, Plan
 from kernelsweep.sweep.point import Point
@@ -48,7 +48,7 @@ class Weighted:
     def scalars(self, point: Values) -> Mapping[str, np.generic]:
         return {"negative": np.bool_(True), "shift": np.int8(-3), "factor": np.uint16(101), "bias": np.float64(0.1)}
 
-    def limits(self) -> Mapping[str, Limits]:
+    def right_values(self) -> Mapping[str, RightValues]:
         return {}
 
     def judge(self, point: Values, results: Mapping[str, Elements], depth: int) -> Judgement:

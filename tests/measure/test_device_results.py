@@ -11,13 +11,12 @@ from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
 from kernelsweep.build import gcc
-from kernelsweep.float_order import floats_of, order_of
 from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
-from kernelsweep.problems.comparison import right, wide
-from kernelsweep.problems.result_limits import limits_of
+from kernelsweep.problems.comparison import error_share, right
+from kernelsweep.problems.problem import RightValues
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
@@ -29,7 +28,7 @@ def value(array: np.ndarray[Any, Any]) -> ArrayValue:
 def planted_references(dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """References of float64 and their bounds: ordinary, tiny, near the type's largest, zeros, infinities."""
     random = np.random.default_rng(1)
-    largest = float(floats_of(order_of(np.array([np.inf]).astype(dtype)) - 1, dtype)[0])
+    largest = float(np.nextafter(np.array(np.inf, dtype), np.array(0, dtype)))
     of_type = random.standard_normal(300).astype(dtype).astype(np.float64)
     references = [of_type, of_type + 1e-9, of_type * 1e-30, [0.0, -0.0, 1e-45, -1e-45, np.inf, -np.inf]]
     references += [[largest, -largest, largest * (1 + 2**-20), 1e30, 0.1]]
@@ -40,59 +39,49 @@ def planted_references(dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], np.n
 
 @pytest.fixture(scope="module")
 def within(tmp_path_factory: pytest.TempPathFactory) -> EmulatedLibrary:
-    """The functions that within.ptx was made of, compiled for the emulator."""
+    """The function that within.ptx was made of, compiled for the emulator."""
     folder = tmp_path_factory.mktemp("within")
     lines = (ROOT / "workflow/scripts/kernelsweep/platforms/within.ptx").read_text().splitlines()
     (folder / "within.cu").write_text("\n".join(line[7:] for line in lines if line.startswith("//     ")))
-    unit = write_unit(folder / "unit.cpp", [folder / "within.cu"], ["within16", "within32", "within64"])
+    unit = write_unit(folder / "unit.cpp", [folder / "within.cu"], ["within"])
     assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
     return EmulatedLibrary(folder / "unit.so")
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_a_float_is_within_its_limits_just_where_the_host_says_it_is_right(name: str, within: EmulatedLibrary) -> None:
+def test_a_device_finds_errors_just_where_the_host_does(name: str, within: EmulatedLibrary) -> None:
     if name == "bfloat16":
         pytest.importorskip("ml_dtypes")
     dtype = read_dtype(name, "here")
     expected, bound = planted_references(dtype)
-    parts = list(limits_of(dtype, value(expected), value(bound)).parts())
-    low, high = (np.concatenate([part[side] for part in parts if part]) for side in (0, 1))
-    assert low.size == expected.size
     with np.errstate(all="ignore"):
-        nearest = order_of(expected.astype(dtype))
-    special = order_of(np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0]).astype(dtype))
-    candidates = [edge + step for edge in (low, high, nearest) for step in (-2, -1, 0, 1, 2)]
-    candidates += [np.full_like(low, one) for one in special]
+        candidates = [(expected + factor * bound).astype(dtype) for factor in (-1.01, -1, -0.5, 0, 0.5, 1, 1.01)]
+    specials = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0]).astype(dtype)
+    candidates += [np.full(expected.size, one) for one in specials]
     seen = set()
-    for order in candidates:
-        found = floats_of(order.astype(low.dtype), dtype)
-        by_host = right(found, expected, bound)
-        order = order_of(found)
-        by_limits = (low <= order) & (order <= high)
-        assert not (by_limits & ~by_host).any()
-        # What the host takes besides is at the bound's end, where differences are rounded.
-        with np.errstate(all="ignore"):
-            at_end = (abs(abs(wide(found) - expected) / bound - 1) < 2.0**-50) | (wide(found) == 0)
-        assert (by_limits | ~by_host | at_end).all()
-        # The device's function has one answer for all.
-        inside = np.flatnonzero(by_limits)
-        assert is_within(within, found[inside], low[inside], high[inside])
-        for outside in np.flatnonzero(~by_limits)[:20]:
-            one = slice(outside, outside + 1)
-            assert not is_within(within, found[one], low[one], high[one])
-        seen |= set(by_limits.tolist())
+    for found in candidates:
+        is_right = right(found, expected, bound)
+        for places in (*filter(len, [np.flatnonzero(is_right)]), *np.flatnonzero(~is_right)[:20, np.newaxis]):
+            parts = found[places], expected[places], bound[places]
+            is_wrong, share = verdict(within, *parts)
+            assert is_wrong == (not is_right[places].all())
+            assert share == error_share(parts[0], value(parts[1]), value(parts[2]))
+        seen |= set(is_right.tolist())
     assert seen == {True, False}
+    rows, one_bound = np.resize(expected[:7], 1000), np.full(1000, bound[3])
+    repeated = verdict(within, rows.astype(dtype), expected[:7], bound[3:4])
+    assert repeated == verdict(within, rows.astype(dtype), rows, one_bound), "what is expected repeats"
 
 
-def is_within(
-    library: EmulatedLibrary, found: np.ndarray[Any, Any], low: np.ndarray[Any, Any], high: np.ndarray[Any, Any]
-) -> bool:
-    outside = np.zeros(1, np.uint32)
-    arrays = [np.ascontiguousarray(array) for array in (found, low, high)]
+def verdict(library: EmulatedLibrary, *arrays: np.ndarray[Any, Any]) -> tuple[bool, float]:
+    """What the function says of floats, what is expected and bounds: whether one is wrong, and the largest share."""
+    left = np.zeros(2, np.uint64)
+    arrays = tuple(map(np.ascontiguousarray, arrays))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
-    arguments = [*pointers, ctypes.c_uint64(found.size), ctypes.c_void_p(outside.ctypes.data)]
-    library.launch({2: 0, 4: 1, 8: 2}[found.itemsize], 2, 64, 0, arguments)
-    return not outside[0]
+    counts = [ctypes.c_uint64(arrays[place].size) for place in (1, 2, 0)]
+    kind = ctypes.c_uint32(FLOATS.index(arrays[0].dtype.name))
+    library.launch(0, 2, 64, 0, [*pointers, *counts, kind, ctypes.c_void_p(left.ctypes.data)])
+    return bool(left[0]), float(left.view(np.float64)[1])
 
 
 class Counted(EmulatorPlatform):
@@ -120,17 +109,14 @@ class Counted(EmulatorPlatform):
         super().upload(memory, array, offset)
 
 
-class WithLimits:
+class Instance:
     """An instance of one output of bytes, one of floats: the first has to be exact."""
 
     expected: ClassVar = {"bytes": np.arange(70_001) % 251, "floats": np.linspace(-1, 1, 70_001)}
 
-    def limits(self) -> dict[str, Any]:
-        exact, floats = (value(self.expected[name]) for name in ("bytes", "floats"))
-        return {
-            "bytes": limits_of(np.dtype(np.uint8), exact, None),
-            "floats": limits_of(np.dtype(np.float32), floats, value(np.array(1e-3))),
-        }
+    def right_values(self) -> dict[str, RightValues]:
+        exact, floats = (self.expected[name] for name in ("bytes", "floats"))
+        return {"bytes": RightValues(exact, None), "floats": RightValues(floats, np.array([1e-3]))}
 
 
 def on_device(platform: Counted, **arrays: np.ndarray[Any, Any]) -> dict[str, DeviceResult]:
@@ -145,23 +131,31 @@ def on_device(platform: Counted, **arrays: np.ndarray[Any, Any]) -> dict[str, De
 @pytest.mark.parametrize("buffers", [0, 2, 3, 5])
 def test_right_results_are_not_fetched_and_need_no_room(buffers: int) -> None:
     platform = Counted(buffers)
-    comparison, instance = ResultComparison(platform), WithLimits()
+    comparison, instance = ResultComparison(platform), Instance()
     right = {"bytes": instance.expected["bytes"].astype(np.uint8), "floats": instance.expected["floats"].astype("f4")}
     results = on_device(platform, **right)
     known = buffers >= 3  # One for the bytes, two for the floats.
-    assert comparison.are_right(instance, results) == comparison.are_right(instance, results) == known
-    assert platform.uploaded == (9 * 70_001 if known else 0) and not platform.fetched
+    judged = comparison.judged(instance, results), comparison.judged(instance, results)
+    assert judged[0] == judged[1] and bool(judged[0]) == known
+    if judged[0]:
+        assert 0 < judged[0].error_share < 1e-4  # of the roundings to float32
+    assert platform.uploaded == (9 * 70_001 + 8 if known else 0) and not platform.fetched
     for name, place in (("bytes", 70_000), ("floats", 70_000), ("floats", 0)):
         wrong = {one: array.copy() for one, array in right.items()}
         wrong[name][place] = 2
-        assert not comparison.are_right(instance, on_device(platform, **wrong))
+        assert not comparison.judged(instance, on_device(platform, **wrong))
         comparison.keep(results)
         assert comparison.equal_kept(on_device(platform, **right))
         assert not comparison.equal_kept(on_device(platform, **wrong))
-    # Without the limits, what they took is free for what is kept.
+    # Without the right values, what they took is free for what is kept.
     assert bool(platform.fetched) == (buffers in (0, 3))
 
 
 def test_a_reference_that_the_outputs_type_cannot_hold_is_the_hosts_to_judge() -> None:
-    expected = np.array([5, 2**32 + 5])
-    assert list(limits_of(np.dtype(np.uint32), value(expected), None).parts()) == [None]
+    class Large(Instance):
+        def right_values(self) -> dict[str, RightValues]:
+            return {"sums": RightValues(np.array([5, 2**32 + 5]), None)}
+
+    platform = Counted(5)
+    found = on_device(platform, sums=np.array([5, 5], np.uint32))
+    assert ResultComparison(platform).judged(Large(), found) is None

@@ -52,23 +52,28 @@ for size in (1, 3, 4, 4097, 2**22 + 5):
     print()
 """
 
-WITHIN = """
-from kernelsweep.float_order import order_of
-for dtype in (np.float16, np.float32, np.float64):
+ERRORS = """
+for dtype in map(np.dtype, (np.float16, np.float32, np.float64)):
     count = 2**20 + 3
     floats = np.linspace(-2, 2, count).astype(dtype)
     floats[1:5] = [np.inf, -np.inf, 0.0, -0.0]
-    low, high = (order_of(floats) - 1, order_of(floats) + 1)
-    buffers = [platform.allocate(floats.nbytes + 8) for _ in range(3)]
-    for memory, values in zip(buffers, (floats, low, high)):
-        platform.upload(memory, values)
-    print(platform.within(*buffers, count, floats.itemsize), end=" ")
+    expected = floats.astype(np.float64)
+    expected[7] += 2.0**-12
+    memory = [platform.allocate(one.nbytes + 8) for one in (floats, expected, expected)]
+    platform.upload(memory[0], floats)
+    platform.upload(memory[1], expected)
+    platform.upload(memory[2], np.array([2.0**-10]))
+
+    def share():
+        return platform.error_share(memory[0], dtype, count, (memory[1], memory[2]), (count, 1))
+
+    print(share(), end=" ")
     for place, value in ((0, np.nan), (count - 1, 2.1), (1, 1e4), (count // 2, -1)):
-        platform.upload(buffers[0], np.array([value], dtype), place * floats.itemsize)
-        print(platform.within(*buffers, count, floats.itemsize), end=" ")
-        platform.upload(buffers[0], floats[place : place + 1], place * floats.itemsize)
-    del buffers, memory
+        platform.upload(memory[0], np.array([value], dtype), place * floats.itemsize)
+        print(share(), end=" ")
+        platform.upload(memory[0], floats[place : place + 1], place * floats.itemsize)
     print()
+    del memory
 """
 
 
@@ -77,8 +82,8 @@ def test_memory_is_compared_byte_by_byte() -> None:
     assert [line.split() for line in lines] == [["True", *["False"] * places] for places in (1, 3, 3, 3, 3)]
 
 
-def test_floats_are_compared_with_their_limits() -> None:
-    assert on_gpu(WITHIN) == "True False False False False \n" * 3
+def test_floats_are_compared_with_what_is_expected() -> None:
+    assert on_gpu(ERRORS) == "0.25 None None None None \n" * 3
 
 
 @pytest.mark.parametrize(

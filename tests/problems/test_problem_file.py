@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems import comparison, file_instance, result_limits
+from kernelsweep.problems import comparison, file_instance
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
@@ -133,9 +133,8 @@ def test_a_matrix_product_is_judged_within_its_bound(
     for found in (right, (exact + 0.75 * bound * (np.arange(48) == 40)).astype(np.float32), exact.astype(np.float32)):
         share = (abs(found - exact) / bound).max()
         assert instance.judge(POINT, {"C": found.reshape(-1)}, 1).error_share == share <= 0.76
-        limit = instance.limits()["C"]
-        assert limit.error_share is not None and limit.error_share(found.reshape(-1)) == share
-    assert limit.error_share(right.reshape(-1)[:60]) == (abs(right - exact) / bound).reshape(-1)[:60].max()
+    on_device = instance.right_values()["C"]
+    assert (on_device.values == exact.reshape(-1)).all() and (on_device.bound == bound.reshape(-1)).all()
     wrong = right.copy()
     wrong[1, 5] += 0.01
     wrong[47, 47] = np.nan
@@ -254,27 +253,6 @@ def test_large_inputs_are_made_once_and_mapped(
     assert before == instance_of(read(text), POINT, 1).inputs.digest, "references stay those of these inputs"
     inputs(seed=2), inputs(n=POINT["n"] + 1), inputs(text.replace("np.float32(0.1)", "np.float32(0.2)"))
     assert calls.read_text() == "....."  # the one without a store among them
-
-
-def test_the_limits_of_right_results_are_kept_until_the_types_or_data_change(
-    read: Callable[..., Problem], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found: list[int] = []
-    between = result_limits._between
-    monkeypatch.setattr(result_limits, "_between", lambda dtype, *more: found.append(1) or between(dtype, *more))
-
-    def ends(text: str, folder: Path | None = tmp_path / "kept", seed: int = 1) -> list[list[int]]:
-        instance = instance_of(read(text), POINT, seed, folder)
-        instance.expect(POINT)
-        parts = [part for part in instance.limits()["C"].parts() if part]
-        return [np.concatenate([part[end] for part in parts]).tolist() for end in (0, 1)]
-
-    without = ends(MATMUL, None)
-    assert ends(MATMUL) == without and len(found) == 2
-    assert ends(MATMUL) == without and len(found) == 2, "the second instance finds what the first has kept"
-    assert ends(MATMUL, seed=2) != without and len(found) == 3
-    one_bound = MATMUL[: MATMUL.index("def error_bound")] + "def error_bound():\n    return {'C': 0.5}\n"
-    assert ends(one_bound) == ends(one_bound, None) and len(found) == 5
 
 
 def test_a_reduction_is_compared_by_its_result_and_2_to_the_32_elements_cost_one_tile(

@@ -72,7 +72,7 @@ FURTHER_POINT_INTEGERS = ("grid_size", "width")
 #   gflops                     10^9 floating-point operations a second, where the problem's work names flops
 #   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
 #   energy_high_mj             device's counter
-#   error_share                the largest error of floats as a share of what error_bound allows: of up to 2^20 elements
+#   error_share                the largest error of floats as a share of what error_bound allows
 #   compiler                   the release of the compiler
 #   power_limit_w,             limits of the GPU that may have been set: the board's power, and the clock of the
 #   clock_limit_mhz            multiprocessors for applications

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.build.binaries import unit_files
-from kernelsweep.float_order import order_of
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.platforms.platform import Conditions, Memory, MemoryMistake, Size, constant_bytes
+from kernelsweep.problems.array_values import ArrayValue
+from kernelsweep.problems.comparison import difference, error_share
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -68,17 +69,20 @@ class EmulatorPlatform:
     def equal(self, first: np.ndarray[Any, Any], second: np.ndarray[Any, Any], size: int, offset: int = 0) -> bool:
         return np.array_equal(first[offset : offset + size], second[:size])
 
-    def within(
+    def error_share(
         self,
-        floats: np.ndarray[Any, Any],
-        lowest: np.ndarray[Any, Any],
-        highest: np.ndarray[Any, Any],
+        found: np.ndarray[Any, Any],
+        dtype: np.dtype[Any],
         count: int,
-        itemsize: int,
-    ) -> bool:
-        found, low, high = (memory[: count * itemsize].view(f"i{itemsize}") for memory in (floats, lowest, highest))
-        order = order_of(found)
-        return bool(((low <= order) & (order <= high)).all())
+        right: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]],
+        counts: tuple[int, int],
+    ) -> float | None:
+        floats = found[: count * dtype.itemsize].view(dtype)
+        expected, bounds = (
+            ArrayValue(np.dtype(np.float64), (count,), memory[: 8 * size].view(np.float64))
+            for memory, size in zip(right, counts, strict=True)
+        )
+        return None if difference("", floats, expected, bounds, (count,)) else error_share(floats, expected, bounds)
 
     def flush_cache(self) -> None:
         """Nothing is timed, so the cache state makes no difference."""

@@ -60,14 +60,12 @@ _EVENTS = 64  # Pairs; a batch of samples uses a few.
 
 _WORD = 4  # bytes, of which compare() compares several
 
-# The kernels behind equal() and within(), their threads a block, and their blocks a multiprocessor: as many as can be
-# resident.
-_COMPARISONS = {
-    Path(__file__).with_name("compare.ptx"): ("compare",),
-    Path(__file__).with_name("within.ptx"): ("within16", "within32", "within64"),
-}
+# The kernels behind equal() and error_share(): their threads a block, their blocks a multiprocessor, as many as can be
+# resident, and the bytes that they leave.
 _COMPARE_BLOCK = 256
 _COMPARE_BLOCKS = 8
+_VERDICT_BYTES = 16
+_FLOATS = ("float16", "bfloat16", "float32", "float64")  # the kinds of within.ptx
 
 _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
@@ -171,7 +169,7 @@ class GpuPlatform:
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
         self._flush_words = max(FLUSH_FACTOR * l2_bytes, 2**22) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
-        self._found = cuda.mem_alloc(_WORD)
+        self._found = cuda.mem_alloc(_VERDICT_BYTES)
         self._comparisons: dict[str, Any] = {}
         self.uuid = self._asked_uuid()
         self._monitor = Monitor(self.uuid)
@@ -216,27 +214,34 @@ class GpuPlatform:
     def equal(self, first: Any, second: Any, size: int, offset: int = 0) -> bool:
         words, rest = divmod(size, _WORD)
         first = int(first) + offset
-        if words and self._finds("compare", first, int(second), words):
+        if words and self._verdict("compare", "PPQP", words, first, int(second), words).any():
             return False
         return not rest or self._bytes(first + size - rest, rest) == self._bytes(int(second) + size - rest, rest)
 
-    def within(self, floats: Any, lowest: Any, highest: Any, count: int, itemsize: int) -> bool:
-        return not self._finds(f"within{8 * itemsize}", int(floats), int(lowest), int(highest), count)
+    def error_share(
+        self, found: Any, dtype: np.dtype[Any], count: int, right: tuple[Any, Any], counts: tuple[int, int]
+    ) -> float | None:
+        pointers = (int(found), *map(int, right))
+        verdict = self._verdict("within", "PPPQQQIP", count, *pointers, *counts, count, _FLOATS.index(dtype.name))
+        is_wrong, share = verdict.view(np.uint64)[0], verdict.view(np.float64)[1]
+        return None if is_wrong else float(share)
 
-    def _finds(self, kernel: str, *arguments: int) -> bool:
-        """Whether a kernel of _COMPARISONS finds what it looks for in memory; the last argument is the count."""
-        if not self._comparisons:
-            for file, functions in _COMPARISONS.items():
-                module = cuda.module_from_file(str(file))
-                self._comparisons |= {name: module.get_function(name) for name in functions}
+    def _verdict(self, kernel: str, types: str, count: int, *arguments: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The 16 bytes, zeros at first, that a kernel of _COMPARISONS leaves after a look at `count` elements.
+
+        types  of its arguments, as PyCUDA names them; the last is the address of these bytes
+        """
+        if kernel not in self._comparisons:
+            module = cuda.module_from_file(str(Path(__file__).with_name(f"{kernel}.ptx")))
+            self._comparisons[kernel] = module.get_function(kernel)
         function = self._comparisons[kernel]
-        function.prepare("P" * (len(arguments) - 1) + "QP")
+        function.prepare(types)
         blocks = self._device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT) * _COMPARE_BLOCKS
-        grid = min(blocks, -(-arguments[-1] // _COMPARE_BLOCK))
-        cuda.memset_d32_async(self._found, 0, 1, self._stream)
+        grid = min(blocks, -(-count // _COMPARE_BLOCK))
+        cuda.memset_d32_async(self._found, 0, _VERDICT_BYTES // _WORD, self._stream)
         function.prepared_async_call((grid, 1), (_COMPARE_BLOCK, 1, 1), self._stream, *arguments, self._found)
         self.synchronize()
-        return any(self._bytes(int(self._found), _WORD))
+        return np.frombuffer(self._bytes(int(self._found), _VERDICT_BYTES), np.uint8)
 
     def _bytes(self, address: int, size: int) -> bytes:
         """Bytes of the device's memory."""

@@ -119,10 +119,13 @@ class Platform(Protocol):
         Waits for all that is queued. Raises as synchronize() does.
         """
 
-    def within(self, floats: Memory, lowest: Memory, highest: Memory, count: int, itemsize: int) -> bool:
-        """Whether each of `count` floats of 2, 4 or 8 bytes is from its lowest value to its highest; NaN never is.
+    def error_share(
+        self, found: Memory, dtype: np.dtype[Any], count: int, right: tuple[Memory, Memory], counts: tuple[int, int]
+    ) -> float | None:
+        """The largest error of `count` floats of a type, as a share of its bound; None where one exceeds it, or is NaN.
 
-        lowest, highest  as many integers of this size each, as float_order.order_of() gives them
+        right   what is expected, and bounds, in float64; both repeat
+        counts  their numbers of elements
 
         Waits for all that is queued. Raises as synchronize() does.
         """

@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError, shown_value
 from kernelsweep.problems.array_values import (
     ArrayValue,
@@ -24,23 +22,16 @@ from kernelsweep.problems.array_values import (
     read_mapping,
     read_only,
 )
-from kernelsweep.problems.comparison import AT_ONCE, difference, error_share
+from kernelsweep.problems.comparison import difference, error_share
 from kernelsweep.problems.functions import GIVEN, RESERVED, UserFunction, check_parameters
-from kernelsweep.problems.problem import Array, Elements, Judgement, Limit, Limits, Point, Scalar
+from kernelsweep.problems.problem import Array, Elements, Judgement, Point, RightValues, Scalar
 from kernelsweep.problems.reference_store import ReferenceStore
-from kernelsweep.problems.result_limits import has_limits, limits_of, whole_limits
-
-# The ends of what is right, by which the store keeps them.
-_ENDS = ("lowest", "highest")
 
 # Inputs of so many bytes take longer to make than to read.
 _LARGE = 2**24
 
 # The results of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
-
-# The modules that find them, besides this one and float_order.py.
-_LIMITS_CODE = ("result_limits.py", "comparison.py", "array_values.py")
 
 
 @dataclass(frozen=True)
@@ -167,11 +158,11 @@ class FileInstance:
         return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
     def expect(self, point: Point) -> None:
-        """See problem.Instance: have the reference, its bounds and its limits on disk. Raises UserError."""
+        """See problem.Instance: have the reference and its bounds on disk. Raises UserError."""
         if "reference" in self.functions:
             _ = self.expected
             if not self._asks_for_roundings:
-                _ = self.bounds(), self.limits()
+                _ = self.bounds()
 
     def check(self) -> None:
         """Raise UserError for arrays that this machine has no memory for, and for a reference of other arrays."""
@@ -202,55 +193,22 @@ class FileInstance:
         """The scalars among the inputs: NumPy's with their own width, Python's numbers without one."""
         return {name: value for name, value in self.inputs.by_name.items() if not isinstance(value, ArrayValue)}
 
-    def limits(self) -> Mapping[str, Limits]:
+    def right_values(self) -> Mapping[str, RightValues]:
         """See problem.Instance. Raises UserError."""
         if not {"mistake", "result"}.isdisjoint(self.functions) or self._asks_for_roundings:
             return {}
         self._check_names_and_shapes(self.outputs)
         if sum(array.size for array in self.outputs.values()) <= _SHOWN:
             return {}  # The host shows them.
-        if not all(has_limits(array.dtype, self.bounds().get(name)) for name, array in self.outputs.items()):
+        bounds = self.bounds()
+        if not all(_can_be_told(array, self.expected[name], bounds.get(name)) for name, array in self.outputs.items()):
             return {}
-        return {name: self._limits_of(name, array) for name, array in self.outputs.items()}
-
-    def _limits_of(self, name: str, output: ArrayValue) -> Limits:
-        """The limits of one output: those that are kept, or found when they are asked for."""
-        found = limits_of(output.dtype, self.expected[name], self.bounds().get(name))
-        kept = [self._ends[key] for end in _ENDS if (key := f"{name}.{end}") in self._ends]
-        if not kept:
-            return found
-        starts = range(0, output.size, AT_ONCE)
-        lowest, highest = kept
-
-        def parts() -> Iterator[Limit]:
-            for start in starts:
-                stop = min(start + AT_ONCE, output.size)
-                yield lowest.part(start, stop), highest.part(start, stop)
-
-        return replace(found, parts=parts)
-
-    @cached_property
-    def _ends(self) -> dict[str, ArrayValue]:
-        """The lowest and the highest right values of each output with a bound, as the store keeps them.
-
-        To find them takes seconds for 10^8 elements, in which a GPU would wait.
-        """
-        if not self.store:
-            return {}
-        types = {name: output.dtype.name for name, output in self.outputs.items()}
-        here = Path(__file__)
-        code = code_hash([here, *map(here.with_name, _LIMITS_CODE), here.parents[1] / "float_order.py"])
-        key = [*_ENDS, types, code, self._key("error_bound") if "error_bound" in self.functions else None]
-        key.append(self._reference_key)
-        kept = self.store.load(key)
-        if kept is not None:
-            return kept
-        ends: dict[str, ArrayValue] = {}
-        for name, bound in self.bounds().items():
-            if found := whole_limits(self.outputs[name].dtype, self.expected[name], bound):
-                ends |= {f"{name}.{end}": array for end, array in zip(_ENDS, found, strict=True)}
-        self.store.save(key, ends)
-        return ends
+        return {
+            name: RightValues(
+                self.expected[name].elements, bounds[name].elements.astype(np.float64) if name in bounds else None
+            )
+            for name in self.outputs
+        }
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """See problem.Instance. Floats are compared within the problem's own bounds only. Raises UserError."""
@@ -372,6 +330,14 @@ class FileInstance:
         seed = self.inputs.seed if "random" in parameters else None
         kernel = self.kernel if "kernel" in parameters else None
         return [name, axes, kernel, seed, self.inputs.digest, np.__version__]
+
+
+def _can_be_told(output: ArrayValue, expected: ArrayValue, bound: ArrayValue | None) -> bool:
+    """Whether a device can tell right elements: those that have to be equal, and floats by float64, as the host."""
+    if bound is None:
+        return True
+    is_float = output.dtype.name in ("float16", "bfloat16", "float32", "float64")
+    return is_float and all(np.can_cast(one.dtype, np.float64) for one in (expected, bound))
 
 
 def make_instance(

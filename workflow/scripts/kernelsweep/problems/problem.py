@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -55,23 +55,17 @@ class Judgement:
     error_share: float | None = None
 
 
-# For some elements of a result, in the order in which they lie in memory: the only right values; or the lowest right
-# ones and the highest, each as float_order.order_of() gives them.
-Limit = tuple[Elements] | tuple[Elements, Elements]
-
-
 @dataclass(frozen=True)
-class Limits:
+class RightValues:
     """The right values of a result's elements, in a form in which a device can compare them.
 
-    is_exact     whether each element has one right value
-    parts        gives the limits from the first element to the last, some elements at a time; None where none are known
-    error_share  the largest error of a result's first elements, as a share of its bound; None where there is no bound
+    values  real numbers that float64 holds; they repeat where the result has more elements
+    bound   how far each element may be off, or one for all, as float64. None: each has to equal its value, rounded to
+            the result's type
     """
 
-    is_exact: bool
-    parts: Callable[[], Iterable[Limit | None]]
-    error_share: Callable[[Elements], float] | None = None
+    values: Elements
+    bound: Elements | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +104,8 @@ class Instance(Protocol):
     def scalars(self, point: Point) -> Mapping[str, Scalar]:
         """The values by name that launches may pass besides arrays; Python's numbers take the parameter's width."""
 
-    def limits(self) -> Mapping[str, Limits]:
-        """The limits of each result by name; none if only judge() can tell.
-
-        Results within them are right at all points of the instance, and judge() has nothing to say about them. Others
-        may be right as well.
-        """
+    def right_values(self) -> Mapping[str, RightValues]:
+        """The right values of each result by name, at all points of the instance; none if only judge() can tell."""
 
     def expect(self, point: Point) -> None:
         """Find a point's right results now, if judge() would, and keep them."""

@@ -21,8 +21,8 @@ class Role(Enum):
     ARRAY = "the array itself"
     COPY = "the working copy of an array whose contents kernels change"
     CONTENTS = "one repetition of the contents, which no kernel is given"
-    LOWEST = "the lowest right value of each element of a result, or the only one"
-    HIGHEST = "the highest one, where they differ"
+    EXPECTED = "the right value of each element of a result"
+    BOUNDS = "how far each may be off"
     KEPT = "the result of a run before"
 
 

@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
-from kernelsweep.problems.problem import Instance, Judgement
-
-# The elements of each result whose errors are held against their bounds: so many take some ten milliseconds.
-_MOST_ERRORS = 2**20
+from kernelsweep.problems.problem import Instance
 
 
 def check_point(
@@ -32,7 +29,6 @@ def check_point(
     counts = run.platform.counts()
     judgement = run.judge(instance, depth)
     leaves_state = run.leaves_state
-    share = judgement.error_share if judgement.mistake else _error_share(run, instance, judgement)
     compares_bits = repeated_runs > 1 and _rounds(run)
     if compares_bits and not judgement.mistake:
         run.memory.comparison.keep(run.memory.results())
@@ -47,7 +43,7 @@ def check_point(
         "wrong_result" if mistake else "ok",
         mistake or "",
         relative_error=None if mistake else judgement.relative_error,
-        error_share=None if mistake and not judgement.mistake else share,
+        error_share=None if mistake and not judgement.mistake else judgement.error_share,
         bit_identical=_bit_identical(run, repeated_runs) if compares_bits and not mistake else None,
         output=judgement.output,
         partial_barrier=run.platform.partial_barrier,
@@ -83,19 +79,6 @@ def check_second_input(run: PointRun, second: Instance, depth: int) -> str | Non
     run.check_run()
     mistake = run.judge(second, depth).mistake
     return f"right for the first input, but not for a second, of another seed: {mistake}" if mistake else None
-
-
-def _error_share(run: PointRun, instance: Instance, judgement: Judgement) -> float | None:
-    """The largest error as a share of its bound; where results are compared on the device, of their first elements."""
-    if judgement.error_share is not None:
-        return judgement.error_share
-    results = run.memory.results()
-    shares = [
-        limit.error_share(results[name].fetched(run.platform, _MOST_ERRORS))
-        for name, limit in instance.limits().items()
-        if limit.error_share
-    ]
-    return max(shares, default=None)
 
 
 def _undeclared(run: PointRun, changed: list[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Results where they are, on the device: compared with the limits of right ones, and with those of a run before.
+"""Results where they are, on the device: compared with right ones, and with those of a run before.
 
 So right results are not fetched, however large they are. What is to be said about others is the host's to find.
 """
@@ -13,7 +13,8 @@ import numpy as np
 
 from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.problem import Elements, Instance
+from kernelsweep.problems.comparison import right
+from kernelsweep.problems.problem import Elements, Instance, Judgement, RightValues
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class DeviceResult:
         """The result's size in bytes."""
         return self.count * self.dtype.itemsize
 
-    def fetched(self, platform: Platform, most: int | None = None) -> Elements:
-        """The result's elements on the host, shape (count,), or the first `most` of them."""
-        elements = np.empty(self.count if most is None else min(self.count, most), self.dtype)
+    def fetched(self, platform: Platform) -> Elements:
+        """The result's elements on the host, shape (count,)."""
+        elements = np.empty(self.count, self.dtype)
         platform.download(self.memory, elements.view(np.uint8))
         return elements
 
@@ -39,27 +40,36 @@ class DeviceResult:
 Results = Mapping[str, DeviceResult]
 
 
+# Elements that are uploaded at once.
+_AT_ONCE = 2**20
+
+
 class ResultComparison:
-    """The limits of an instance's right results, and the results of a run that was kept. Both stay on the device."""
+    """The right results of an instance, and the results of a run that was kept. Both stay on the device."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._buffers = Buffers(platform, WORD)
-        self._instances: dict[int, Instance] = {}  # whose limits are on the device, by the number of the input
-        # Whether a result has one right value for each element, by number and name.
-        self._exact: dict[int, dict[str, bool]] = {}
+        # Of the instances whose right results are on the device, by the number of the input: those, none where the
+        # device can't tell, and the counts of their elements and bounds.
+        self._known: dict[int, tuple[Instance, dict[str, tuple[int, int]]]] = {}
         self._kept: dict[str, Elements] = {}  # what there is no room for on the device
 
-    def are_right(self, instance: Instance, results: Results, number: int = 0) -> bool:
-        """Whether results are within their limits. If not, they may still be right, as the host's judgement says.
+    def judged(self, instance: Instance, results: Results, number: int = 0) -> Judgement | None:
+        """The judgement of right results; None for others, which may still be right, as the host's says.
 
-        number  of the input: the limits of one stay while those of another are looked at
+        number  of the input: the right results of one stay while those of another are looked at
         """
-        if self._instances.get(number) is not instance:
-            exact = self._upload_limits(instance, results, number)
-            self._instances[number], self._exact[number] = instance, exact
-        known = self._exact[number]
-        return bool(known) and all(self._is_right(name, result, number) for name, result in results.items())
+        if number not in self._known or self._known[number][0] is not instance:
+            self._known[number] = instance, self._upload(instance.right_values(), results, number)
+        counts = self._known[number][1]
+        shares = []
+        for name in counts:
+            share = self._error_share(name, results[name], counts[name], number)
+            if share is None:
+                return None
+            shares += [share] if counts[name][1] else []
+        return Judgement(None, error_share=max(shares, default=None)) if counts else None
 
     def keep(self, results: Results) -> None:
         """Keep a copy of results, to compare others with it."""
@@ -83,34 +93,47 @@ class ResultComparison:
     def free(self) -> None:
         """Give all memory back."""
         self._buffers.free()
-        self._instances, self._exact, self._kept = {}, {}, {}
+        self._known, self._kept = {}, {}
 
-    def _is_right(self, name: str, result: DeviceResult, number: int) -> bool:
-        lowest = self._buffers.get(name, Role.LOWEST, number)
-        if self._exact[number][name]:
-            return self._platform.equal(result.memory, lowest, result.size)
-        highest = self._buffers.get(name, Role.HIGHEST, number)
-        return self._platform.within(result.memory, lowest, highest, result.count, result.dtype.itemsize)
+    def _error_share(self, name: str, result: DeviceResult, counts: tuple[int, int], number: int) -> float | None:
+        """The largest error of a result as a share of its bound, 0 where it has none; None where it is not right."""
+        expected = self._buffers.get(name, Role.EXPECTED, number)
+        if not counts[1]:
+            return 0.0 if self._platform.equal(result.memory, expected, result.size) else None
+        bounds = self._buffers.get(name, Role.BOUNDS, number)
+        return self._platform.error_share(result.memory, result.dtype, result.count, (expected, bounds), counts)
 
-    def _upload_limits(self, instance: Instance, results: Results, number: int) -> dict[str, bool]:
-        """Put the limits on the device; none if there are none, or no room for them."""
-        limits = instance.limits()
-        roles = {
-            name: (Role.LOWEST,) if each.is_exact else (Role.LOWEST, Role.HIGHEST) for name, each in limits.items()
-        }
+    def _upload(self, values: Mapping[str, RightValues], results: Results, number: int) -> dict[str, tuple[int, int]]:
+        """Put right values on the device; none if there are none, or no room for them. Returns counts as in _known."""
         try:
-            for name in limits:
-                for role in roles[name]:
-                    self._buffers.room(name, role, whole_words(results[name].size), number)
+            for name, one in values.items():
+                if one.bound is None:
+                    self._buffers.room(name, Role.EXPECTED, whole_words(results[name].size), number)
+                else:
+                    self._buffers.room(name, Role.EXPECTED, 8 * one.values.size, number)
+                    self._buffers.room(name, Role.BOUNDS, 8 * one.bound.size, number)
         except MemoryError:
             self.free()
             return {}
-        for name, each in limits.items():
-            offset = 0
-            for part in each.parts():
-                if part is None:
+        for name, one in values.items():
+            if one.bound is None:
+                if not self._upload_rounded(name, one.values, results[name], number):
                     return {}
-                for role, values in zip(roles[name], part, strict=True):
-                    self._platform.upload(self._buffers.get(name, role, number), values, offset)
-                offset += part[0].nbytes
-        return {name: each.is_exact for name, each in limits.items()}
+                continue
+            for role, elements in ((Role.EXPECTED, one.values), (Role.BOUNDS, one.bound)):
+                for start in range(0, elements.size, _AT_ONCE):
+                    part = elements[start : start + _AT_ONCE].astype(np.float64, copy=False)
+                    self._platform.upload(self._buffers.get(name, role, number), part, 8 * start)
+        return {name: (one.values.size, 0 if one.bound is None else one.bound.size) for name, one in values.items()}
+
+    def _upload_rounded(self, name: str, values: Elements, result: DeviceResult, number: int) -> bool:
+        """Put the only right elements of a result on the device. Returns whether its type has them all."""
+        memory = self._buffers.get(name, Role.EXPECTED, number)
+        for start in range(0, result.count, _AT_ONCE):
+            part = np.take(values, np.arange(start, min(start + _AT_ONCE, result.count)), mode="wrap")
+            with np.errstate(all="ignore"):
+                rounded = part.astype(result.dtype)
+            if not right(rounded, part, None).all():
+                return False
+            self._platform.upload(memory, rounded, start * result.dtype.itemsize)
+        return True

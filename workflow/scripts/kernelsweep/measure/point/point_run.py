@@ -123,13 +123,12 @@ class PointRun:
         self.platform.synchronize()
 
     def judge(self, instance: Instance, depth: int, place: int = 0) -> Judgement:
-        """Judge the results of the last run at a place: on the platform where limits tell, else on the host.
+        """Judge the results of the last run at a place: on the platform if it can tell, else on the host.
 
         depth  the longest chain of roundings that an element's value goes through on the device
         """
-        if self.memory.comparison.are_right(instance, self.memory.results(place), self.memory.input_at(place)):
-            return Judgement(None)
-        return instance.judge(self.point, self.memory.fetched_results(place), depth)
+        right = self.memory.comparison.judged(instance, self.memory.results(place), self.memory.input_at(place))
+        return right or instance.judge(self.point, self.memory.fetched_results(place), depth)
 
     @property
     def has_variables(self) -> bool:
