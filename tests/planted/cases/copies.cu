@@ -1,10 +1,5 @@
 // Asynchronous copies of 64 elements to shared memory, of which each thread reads its neighbour's; barriers with phases.
 
-#include <cooperative_groups/memcpy_async.h>
-#include <cuda/barrier>
-#include <cuda/pipeline>
-#include <cuda_pipeline.h>
-
 namespace cg = cooperative_groups;
 using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 using BlockPipeline = cuda::pipeline<cuda::thread_scope_block>;

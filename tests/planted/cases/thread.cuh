@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda_pipeline.h>
 
 #define t int(threadIdx.x)
 #define i int(blockIdx.x * 64 + threadIdx.x)
