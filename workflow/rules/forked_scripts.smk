@@ -8,6 +8,7 @@ import tempfile
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
+from kernelsweep.processes import THREAD_VARIABLES
 from kernelsweep.running import FOLDER_OF_NOTES, running_in
 
 FORK_SERVER = ForkServer()
@@ -23,7 +24,7 @@ def execute_in_fork(execute_script, script, file, edit):
     elsewhere = script.conda_env or script.container_img or script.env_modules or script.shadow_dir
     if elsewhere or edit or script.bench_record is not None or not workflow.is_main_process:
         return execute_script(script, file, edit)
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(script.threads))
+    threads = dict.fromkeys(THREAD_VARIABLES, str(script.threads))
     environment = {**os.environ, **threads}
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:

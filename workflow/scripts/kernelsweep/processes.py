@@ -8,6 +8,9 @@ from pathlib import Path
 
 PROCESS_NAME = "kernelsweep"
 
+# The environment variables by which a process's linear algebra has so many threads.
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
 # linux/prctl.h
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15

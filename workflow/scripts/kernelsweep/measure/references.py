@@ -24,7 +24,7 @@ from kernelsweep.measure.second_input import input_bytes, is_run_again, second_s
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.problem_file import Data, Problem, problem_of
-from kernelsweep.processes import end_with_parent
+from kernelsweep.processes import THREAD_VARIABLES, end_with_parent
 from kernelsweep.running import in_child
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launches import launches_of_task
@@ -79,7 +79,11 @@ class References:
         self._process: subprocess.Popen[bytes] | None = None
         if wanted:
             command = [sys.executable, "-m", __name__]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+            # The cores that no other reference uses are for those of linear algebra.
+            threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, processes // len(wanted))))
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment() | threads
+            )
             arguments = (task, wanted, has_clock, processes)
             threading.Thread(target=self._read, args=(self._process, arguments), daemon=True).start()
 
