@@ -107,7 +107,7 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         title=study["title"],
         description=study["description"],
         undrawn=undrawn,
-        html=html(folder / "table.md", f"study-{name}", study["title"], base) + why,
+        html=why + html(folder / "table.md", f"study-{name}", study["title"], base),
         figures=figures,
         files={
             "The table": [
@@ -120,9 +120,9 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
 
 
 def _why(steps: Path, name: str, title: str, base: Path) -> str:
-    """Why each step helps, as HTML that unfolds."""
+    """Why each step helps, as HTML that folds."""
     summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
-    return f'<details class="why">{summary}{html(steps, name, title, base)}</details>\n'
+    return f'<details class="why" open>{summary}{html(steps, name, title, base)}</details>\n'
 
 
 def has_content(name: str, base: Path) -> bool:

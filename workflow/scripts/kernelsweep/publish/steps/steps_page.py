@@ -26,6 +26,13 @@ from kernelsweep.sweep.kernels.leading_comments import leading_comments, story
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
 # The time itself, which Nsight Compute takes at its own clocks: the sweep's is shown.
 _NOT_SHOWN = "duration"
+# The steps that are not folded.
+_SHOWN = 3
+# What the pictures of accesses show.
+_KEY = (
+    " In the pictures, a row is a step between two synchronisations: on the left the elements that each warp loads and,"
+    " below them, stores; on the right the lanes that take part. Grey: not accessed, idle."
+)
 # Unchanged lines around a change.
 _CONTEXT = 2
 # Code in backticks, which Markdown leaves alone; and what it would take for a mark elsewhere.
@@ -93,8 +100,10 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
     found = step_metrics(data)
     steps = _steps(data, found)
-    lines = [f"## {data.title}: why", "", f"Times and counters: at {where}.", ""]
+    lines = [f"## {data.title}: why", "", f"Times and counters: at {where}.{_KEY if accesses else ''}", ""]
     for number, step in enumerate(steps):
+        if number == _SHOWN and len(steps) > _SHOWN + 1:
+            lines += [f"<details><summary>{len(steps) - _SHOWN} more steps</summary>", ""]
         base = _base(steps, number, words)
         lines += [f"### {number + 1}. `{step.label}`", ""]
         if step.kernel not in {earlier.kernel for earlier in steps[:number]}:
@@ -107,7 +116,7 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
             lines += [f"The source of `{base.label}`, with {step.values}.", ""]
         elif base is not None:
             lines += [f"```diff {base.kernel}", *words[step.kernel].difference(words[base.kernel]), "```", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *(["</details>", ""] if len(steps) > _SHOWN + 1 else [])])
 
 
 def _steps(data: StudyData, found: pandas.DataFrame) -> list[_Step]:
