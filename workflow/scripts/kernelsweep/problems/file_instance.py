@@ -27,8 +27,8 @@ from kernelsweep.problems.functions import GIVEN, RESERVED, UserFunction, check_
 from kernelsweep.problems.problem import Array, Elements, Judgement, Point, RightValues, Scalar
 from kernelsweep.problems.reference_store import ReferenceStore
 
-# Inputs of so many bytes take longer to make than to read.
-_LARGE = 2**24
+# Inputs of so many bytes take longer to make than to map.
+_LARGE = 2**20
 
 # The results of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
