@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,26 @@ def test_the_commit_that_made_a_kernel_do_more_is_named(tmp_path: Path) -> None:
     run = snakemake(own, "history", *settings, "good=HEAD~2")
     assert run.returncode == 0 and "Slower or wrong than HEAD~2: 1 of 2 commits" in run.stdout, run.stdout
     assert [path.name for path in (own / "results/commits").iterdir() if path.is_dir()] == ["logs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--config seed", "ValueError: Invalid config definition: .*"),
+        ("--directory /dev/null", "NotADirectoryError: .*"),
+        ("--profile broken", "kernelsweep: error: Couldn't parse config file: .*"),
+        ("--configfile code.yaml", "code.yaml: the key '__use_yte__' can have Snakemake run code .*"),
+    ],
+)
+def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(
+    tmp_path: Path, arguments: str, sentence: str
+) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/config.yaml").write_text("cores: [1\n")
+    (tmp_path / "code.yaml").write_text("__use_yte__: true\nseed: ?open('ran', 'w').write('1') and 1\n")
+    command = [sys.executable, "-m", "kernelsweep.project.command", "-n", *arguments.split()]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    words = run.stdout + run.stderr
+    assert run.returncode and "  File " not in words and not (tmp_path / "ran").exists()
+    assert re.search(f"^{sentence}", words, re.MULTILINE), words

@@ -9,15 +9,21 @@ So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernel
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from snakemake.cli import args_to_api, parse_args
+from snakemake.logging import logger
+
 from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
+from kernelsweep.project.last_words import without_stack
+from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import read_source
 
 _TEMPLATES = HOME / "examples/new-study"
@@ -43,17 +49,30 @@ def reference({read}):
 def main() -> None:
     """Run the command line's command. A mistake ends it with status 1 and a sentence."""
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] in ("-h", "--help"):
-        sys.exit(f"{__doc__}\nAll options of Snakemake hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
-    if arguments[0] == "new":
-        try:
+    try:
+        if not arguments or arguments[0] in ("-h", "--help"):
+            sys.exit(f"{__doc__}\nSnakemake's options hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
+        if arguments[0] == "new":
             print(start_study(arguments[1:]))
-        except UserError as error:
-            sys.exit(str(error))
-    else:
-        # Jobs run Snakemake and Python by their names.
-        os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        os.execv(sys.executable, [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile"), *arguments])
+        else:
+            _run_snakemake(["-s", str(HOME / "Snakefile"), *arguments])
+    except UserError as error:
+        sys.exit(str(error))
+
+
+def _run_snakemake(arguments: Sequence[str]) -> None:
+    # Jobs run Snakemake and Python by their names.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    sys.argv = ["kernelsweep", *arguments]
+    argparse.ArgumentParser.print_usage = lambda *_: None  # type: ignore[method-assign]  # 150 lines above an error
+    logger.addFilter(without_stack)
+    try:
+        parser, parsed = parse_args(None)
+    except Exception as error:  # Of a profile.
+        sys.exit(f"{type(error).__name__}: {error}")
+    for file in parsed.configfile or ():  # Before Snakemake, which would run code that stands in it.
+        read_yaml(Path(file), str(file))
+    sys.exit(0 if args_to_api(parsed, parser) else 1)
 
 
 def start_study(arguments: Sequence[str]) -> str:

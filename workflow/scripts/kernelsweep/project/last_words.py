@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import nearest
+from kernelsweep.home import HOME
 from kernelsweep.logs import read_answer, read_sentence, time_left
 from kernelsweep.project.files import path as path_of
 
@@ -44,6 +46,17 @@ _SKEW_SECONDS = 60.0
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
 
 _NOTHING = "Nothing to do: all that was asked for is there and up to date."
+
+
+def without_stack(record: logging.LogRecord) -> bool:
+    """A filter that leaves of Snakemake's own exceptions the last line; --verbose shows the stacks.
+
+    One through a rule or the library is kernelsweep's mistake, and stays as it is.
+    """
+    text = record.getMessage()
+    if getattr(record, "event", None) == "error" and "Traceback (" in text and str(HOME / "workflow") not in text:
+        record.msg, record.args = re.split(r"(?m)^  File .*\n(?:[ \t].*\n|\n)*", text)[-1].strip(), ()
+    return True
 
 
 class LastWords(logging.Filter):
@@ -91,6 +104,7 @@ class LastWords(logging.Filter):
             return True
         event, exception = getattr(record, "event", None), getattr(record, "exception", None)
         self._note(record, event)
+        without_stack(record)
         if event == "error":
             if exception == "MissingRuleException" and (unknown := self._unknown()):
                 record.msg, record.args = unknown, ()
