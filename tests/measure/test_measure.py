@@ -276,7 +276,7 @@ def test_the_point_after_a_lost_context_is_not_blamed(tmp_path: Path, in_workers
     in_workers(
         "import os, time\n"
         "from kernelsweep.platforms import emulator\n"
-        "from kernelsweep.platforms.platform import ContextLost\n"
+        "from kernelsweep.errors import ContextLost\n"
         "launch, leave = emulator.EmulatorPlatform.launch, os._exit\n"
         "def lose(self, variant, grid, block, shared_bytes, arguments):\n"
         "    if arguments[-1] == 64:\n"
@@ -295,13 +295,16 @@ def test_a_worker_that_cannot_start_is_the_machines_fault_and_said_so(
 ) -> None:
     # Pins: every point called launch_failed for a missing driver; and a task that does not fit into the pipe, as with
     # some hundred variants, so that it is still being written when the worker dies.
-    in_workers("import os, sys\nprint('no CUDA-capable device', file=sys.stderr, flush=True)\nos._exit(3)\n")
+    words = "pycuda._driver.LogicError: cuInit failed: no CUDA-capable device"
+    in_workers(f"import os, sys\nprint({words!r}, file=sys.stderr, flush=True)\nos._exit(3)\n")
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
     assert report["status"] == "ok", report["message"]
     large = replace(task, variants={**task.variants, "other": {"symbol": "x" * 200_000}})
     planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
-    with pytest.raises(UserError, match="3: no CUDA-capable device"):
+    with pytest.raises(
+        UserError, match=rf"GPU or its driver failed: .* \(exit status 3: {words}\)\. Every finished point is kept"
+    ):
         measured(large, planned, report, tmp_path / "journal.jsonl")
 
 

@@ -51,6 +51,7 @@ class Machine:
     gpus: Sequence[FakeGpu] = ()
     driver: bool = False
     pycuda: bool = False
+    error: int = 0
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     find_spec, load_library = importlib.util.find_spec, ctypes.CDLL
 
     def init() -> None:
-        if not has.driver:
-            raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+        if has.error or not has.driver:
+            raise pynvml.NVMLError(has.error or pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
 
     def unknown() -> None:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
@@ -146,6 +147,12 @@ def test_a_wanted_gpu_that_is_not_there_is_an_error(machine: Machine, tmp_path: 
     message = refused("gpu", tmp_path)
     assert message.startswith("platform is gpu, but NVIDIA's driver shows no GPU here")
     assert "--config platform=emulator" in message
+
+
+@pytest.mark.parametrize("error", [pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH])
+def test_a_lost_gpu_and_a_replaced_driver_are_not_taken_for_none(machine: Machine, tmp_path: Path, error: int) -> None:
+    machine.error = error
+    assert refused("auto", tmp_path).startswith(f"The GPU or its driver failed: {pynvml.NVMLError(error)}. Every ")
 
 
 def test_without_a_gpu_auto_emulates_and_draws_the_newest_recording(machine: Machine, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from checkout import ROOT
 from snakemake.logging import logger
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.logs import SAID
+from kernelsweep.logs import SAID, read_sentence
 from kernelsweep.project.last_words import LastWords
 
 LOGGER = logging.getLogger("tests of last words")
@@ -74,6 +74,9 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     said = ["print('The answer.'); raise UserError('Mend it.')", "print('x' * 100_000); raise UserError('Mend this.')"]
     assert end_of_job(tmp_path / logs[0], said[0], is_answer=True) == SAID
     assert end_of_job(tmp_path / logs[1], said[1]) == SAID
+    lost = "raise type('LogicError', (Exception,), {'__module__': 'pycuda._driver'})('unknown error')"
+    assert end_of_job(tmp_path / "lost.log", lost) == SAID
+    assert "The GPU or its driver failed: unknown error. " in (read_sentence(tmp_path / "lost.log") or "")
     assert end_of_job(tmp_path / logs[2], "raise ValueError('a bug')") == 1
     passed.clear()
     for job, log in enumerate(logs[:2]):

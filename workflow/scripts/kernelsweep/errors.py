@@ -33,6 +33,10 @@ class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
 
 
+class ContextLost(Exception):
+    """The platform can run nothing more in this process, as after an illegal address on a GPU. The text says why."""
+
+
 class MisfitError(LaunchError):
     """A launch's arguments don't fit the kernel's parameters, or its constants the variables; whatever the point."""
 
@@ -63,6 +67,19 @@ def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     """
     matches = difflib.get_close_matches(word, list(known), n=1, cutoff=similarity)
     return f"; did you mean {matches[0]!r}?" if matches else ""
+
+
+def is_of_gpu(error: BaseException) -> bool:
+    """Whether a GPU or its driver failed, and not the code that asked it."""
+    return isinstance(error, ContextLost) or type(error).__module__.partition(".")[0] in ("pycuda", "pynvml")
+
+
+def gpu_failed(what: object) -> UserError:
+    """The error of a GPU that fell off the bus, or of a driver that was restarted or replaced."""
+    return UserError(
+        f"The GPU or its driver failed: {what}. Every finished point is kept: once nvidia-smi lists the GPU again, "
+        "which may take a restart, type the same command; or go on without it: --config platform=emulator."
+    )
 
 
 def unwritable(path: str | Path, error: OSError) -> UserError:

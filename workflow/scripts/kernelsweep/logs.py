@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from kernelsweep.errors import FULL, UserError, unwritable
+from kernelsweep.errors import FULL, UserError, gpu_failed, is_of_gpu, unwritable
 from kernelsweep.running import how_it_ended, running_in
 
 # The exit status of a job whose last words are a sentence for the user; and the line above it in the log.
@@ -26,8 +26,8 @@ _TAIL = 16_384
 def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
     """Send standard output and error to the file `path`; yields the terminal's stream, for progress.
 
-    Errors are written to the log and the terminal, and end the process: with status `SAID` for a UserError and a full
-    disk, which are shown without a traceback, else with status 1.
+    Errors are written to the log and the terminal, and end the process: with status `SAID` for a UserError, a full
+    disk and a lost GPU, which are shown without a traceback, else with status 1.
 
     is_answer  whether the output is an answer of the run, which shows it at its end, and a UserError after it
     """
@@ -59,6 +59,8 @@ def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
             sentence, shown = str(unwritable(error.filename or path, error)), True
+        elif is_of_gpu(error):
+            sentence, shown = str(gpu_failed(error)), True
         else:
             _say([terminal], traceback.format_exc(), "")
             sys.exit(1)

@@ -19,12 +19,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import ContextLost, LaunchError
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask, read_task
 from kernelsweep.observe.requests import TOOL_START_SECONDS, Answer, Launched
 from kernelsweep.platforms.kinds import load
-from kernelsweep.platforms.platform import ContextLost, Memory, Platform
+from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.sweep.point import Point
 
 # initcheck counts every fill as an initialisation. For that tool, buffers stay as they were allocated.

@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.build.binaries import ZEROS, global_variables, unit_files
-from kernelsweep.errors import LaunchError, UserError
+from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
 from kernelsweep.platforms.platform import (
     Address,
     Conditions,
-    ContextLost,
     Memory,
     MemoryMistake,
     Size,
@@ -71,20 +70,9 @@ _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
 _MOST_COMPARED = 2**24  # bytes of variables, which are fetched after a point's first run
 
-# After these errors every call in the context fails with the same error, and only a new process helps.
-_STICKY_ERRORS = (
-    "illegal memory access",
-    "illegal instruction",
-    "illegal address",
-    "misaligned address",
-    "invalid program counter",
-    "unspecified launch failure",
-    "hardware stack error",
-    "launch timed out",
-    "assert",
-    "uncorrectable ECC",
-    "context is destroyed",
-)
+# What CUDA answers to a launch that it refuses. After any other error, such as an illegal address or a GPU that fell
+# off the bus, every call in the context may fail, and only a new process tells.
+_REFUSALS = ("invalid argument", "invalid resource handle", "out of memory", "too many", "not supported", "cluster")
 
 
 def describe_device(platform: str) -> dict[str, Any]:
@@ -333,10 +321,10 @@ class GpuPlatform:
         if variant not in self._prepared:  # All launches of a kernel have arguments of the same sizes.
             function.prepare("".join(map(_format, arguments)))
             self._prepared.add(variant)
-        if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
-            function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
-            self._most_shared_bytes[variant] = shared_bytes
         try:
+            if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
+                function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
+                self._most_shared_bytes[variant] = shared_bytes
             function.prepared_async_call(grid, block, self._stream, *map(_packed, arguments), shared_size=shared_bytes)
         except cuda.Error as error:
             raise _translated(error) from error
@@ -461,6 +449,4 @@ def _packed(argument: Memory | np.generic) -> Any:
 def _translated(error: Exception) -> Exception:
     """PyCUDA's exception as ContextLost or LaunchError."""
     text = str(error)
-    if any(sticky in text for sticky in _STICKY_ERRORS):
-        return ContextLost(text)
-    return LaunchError(text)
+    return LaunchError(text) if any(refusal in text for refusal in _REFUSALS) else ContextLost(text)

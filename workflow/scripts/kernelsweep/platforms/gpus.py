@@ -12,7 +12,7 @@ from typing import Any
 
 import pynvml
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, gpu_failed
 from kernelsweep.home import COMMAND, GPU_COMMAND
 
 INSTALL_PYCUDA = f"{GPU_COMMAND} --cores 1 all"
@@ -45,24 +45,26 @@ class Gpu:
 def visible_gpus() -> list[Gpu]:
     """The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its order; none without a driver.
 
-    Raises UserError if it names a slice of a GPU (MIG), or leaves only sliced GPUs.
+    Raises UserError if it names a slice of a GPU (MIG), or leaves only sliced GPUs, and where the driver fails.
 
     NVML stays open until this process ends. Without a persistence daemon, the driver shuts down a GPU that no process
     has open, and starts it again for the next process, which takes a tenth of a second each.
     """
+    handles = {}
     try:
         pynvml.nvmlInit()
-    except pynvml.NVMLError:
+        for index in range(pynvml.nvmlDeviceGetCount()):
+            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+            handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
+        visible = _visible(list(handles))
+        whole = [uuid for uuid in visible if not _is_sliced(handles[uuid])]
+        if visible and not whole:
+            raise _sliced(visible[0], list(handles))
+        return [_described(uuid, handles[uuid]) for uuid in whole]
+    except (pynvml.NVMLError_LibraryNotFound, pynvml.NVMLError_DriverNotLoaded):
         return []
-    handles = {}
-    for index in range(pynvml.nvmlDeviceGetCount()):
-        handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-        handles[pynvml.nvmlDeviceGetUUID(handle)] = handle
-    visible = _visible(list(handles))
-    whole = [uuid for uuid in visible if not _is_sliced(handles[uuid])]
-    if visible and not whole:
-        raise _sliced(visible[0], list(handles))
-    return [_described(uuid, handles[uuid]) for uuid in whole]
+    except pynvml.NVMLError as error:
+        raise gpu_failed(error) from error
 
 
 def _is_sliced(handle: Any) -> bool:

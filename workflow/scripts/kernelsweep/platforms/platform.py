@@ -22,10 +22,6 @@ class Address(int):
     """A place in a GPU's memory, which a kernel takes as a pointer, and not as a number."""
 
 
-class ContextLost(Exception):
-    """The platform can run nothing more in this process, as after an illegal address on a GPU. The text says why."""
-
-
 @dataclass(frozen=True)
 class Conditions:
     """A device's state at one moment; None for a quantity that it doesn't report.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -14,7 +15,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit
-from kernelsweep.errors import StudyError, UserError
+from kernelsweep.errors import StudyError, UserError, gpu_failed
 from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.point.runner import RUNS
@@ -85,7 +86,8 @@ class Worker:
             status, words = self._last_words(self._process)
             if status != -signal.SIGKILL:
                 break
-        raise UserError(f"{self._task.platform}: the process that runs the points can't start ({words})")
+        told = f"{self._task.platform}: the process that runs the points can't start ({words})"
+        raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
 
     def run(self, point: Point, variant: str, seconds: float, **settings: Any) -> Outcome:
         """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.

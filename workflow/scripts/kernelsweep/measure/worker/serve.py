@@ -26,13 +26,13 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TextIO
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
-from kernelsweep.platforms.platform import ContextLost, MemoryMistake, Platform
+from kernelsweep.platforms.platform import MemoryMistake, Platform
 from kernelsweep.processes import end_with_parent, name_this_process
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
 from kernelsweep.sweep.point import Point
