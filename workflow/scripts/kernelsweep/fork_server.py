@@ -70,13 +70,10 @@ class ForkServer:
         environment  all environment variables
         waiting      is called every few seconds
 
-        Raises ConnectionError if the server has ended or died.
+        If the server was killed, so was the script. Raises ConnectionError if end() has ended it.
         """
         request = {"script": script, "name": name, "folder": os.getcwd(), "environment": dict(environment)}
-        status = self._asked(request, waiting)
-        if not status:
-            raise ConnectionError(f"the process that starts jobs died while {name} ran")
-        return int(status)
+        return int(self._asked(request, waiting) or -signal.SIGKILL)
 
     def prepare(self, scripts: Sequence[str | Path]) -> None:
         """Import what these files import while no script is to be started, before they are."""

@@ -138,7 +138,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         except UserError as error:
             mistakes[name] = str(error)
     if (root / CLAIMS_FILE).is_file() and not mistakes:  # Else a claim may be about a study of theirs.
-        check_published_claims(root / CLAIMS_FILE, studies, CLAIMS_FILE)
+        check_published_claims(root / CLAIMS_FILE, studies, checked.metrics, CLAIMS_FILE)
     platforms, models = choose_platforms(
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
     )

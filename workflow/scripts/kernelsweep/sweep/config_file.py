@@ -38,10 +38,12 @@ class _Loader(_SafeLoader):  # type: ignore[misc]
         return values
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in _SafeLoader.yaml_implicit_resolvers.items()
-}
+def _date_as_text(loader: Any, node: yaml.ScalarNode) -> str:
+    loader.construct_yaml_timestamp(node)  # Snakemake, which reads some files, too, takes a date for one.
+    return str(node.value)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _date_as_text)
 
 
 def parse_yaml(text: str, shown: str) -> Any:
@@ -52,7 +54,7 @@ def parse_yaml(text: str, shown: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise UserError(f"{shown}{line}: not valid YAML: {getattr(error, 'problem', None) or error}.") from error
-    except (ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
+    except (ValueError, RecursionError, OverflowError, AttributeError) as error:  # Such as 2026-02-30.
         raise UserError(f"{shown}: not valid YAML: {str(error).partition(';')[0]}.") from error
 
 

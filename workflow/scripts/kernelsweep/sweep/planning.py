@@ -18,9 +18,6 @@ from kernelsweep.sweep.resolve import kernel_axes, listed_points
 from kernelsweep.sweep.settings import Config
 from kernelsweep.sweep.study import Study
 
-# One kernel's sweep with more points would take weeks, and its table more memory than most machines have.
-MOST_POINTS = 10_000_000
-
 # A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
 _MOST_TRIED = 100_000
 
@@ -50,12 +47,10 @@ def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None
         except UserError as error:
             raise UserError(f"{file}: restrictions.{number}: {error}") from error
     for platform, kernel in sweeps:
-        listed = listed_points(config, study, kernel, platform)
-        if len(listed) > MOST_POINTS:
-            raise UserError(
-                f"{shown}: the axes of {kernel!r} span {len(listed):,} points on {platform}; at most {MOST_POINTS:,} "
-                "are swept. Take values away."
-            )
+        try:
+            listed = listed_points(config, study, kernel, platform)
+        except UserError as error:
+            raise UserError(f"{shown}: the kernel {kernel!r} on {platform}: {error}") from error
         _check_launches(study.kernels[kernel], listed)
 
 

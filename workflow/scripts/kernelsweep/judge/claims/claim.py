@@ -152,8 +152,8 @@ def published_claims(path: Path) -> list[Claim]:
     return list(claims.values())
 
 
-def check_published_claims(path: Path, studies: Mapping[str, Study], shown: str) -> None:
-    """Raise UserError for a mistake in the file, for a misspelt study or axis, and for an id of a study's own.
+def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: Iterable[str], shown: str) -> None:
+    """Raise UserError for a mistake in the file, for a misspelt study, kernel or axis, and for an id of a study's own.
 
     A claim about a kernel that isn't there is no mistake, nor about a study of another name: the project may have
     dropped them.
@@ -163,6 +163,9 @@ def check_published_claims(path: Path, studies: Mapping[str, Study], shown: str)
         where = f"{shown}: {claim.id}"
         _check_spelling(claim.study, studies, f"{where}: study")
         if study := studies.get(claim.study):
+            for side in ("kernel", "reference_kernel"):
+                _check_spelling(getattr(claim, side), _sides(study.settings, study.kernels), f"{where}: {side}")
+            _check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity")
             for axis, value in claim.at.items():
                 _check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at`")
                 is_word = isinstance(value, str) and value != EVERY_SIZE
@@ -178,8 +181,13 @@ def check_published_claims(path: Path, studies: Mapping[str, Study], shown: str)
                 )
 
 
+def _sides(settings: StudySettings, kernels: Iterable[str]) -> list[str]:
+    """What a claim may compare a kernel with."""
+    return [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
+
+
 def _check_spelling(name: str, known: Collection[str], key: str) -> None:
-    if name and name not in known and (guess := nearest(name, known)):
+    if name and name not in known and (guess := nearest(name, known, 0.8)):
         raise UserError(f"{key} is {name!r}{guess}")
 
 
@@ -200,13 +208,12 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
 
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
-    beside = [*settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
     ids = [entry.id or f"{Path(shown).stem}-{number}" for number, entry in enumerate(settings.claims, start=1)]
     for number, entry in enumerate(settings.claims):
         key = f"{shown}: claims.{number}"
         if ids.index(ids[number]) < number:
             raise UserError(f"{key}.id is {ids[number]!r}, which another claim has, too. Give each its own.")
-        for side, allowed in (("kernel", [*kernels]), ("reference_kernel", [*kernels, *beside])):
+        for side, allowed in (("kernel", [*kernels]), ("reference_kernel", _sides(settings, kernels))):
             if (named := getattr(entry, side)) is not None:
                 _check_known(named, allowed, f"{key}.{side}")
         for axis in entry.model_extra or ():
