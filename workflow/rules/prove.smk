@@ -54,7 +54,7 @@ rule prove_under_sanitizer:
     input:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
-        results=[path("sanitized", tool=tool, suffix="json") for tool in TOOLS],
+        results=[path("sanitized_after", tool=tool, suffix="json") for tool in TOOLS],
     output:
         path("sanitized_proofs"),
     log:

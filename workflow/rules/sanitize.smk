@@ -1,5 +1,5 @@
 # Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs share the GPU.
-# They come before any that measures, and wait for none.
+# The target `sanitize` measures nothing; where kernels are measured, these jobs come after their study's last sample.
 
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
@@ -42,6 +42,28 @@ rule sanitize_kernel:
         code=code_of("observe/sanitize_kernel.py"),
     script:
         "../scripts/observe/sanitize_kernel.py"
+
+
+def waits_for_samples(wildcards):
+    """The points of the study's kernels, unless this run only proves."""
+    if targets_of(workflow) == ["prove"]:
+        return []
+    return for_job(lambda project, scope: inputs.of_kernels(project, scope, "points"))(wildcards)
+
+
+use rule sanitize_kernel as sanitize_measured_kernel with:
+    input:
+        kernel=by_code(inputs.kernel_file),
+        included=by_code(inputs.included),
+        build=for_job(inputs.observed_build),
+        searched=for_job(inputs.searched_points),
+        device=path("device"),
+        measured=ancient(waits_for_samples),
+    output:
+        result=path("sanitized_after", suffix="json"),
+        raw=path("sanitized_after", suffix="txt"),
+    log:
+        log("sanitize_measured_kernel", "{study}", "{kernel}.{tool}"),
 
 
 rule summarise_findings:

@@ -35,6 +35,7 @@ PATHS = {
     "profiled_metrics": "{platform}/metrics/{study}/{kernel}.csv",
     "profiles": "{platform}/profiles/{study}/{kernel}",
     "sanitized": "{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}",
+    "sanitized_after": "{platform}/sanitizer/proofs/{study}/{kernel}.{tool}.{suffix}",
     "sanitized_proofs": "{platform}/sanitizer/{study}/{kernel}.proofs.csv",
     # What is measured beside kernels: the host's sums, the driver's copy and fill, libraries.
     "driver_limits": "{platform}/limits/{study}.csv",

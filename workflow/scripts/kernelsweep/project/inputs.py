@@ -191,20 +191,24 @@ def environment(project: Project, scope: str) -> list[str]:
 
 
 def proofs(project: Project, scope: str) -> list[str]:
-    """The proofs of a scope's kernels. A recording has none.
+    """The proofs of a scope's kernels. A recording has none."""
+    if is_recording(parts_of(scope)[0]):
+        return []
+    return [*of_kernels(project, scope, "kernel_proofs"), *sanitized_proofs(project, scope)]
 
-    By config.yaml's `sanitize`, compute-sanitizer checks what the emulator can't run, kernels whose code may differ
-    there by nvcc's macros, kernels of undefined behaviour, which both may show, and kernels that were edited since the
-    emulator ran them; what it has checked once follows each edit. Where it isn't installed, the first are not proven.
+
+def sanitized_proofs(project: Project, scope: str) -> list[str]:
+    """compute-sanitizer's proofs of a scope's kernels, on a GPU.
+
+    By config.yaml's `sanitize`, it checks what the emulator can't run, kernels whose code may differ there by nvcc's
+    macros, kernels of undefined behaviour, which both may show, and kernels that were edited since the emulator ran
+    them; what it has checked once follows each edit. Where it isn't installed, the first are not proven.
     """
     platform, _ = parts_of(scope)
-    if is_recording(platform):
-        return []
-    found = of_kernels(project, scope, "kernel_proofs")
     is_elsewhere = platform in project.config.gpu_models
-    if not kind_of(platform).needs_gpu or not (is_elsewhere or find_sanitizer()):
-        return found
-    return found + [
+    if is_recording(platform) or not kind_of(platform).needs_gpu or not (is_elsewhere or find_sanitizer()):
+        return []
+    return [
         path("sanitized_proofs", platform=platform, study=study, kernel=kernel)
         for study, kernel in project.kernels_of(scope)
         if _is_sanitized(project, platform, study, kernel)

@@ -87,8 +87,9 @@ def compare(project: Project) -> list[str]:
     formats = formats_of(project.config.sweep) if kind_of(platform).has_clock else ()
     figure = file_names("ratios", "two_columns", formats)
     texts = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json")
-    shown = (*texts, *figure, ".verdict")
-    return [path("comparison", platform=platform, file=name) for name in shown]
+    shown = [path("comparison", platform=platform, file=name) for name in (*texts, *figure, ".verdict")]
+    # The verdict waits for none of these.
+    return [*shown, *(inputs.sanitized_proofs(project, platform) if after == NOW else [])]
 
 
 def _check_visits(config: Config) -> None:
