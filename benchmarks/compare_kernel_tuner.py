@@ -106,7 +106,8 @@ def tune(name: str, platform: str, is_checked: bool) -> dict[str, Any]:
         for array, of in arrays.items()
     }
     words = next(iter(plans.values())).arguments
-    answer = [right[word].values if word in right else None for word in words] if is_checked else None
+    expected = {array: values.values for array, values in right.items()}
+    answer = [expected.get(str(word)) for word in words] if is_checked else None
     search: dict[str, Any] = {}
     if settings.search:
         search = {"strategy": "genetic_algorithm", "strategy_options": {"max_fevals": settings.search.budget}}

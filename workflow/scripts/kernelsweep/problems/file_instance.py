@@ -27,8 +27,8 @@ from kernelsweep.problems.functions import GIVEN, RESERVED, UserFunction, check_
 from kernelsweep.problems.problem import Array, Elements, Judgement, Point, RightValues, Scalar
 from kernelsweep.problems.reference_store import ReferenceStore
 
-# Inputs of so many bytes take longer to make than to map.
-_LARGE = 2**20
+# Inputs of so many bytes take longer to make than to map; and of so many, longer to write than to make.
+_LARGE, _TOO_LARGE = 2**20, 2**31
 
 # The results of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
@@ -80,7 +80,7 @@ class Inputs:
         made = read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
         arrays = {name: value for name, value in made.items() if isinstance(value, ArrayValue)}
         size = sum(array.elements.nbytes for array in arrays.values())
-        if not self.store or size < _LARGE or not all(map(_can_be_kept, made.values())):
+        if not self.store or not _LARGE <= size < _TOO_LARGE or not all(map(_can_be_kept, made.values())):
             return made, ""
         scalars = [
             (name, *((value.dtype.name, value.item()) if isinstance(value, np.generic) else ("", value)))
