@@ -13,6 +13,10 @@
   // A tick of a hundred thousand or more is that much wider.
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
+  // Kernels are one line where their values are that close everywhere, as in the figures.
+  const TIE = 0.05, LABEL_HEIGHT = 14, PER_LETTER = 6.7;
+  // The times of the chosen baseline over a kernel's, and the share of a column's best in a map.
+  const GAIN = "gain", SHARE = "peak_fraction";
 
   const section = document.getElementById("explorer");
   const [controls, kernelList, chart, tip, count, details] = [".controls", ".kernels", ".chart", ".tip", ".count", ".details"]
@@ -58,8 +62,9 @@
     });
     const kernels = wanted.kernels === undefined ? study.kernels.filter((kernel) => !study.undefined.includes(kernel))
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
-    const show = one(wanted.show, Object.keys(study.quantities));
-    return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
+    const show = one(wanted.show, [...Object.keys(study.quantities), GAIN]);
+    const baseline = one(wanted.baseline, study.kernels);
+    return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
   }
 
   function show(wanted, address = true) {
@@ -106,7 +111,8 @@
     controls.replaceChildren(
       choice("study", "study", Object.keys(studies).map((name) => [name, name])),
       choice("view", "view", Object.entries(VIEWS)),
-      choice("show", "show", Object.entries(study.quantities)),
+      choice("show", "show", [...Object.entries(study.quantities), [GAIN, "times as fast as ..."]]),
+      ...(view.show === GAIN ? [choice("baseline", "baseline", study.kernels.map((kernel) => [kernel, kernel]))] : []),
       choice("over", "over", view.view === MAP ? [[KERNEL, KERNEL], ...axes] : axes.length ? axes : [[KERNEL, KERNEL]]),
       ...(view.view === MAP ? [choice("and", "across", [[KERNEL, KERNEL], ...axes].filter(([name]) => name !== view.over))] : []),
       ...filters,
@@ -139,11 +145,11 @@
     chart.querySelectorAll("[data-kernel]").forEach((mark) => { mark.style.opacity = kernel === null || +mark.dataset.kernel === kernel ? 1 : 0.12; });
 
   // The points that the view's choices leave, and of those the fastest at each value on the drawn axes.
-  function chosenPoints() {
-    const chosen = new Set(view.kernels.split(",").map((kernel) => study.kernels.indexOf(kernel)));
+  function chosenPoints(kernels = view.kernels) {
+    const chosen = new Set(kernels.split(",").map((kernel) => study.kernels.indexOf(kernel)));
     const fixed = study.axes.filter((axis) => !isFree(axis.name) && view[`at.${axis.name}`] !== BEST)
       .map((axis) => [study.at[axis.name], axis.values.indexOf(view[`at.${axis.name}`])]);
-    const values = study.values[view.show], axes = drawnAxes(), found = [];
+    const values = study.values[view.show] ?? study.values.time_us, axes = drawnAxes(), found = [];
     for (let point = 0; point < study.kernel.length; point++) {
       if (values[point] !== null && chosen.has(study.kernel[point]) && axes.every((axis) => placeOf(axis, point) >= 0)
         && fixed.every(([places, place]) => places[point] === place || places[point] < 0)) found.push(point);
@@ -188,6 +194,15 @@
       .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + 18));
   }
 
+  // What the chart shows of each point. Beside a baseline, that is the baseline's best time at the same place over its time.
+  function shownValues() {
+    if (view.show !== GAIN) return study.values[view.show];
+    const times = study.values.time_us, at = (point) => placeOf(view.over, point), least = new Map();
+    for (const point of best(chosenPoints(view.baseline), (one) => [at(one)])) least.set(at(point), times[point]);
+    return times.map((time, point) => (least.has(at(point)) ? least.get(at(point)) / time : null));
+  }
+  const titleOf = (name) => (name === GAIN ? `times as fast as ${view.baseline}` : study.quantities[name]);
+
   function canvas(left, label) {
     const width = chart.clientWidth;
     const svg = d3.select(chart).html("").append("svg").attr("width", width).attr("height", HEIGHT)
@@ -197,31 +212,73 @@
   }
 
   function draw() {
-    const points = chosenPoints(), label = `${study.quantities[view.show]} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
+    details.replaceChildren();
+    const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     count.textContent = points.length
-      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? " A cell has the fastest of its points; bright is fast." : ""}`
+      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? " A cell has the fastest of its points, as a share of its column's best; bright is fast." : ""}`
       : `${study.title}: no timed point is left by these choices.`;
     drawn = marked;
     section.dataset.ready = performance.now();
   }
 
+  // The kernels of lines that are close to each other wherever both have a value: the first of each, and all.
+  function joined(points, values) {
+    const lines = d3.group(points, (point) => study.kernel[point]), found = [];
+    for (const [kernel, ofKernel] of lines) {
+      const at = new Map(ofKernel.map((point) => [placeOf(view.over, point), values[point]]));
+      const isClose = ({ first }) => lines.get(first).length === at.size
+        && lines.get(first).every((point) => Math.abs(Math.log(values[point] / (at.get(placeOf(view.over, point)) ?? 0))) <= TIE);
+      const group = found.find(isClose);
+      if (group) group.all.push(kernel);
+      else found.push({ first: kernel, all: [kernel] });
+    }
+    return found;
+  }
+
+  // Names at the lines' ends, moved apart.
+  function endLabels(svg, groups, marks) {
+    const ends = groups.map(({ first, all }) => ({ first, text: study.kernels[first] + (all.length > 1 ? ` + ${all.length - 1}` : ""), title: all.map((kernel) => study.kernels[kernel]).join(", "), at: d3.greatest(marks.filter((mark) => study.kernel[mark.point] === first), (mark) => mark.x) }));
+    ends.sort((a, b) => a.at.y - b.at.y);
+    let last = -Infinity;
+    for (const end of ends) last = end.y = Math.max(end.at.y, last + LABEL_HEIGHT);
+    last = HEIGHT - MARGIN.bottom;
+    for (const end of ends.reverse()) {
+      end.y = Math.min(end.y, last);
+      last = end.y - LABEL_HEIGHT;
+    }
+    const texts = svg.append("g").selectAll("text").data(ends).enter().append("text").attr("data-kernel", (end) => end.first)
+      .attr("x", (end) => end.at.x + 10).attr("y", (end) => end.y + 4).style("fill", (end) => colour(end.first)).text((end) => end.text);
+    texts.append("title").text((end) => end.title);
+  }
+
   function drawLines(points, label) {
-    const axis = axisNamed(view.over), values = study.values[view.show], isTime = view.show === "time_us";
+    const axis = axisNamed(view.over), values = shownValues(), isTime = view.show === "time_us";
+    const known = points.filter((point) => values[point] !== null);
+    const found = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
+    const groups = view.view === LINES ? joined(found, values) : [], firsts = new Set(groups.map((group) => group.first));
+    const shown = view.view === LINES ? found.filter((point) => firsts.has(study.kernel[point])) : known;
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
-    const shown = view.view === LINES ? best(points, (point) => [study.kernel[point], placeOf(view.over, point)]) : points;
     if (!shown.length) return [];
+    area.right -= Math.min(area.right / 3, PER_LETTER * Math.max(0, ...groups.map(({ first, all }) => study.kernels[first].length + (all.length > 1 ? 4 : 0))));
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) [low, high] = [Math.min(low, values[point]), Math.max(high, values[point])];
     const isLog = isTime && high / low > 12;
-    const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain([0, high || 1])).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
+    // The limit is a line of its own.
+    const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain([0, view.show === SHARE ? Math.max(100, high) : high || 1])).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
     svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
-    svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(study.quantities[view.show]);
+    svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
+    if (view.show === SHARE || view.show === GAIN) {
+      const limit = y(view.show === SHARE ? 100 : 1);
+      svg.append("path").attr("class", "limit").attr("d", `M${area.left},${limit}H${area.right}`);
+    }
     labels(area, axis, places, x, false);
-    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)), y: y(values[point]) }));
+    // Every point: a kernel's stand beside the others'.
+    const rank = new Map([...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending).map((kernel, place, all) => [kernel, view.view === POINTS ? 6 * (place - (all.length - 1) / 2) : 0]));
+    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + rank.get(study.kernel[point]), y: y(values[point]) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
       if (view.view === POINTS) {
@@ -237,12 +294,13 @@
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
+    if (groups.length) endLabels(svg, groups, marks);
     listen(svg, marks, () => NEAR);
     return marks;
   }
 
   function drawMap(points, label) {
-    const [across, up] = [axisNamed(view.over), axisNamed(view.across)], values = study.values[view.show];
+    const [across, up] = [axisNamed(view.over), axisNamed(view.across)], values = shownValues();
     const shown = best(points, (point) => [placeOf(view.over, point), placeOf(view.across, point)]);
     const upPlaces = [...new Set(shown.map((point) => placeOf(view.across, point)))].sort(d3.ascending);
     const area = canvas(24 + 7.5 * Math.min(30, Math.max(4, ...upPlaces.map((place) => up.labels[place].length))), label), { svg } = area;
@@ -250,16 +308,21 @@
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [HEIGHT - MARGIN.bottom, MARGIN.top])];
-    const [low, high] = d3.extent(shown, (point) => values[point]);
-    // Bright is fast. Times span decades, so their colours follow the logarithm.
-    const position = view.show === "time_us" ? d3.scaleLog().domain([high, low * 0.9999]) : d3.scaleLinear().domain([low, high * 1.0001]);
-    const fill = (point) => d3.interpolateViridis(position(values[point]));
+    // Bright is fast, against the best of the column: else sizes would outshine the axis asked for.
+    const times = study.values.time_us, least = d3.rollup(shown, (column) => d3.min(column, (point) => times[point]), (point) => placeOf(view.over, point));
+    const share = (point) => least.get(placeOf(view.over, point)) / times[point];
+    const position = d3.scaleLinear().domain([d3.min(shown, share) * 0.9999, 1]);
+    const fill = (point) => d3.interpolateViridis(position(share(point)));
+    const cell = (point) => {
+      const short = values[point] === null ? "–" : number(values[point]), name = study.kernels[study.kernel[point]];
+      return view.across !== KERNEL && PER_LETTER * (short.length + name.length + 2) < x.bandwidth() ? `${short} ${name}` : short;
+    };
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + x.bandwidth() / 2, y: y(placeOf(view.across, point)) + y.bandwidth() / 2 }));
     svg.append("g").selectAll("rect").data(marks).enter().append("rect").attr("fill", (mark) => fill(mark.point))
       .attr("x", (mark) => mark.x - x.bandwidth() / 2).attr("y", (mark) => mark.y - y.bandwidth() / 2).attr("width", x.bandwidth()).attr("height", y.bandwidth());
     if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
       svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
-        .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + 4).text((mark) => number(values[mark.point]))
+        .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + 4).text((mark) => cell(mark.point))
         .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
     }
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
@@ -355,9 +418,19 @@
     return `${d3.csvFormatRows([heads, ...rows])}\n`;
   }
 
-  const FILES = { svg: ["image/svg+xml", pictureText], csv: ["text/csv", tableText] };
-  section.querySelectorAll(".save").forEach((button) => button.addEventListener("click", () => {
-    const [type, text] = FILES[button.value], href = URL.createObjectURL(new Blob([text()], { type }));
+  // The chart in pixels, three to each of the screen's.
+  async function pixels() {
+    const image = new Image(), { clientWidth, clientHeight } = chart.querySelector("svg");
+    image.src = `data:image/svg+xml,${encodeURIComponent(pictureText())}`;
+    await image.decode();
+    const canvas = create("canvas", { width: 3 * clientWidth, height: 3 * clientHeight });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done) => { canvas.toBlob(done); });
+  }
+
+  const FILES = { svg: ["image/svg+xml", pictureText], csv: ["text/csv", tableText], png: ["image/png", pixels] };
+  section.querySelectorAll(".save").forEach((button) => button.addEventListener("click", async () => {
+    const [type, content] = FILES[button.value], href = URL.createObjectURL(new Blob([await content()], { type }));
     create("a", { href, download: `${view.study}.${button.value}` }).click();
     setTimeout(() => URL.revokeObjectURL(href), 1000);
   }));

@@ -21,6 +21,9 @@ _QUANTITIES = {
     "time_us": "time (µs)",
 }
 
+# Below this share of the peak, the share says little.
+_FAR = 0.05
+
 # The columns of builds.csv that may tell a kernel's variants apart.
 _VARIANT_COLUMNS = [column for column in ALL_POINT_COLUMNS if column in BUILD_COLUMNS and column != "parameters"]
 
@@ -87,8 +90,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row], variants: _Variants)
             )
             at[axis] = [places[text] for text in texts]
     shown = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
-    # A study with arithmetic begins with its rate: kernels of several types have several peaks.
-    shown.sort(key=lambda column: column != "gflops")
+    # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
+    share = max(float(point.get("peak_fraction") or 0) for point in points)
+    shown.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
     built = [variants.of(point) for point in points]
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     return {
