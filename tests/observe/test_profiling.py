@@ -285,11 +285,10 @@ def test_what_would_be_a_wrong_number_is_an_error(
 
 
 def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: list[str]) -> None:
-    """Cut the copy down to these kernels of warp_shuffle, without published numbers."""
+    """Cut the copy down to these kernels of warp_shuffle."""
     shrink(project, ["warp_shuffle"])
     path = project / "config/studies/warp_shuffle.yaml"
     study = yaml.safe_load(path.read_text())
-    del study["published"]
     study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kernels]
     study["steps"] = [step for step in study["steps"] if step["kernel"] in kernels and step["unroll"] in unroll]
     study["reference"] |= {"array_size": 1000, "block_size": 64}

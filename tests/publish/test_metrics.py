@@ -1,4 +1,4 @@
-"""Metrics in figures: with the published values, or the reason for a gap."""
+"""Metrics: as they are loaded, shown and recorded."""
 
 from __future__ import annotations
 

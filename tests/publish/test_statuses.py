@@ -15,7 +15,7 @@ from shipped_kernels import shipped_studies
 
 from kernelsweep.analysis.measurements import FLOATS, load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
-from kernelsweep.analysis.published import load_published
+from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import TWO_COLUMNS
 from kernelsweep.publish.figure_files import drawn_figures, load_figure, shipped_figures
@@ -31,7 +31,7 @@ from kernelsweep.sweep.study import Study
 RECORDING = ROOT / "resources/recordings/nvidia-h200"
 FAILURES = [*(status for status in STATUSES if status != "ok"), PROOF_FAILED]
 # With steps, with outputs, and with axes of its own.
-STUDIES = [study for study in shipped_studies() if study.name in ("stepwise", "exchanges", "matmul")]
+STUDIES = [study for study in shipped_studies() if study.name in ("stepwise", "exchanges", "histogram")]
 NO_VALUE = re.compile(r"\b(nan|None|NaT)\b|<NA>|[Nn]o point has a time: ok")
 
 
@@ -46,7 +46,7 @@ def recorded(study: Study) -> StudyData:
     definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
     metrics = load_metrics([RECORDING / "metrics.csv.gz"], study.name)
     wanted = {name: definitions[name] for name in study.settings.metrics}
-    published = load_published(study.settings.published, ROOT / "resources/published", not study.compares_times)
+    published = published_outputs(study.settings.published, ROOT / PUBLISHED)
     return StudyData(study.settings, rows[rows["study"] == study.name], device, published, Metrics(metrics, wanted))
 
 

@@ -10,13 +10,11 @@ from typing import Any
 
 import pandas
 import pytest
-from checkout import ROOT
-from made_settings import MadeSettings, made
+from made_settings import made
 from reductions import EXCHANGE
 from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, shipped, shipped_data, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.published import Published, load_published
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
@@ -25,23 +23,13 @@ from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
 from kernelsweep.publish.tables.table_text import table_text
 from kernelsweep.results import MEASUREMENT_COLUMNS
 
-RESOURCES = ROOT / "resources/published"
-
-
-def published(study: MadeSettings) -> Published:
-    figures = load_published(study.published, RESOURCES)
-    assert figures is not None
-    return figures
-
 
 def text_of(data: StudyData) -> TableText:
     return table_text(study_table(data), data)
 
 
-def markdown(
-    study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any], figures: Published | None = None
-) -> str:
-    return as_markdown(text_of(StudyData(study, rows, device, figures)))
+def markdown(study: dict[str, Any], rows: pandas.DataFrame, device: dict[str, Any]) -> str:
+    return as_markdown(text_of(StudyData(study, rows, device)))
 
 
 def markdown_row(text: str, start: str) -> list[str]:
@@ -50,30 +38,25 @@ def markdown_row(text: str, start: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_measured_and_published_figures_stand_beside_each_other() -> None:
-    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200, published(UNROLLING)))
+def test_each_step_has_its_time_and_speedup() -> None:
+    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200))
     steps = list(zip(table["kernel"], table["unroll"], strict=True))
     assert steps == [(step["kernel"], step["unroll"]) for step in UNROLLING["steps"]]
     row = table.iloc[steps.index(("unrolled", 8))]
     assert row["time_us"] == 27.0
     assert row["speedup"] == pytest.approx(214.0 / 27.0)
-    assert row["published_time_us"] == 116.6
-    assert row["published_speedup"] == pytest.approx(555.2 / 116.6)
-    # The article has no factor 16: our row keeps its own figures, and gets none of another row's.
-    row = table.iloc[steps.index(("unrolled", 16))]
-    assert row["time_us"] == 25.4
-    assert pandas.isna(row["published_time_us"]) and pandas.isna(row["published_speedup"])
+    assert table.iloc[steps.index(("unrolled", 16))]["time_us"] == 25.4
 
 
 def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     # The stray time must not show even if a row carries one against the contract.
     where = {"kernel": "shuffle", "unroll": 4, "array_size": 2**24, "block_size": 256}
     rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "got 3 | expected 4", keep_time=True, **where)
-    table = study_table(StudyData(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE)))
+    table = study_table(StudyData(WARP_SHUFFLE, rows, H200))
     step = table[(table["kernel"] == "shuffle") & (table["unroll"] == 4)].iloc[0]
     assert step[["time_us", "bandwidth_gbs", "speedup"]].isna().all()
     assert (step["points_right"], step["points_run"], step["failures"]) == (158, 160, "2 wrong_result")
-    text = markdown(WARP_SHUFFLE, rows, H200, published(WARP_SHUFFLE))
+    text = markdown(WARP_SHUFFLE, rows, H200)
     row = markdown_row(text, "`shuffle` <sup>1</sup>")
     assert row[2:7] == ["wrong result", "–", "–", "–", "–"]
     assert row[-1] == "158 of 160; 2 wrong result"
@@ -82,12 +65,11 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
 
 def test_emulated_times_are_never_shown() -> None:
     rows = sweep(UNROLLING, EMULATOR).assign(time_us=123456.0, time_low_us=123455.0, time_high_us=123457.0)
-    table = study_table(StudyData(UNROLLING, rows, EMULATOR, published(UNROLLING)))
+    table = study_table(StudyData(UNROLLING, rows, EMULATOR))
     assert not set(TIME_COLUMNS) & set(table.columns)
-    assert table["published_time_us"].iloc[0] == 555.2
-    text = text_of(StudyData(UNROLLING, rows, EMULATOR, published(UNROLLING)))
+    text = text_of(StudyData(UNROLLING, rows, EMULATOR))
     for shown in (table.to_csv(), as_markdown(text)):
-        assert "12345" not in shown and "555.2" in shown
+        assert "12345" not in shown
     assert "No times of ours" in text.explanation
 
 
@@ -151,8 +133,7 @@ def exchanged(**rotated: Any) -> StudyData:
         {**swap, "output": SWAPPED, "block_size": 4},
     ]
     table = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"width": "Int64"})
-    figures = Published("published", "warp_shuffle_exchanges.csv", outputs=OUTPUTS | {("gone", "delta=2"): "0 0"})
-    return StudyData(made(EXCHANGES), table, H200, figures)
+    return StudyData(made(EXCHANGES), table, H200, OUTPUTS | {("gone", "delta=2"): "0 0"})
 
 
 def test_an_exchange_stands_beside_the_published_one() -> None:

@@ -14,7 +14,7 @@ from reductions import REDUCTION
 from shipped_kernels import shipped_study
 
 from kernelsweep.analysis.metric_rows import Metrics
-from kernelsweep.analysis.published import load_published
+from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.study_data import StudyData
@@ -84,12 +84,7 @@ UNROLLING = made(
         ],
         "rivals": [],
         "limits": [],
-        "published": {
-            "file": "unrolling_loops.csv",
-            "device": "NVIDIA GeForce RTX 3080",
-            "label": "published",
-            "where": {"run": "table"},
-        },
+        "published": None,
     }
 )
 
@@ -110,12 +105,7 @@ WARP_SHUFFLE = made(
         ],
         "rivals": [],
         "limits": [],
-        "published": {
-            "file": "warp_shuffle.csv",
-            "device": "NVIDIA GeForce RTX 3080",
-            "label": "published",
-            "where": {},
-        },
+        "published": None,
     }
 )
 
@@ -323,14 +313,14 @@ def metrics(study: MadeSettings, name: str, measurements: pandas.DataFrame, devi
 def study_data(
     study: MadeSettings, rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
 ) -> StudyData:
-    """A study with made-up rows and its published results."""
-    published = load_published(study.published, ROOT / "resources/published", study.compares == "outputs")
+    """A study with made-up rows."""
+    published = published_outputs(study.published, ROOT / PUBLISHED)
     return StudyData(study, rows, device, published, of or Metrics())
 
 
 @functools.cache
 def shipped_data(name: str, device_name: str) -> StudyData:
-    """A shipped study with made-up rows and metrics, and its published results."""
+    """A shipped study with made-up rows and metrics."""
     device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
     study, rows = shipped(name, device_name)
     return study_data(study, rows, device, metrics(study, name, rows, device))

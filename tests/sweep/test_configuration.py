@@ -159,10 +159,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
             ["rivals calls 'cub<operation>' with 3 arguments. It needs: cub<operation, dtype> with data, value"],
         ),
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
-        (
-            {"published": {"file": "warp_shufle.csv"}},
-            ["published.file is 'warp_shufle.csv'; did you mean 'warp_shuffle.csv'?"],
-        ),
+        ({"published": "warp_shufle.csv"}, ["published is 'warp_shufle.csv'; did you mean 'warp_shuffle.csv'?"]),
         ({"claims": [CLAIM | {"kernel": "dubled"}]}, ["claims.0.kernel is 'dubled'; did you mean 'doubled'? Allowed:"]),
         ({"kernels": [ENTRY | {"roundings": "dtype"}]}, ["roundings: 'dtype' is a text, where a number is needed"]),
         (

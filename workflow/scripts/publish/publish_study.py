@@ -1,4 +1,4 @@
-"""Make a study's table, published figures beside ours, the text on its steps, and its figures.
+"""Make a study's table, the text on its steps, and its figures.
 
 The table is written as Markdown and CSV, and in short as LaTeX. Figures have the sweep's formats, and are PDFs of
 further widths; texts.json has their texts for the page, captions.tex for papers.

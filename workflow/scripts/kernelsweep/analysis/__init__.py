@@ -1,1 +1,1 @@
-"""Results read back: measurements and metrics, memory limits, published figures, counts of points by status."""
+"""Results read back: measurements and metrics, memory limits, published outputs, counts of points by status."""

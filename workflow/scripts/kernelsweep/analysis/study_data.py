@@ -12,14 +12,12 @@ import pandas
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
-from kernelsweep.analysis.published import Published, load_published
+from kernelsweep.analysis.published import Outputs, published_outputs
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
 from kernelsweep.results import ALL_POINT_COLUMNS, EDITED
 from kernelsweep.sweep.settings import StudySettings
-
-PUBLISHED_FOLDER = Path("resources/published")
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class StudyData:
     measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries, the
                   driver and the host. An axis that the study did not have yet when they were measured has no value
     device        the platform's device.json, with what its `by_study` says of this study
-    published     published figures of its kernels, or None
+    published     the published outputs of its kernels, where it compares outputs
     metrics       its rows of metrics.csv
     proofs        of its kernels, by name; empty for a recording, which has none
     Raises ValueError when `measurements` are of several studies.
@@ -39,7 +37,7 @@ class StudyData:
     settings: StudySettings
     measurements: pandas.DataFrame
     device: Mapping[str, Any]
-    published: Published | None = None
+    published: Outputs = field(default_factory=dict)
     metrics: Metrics = field(default_factory=Metrics)
     proofs: Mapping[str, KernelProof] = field(default_factory=dict)
 
@@ -128,7 +126,7 @@ def read_study_data(
         settings=study_settings,
         measurements=rows,
         device=read_device(device, [name]),
-        published=load_published(study_settings.published, PUBLISHED_FOLDER, compares_outputs(study_settings)),
+        published=published_outputs(study_settings.published),
         metrics=metrics or Metrics(),
         proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},
     )

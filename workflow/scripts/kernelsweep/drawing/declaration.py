@@ -4,7 +4,7 @@ A figure is a Python file, whose name is the figure's, with a function `draw` an
 
     FIGURE = Declaration(
         title="Time, step by step",
-        purpose="each step's time and speedup, beside the published ones",
+        purpose="each step's time and speedup",
         needs=("times",),
     )
 """

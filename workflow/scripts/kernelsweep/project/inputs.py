@@ -325,9 +325,9 @@ def own_figures(project: Project, study: str) -> list[str]:
 
 
 def published_data(project: Project, study: str) -> list[str]:
-    """The published figures that a study is compared with."""
+    """The published outputs that a study is compared with."""
     published = project.studies[study].settings.published
-    return [f"resources/published/{published.file}"] if published else []
+    return [f"resources/published/{published}"] if published else []
 
 
 def published_files(project: Project, study: str, has_clock: bool) -> list[str]:

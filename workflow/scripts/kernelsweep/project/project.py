@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.published import check_published
+from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.baselines.check import check_baselines
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME
@@ -233,7 +233,10 @@ def load_study(name: str, root: Path) -> Study:
         check_names(entry.platforms, study.file)
     check_baselines(study)
     check_claims(study.settings, study.kernels, study.file)
-    check_published(study.settings, root, study.file)
+    try:
+        published_outputs(study.settings.published, root / PUBLISHED)
+    except UserError as error:
+        raise UserError(f"{study.file}: {error}") from error
     check_figures(study, root)
     return study
 

@@ -496,19 +496,6 @@ class ClaimSettings(SettingsRecord):
     """Axes whose values differ from the reference point's, or that narrow the configurations."""
 
 
-class PublishedSettings(SettingsRecord):
-    """Published figures for a study."""
-
-    file: CsvName
-    """A file in resources/published/."""
-    device: Text = ""
-    """The device that the figures were measured on."""
-    label: Text = "published"
-    """The source's name in tables and figures."""
-    where: Table[str, str | Number] = {}
-    """The file's rows to take, by a column's value."""
-
-
 FigureEntry = (
     str
     | Annotated[
@@ -561,8 +548,8 @@ class _Study(AxesLayer):
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["effect", "lines"]
     """The study's figures besides correctness: names, or a name with the axes that it shows."""
-    published: PublishedSettings | None = None
-    """Published figures for the study, or null."""
+    published: CsvName | None = None
+    """A file in resources/published/ with published outputs, where the study compares outputs; or null."""
 
     @property
     def rival_names(self) -> list[str]:

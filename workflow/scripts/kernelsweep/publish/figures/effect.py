@@ -67,7 +67,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     values = pandas.concat([_values(data, axis) for axis in axes_shown], ignore_index=True)
     # A gap between two axes.
     groups = (values["axis"] != values["axis"].shift()).cumsum() - 1
-    values = values.assign(row=values.index + GAP_ROWS * groups, is_open=values["low"] > 1, is_left=False)
+    values = values.assign(row=values.index + GAP_ROWS * groups, is_open=values["low"] > 1)
     figure = new_figure(frame, FRAME_IN + ROW_IN * (values["row"].max() + 1))
     axes = figure.subplots()
     _draw_values(axes, values)

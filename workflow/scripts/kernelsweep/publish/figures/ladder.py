@@ -1,4 +1,4 @@
-"""The ladder: each step's time at the reference point, measured beside published, and its speedup on each device.
+"""The ladder: each step's time at the reference point, and its speedup.
 
 The steps of a study with axes of its own are its kernels, each at its fastest configuration.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pandas
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.reference import undefined_kernels, unproven_kernels
@@ -26,20 +25,19 @@ from kernelsweep.analysis.words import (
 )
 from kernelsweep.drawing import style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.dots import MEASURED_LOOK, PUBLISHED_LOOK, digits, dot_handle, draw_pairs, label_rows, pairs
+from kernelsweep.drawing.dots import digits, draw_column, label_rows
 from kernelsweep.drawing.layout import (
     POINTS_PER_INCH,
     TWO_COLUMNS,
     Frame,
     Width,
-    add_legend,
     empty_figure,
     new_figure,
     text_width_pt,
 )
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.swept_axes import fastest_sentence, no_times, place_caption
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, PUBLISHED_ONLY, study_table
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -49,19 +47,19 @@ FIGURE = Declaration(
 ROW_IN, FRAME_IN = 0.2, 0.45
 # A panel with its labels needs this much room; and the parts of what labels leave of the width that the axes take.
 LEAST_IN, SHARES = 3.0, (0.56, 0.37)
-# What a row has no value for where its table has no such column: without a clock, or without published figures.
-DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup", "published_time_us", "published_speedup")
+# What a row has no value for on a platform without a clock.
+DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup")
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     """Two panels with one row for each step: time and speedup, logarithmic.
 
-    Steps without a time say why in its place. On a platform without times only the published ones are drawn.
+    Steps without a time say why in its place.
     """
     table = _rows(data)
     frame = Frame(width, FIGURE.heading(data.title), _message(data, table), _caption(data, table))
-    if table[["time_us", "published_time_us", "published_speedup"]].isna().all(axis=None):
+    if table["time_us"].isna().all():
         return empty_figure(frame, _reason(data, table))
     labels = _row_labels(data, table)
     columns = width.columns(2, LEAST_IN)
@@ -71,16 +69,18 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     sides = figure.subplots(3 - columns, columns, sharey=True, width_ratios=shares[:columns])
     titles = ("time (µs)", f"speedup over {table['label'].iloc[0]}")
     for axes, name, title, share in zip(sides, ("time", "speedup"), titles, shares, strict=True):
-        ours = table[[f"{name}_us", f"{name}_low_us", f"{name}_high_us"] if name == "time" else ["speedup"] * 3]
-        dots = pairs(ours.set_axis(["value", "low", "high"], axis=1), table[f"published_{ours.columns[0]}"])
+        drawn = table[["time_us", "time_low_us", "time_high_us"] if name == "time" else ["speedup"] * 3]
+        dots = (
+            drawn.set_axis(["value", "low", "high"], axis=1).astype(float).assign(row=range(len(table)), is_open=False)
+        )
+        dots = dots[dots["value"].notna()]
         if dots.empty:
             axes.set_xticks([])
         else:
-            draw_pairs(axes, dots, dots["value"].map(digits), share * beside_in)
+            draw_column(axes, dots, share * beside_in)
         axes.set_xlabel(f"no {title}" if dots.empty else title)
         label_rows(axes, labels)
         axes.tick_params(labelleft=columns == 1 or name == "time")
-    add_legend(figure, _handles(data, table), is_above=True)
     return figure
 
 
@@ -97,13 +97,13 @@ def _row_labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
     undefined, labels = undefined_kernels(table), []
     for row in table.to_dict("records"):
         mark = UNDEFINED_MARK if row["kernel"] in undefined else ""
-        is_missing = data.has_times and pandas.isna(row["time_us"]) and row["status"] != PUBLISHED_ONLY
+        is_missing = data.has_times and pandas.isna(row["time_us"])
         labels.append(f"{row['label']}{mark}" + (f": {row['status'].replace('_', ' ')}" if is_missing else ""))
     return labels
 
 
 def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
-    """The labels of the steps, then of libraries, of limits, and of rows that only the publication has."""
+    """The labels of the steps, then of libraries and limits."""
     steps = data.steps
     further = table.iloc[len(steps) :]
     limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits}
@@ -121,25 +121,15 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
     return step_labels(steps) + labels
 
 
-def _handles(data: StudyData, table: pandas.DataFrame) -> list[Line2D]:
-    handles = [dot_handle(f"measured: {data.device['name']}", *MEASURED_LOOK)] * int(table["time_us"].notna().any())
-    published = data.published
-    if published is not None:
-        handles.append(dot_handle(f"{published.label}: {published.device}", *PUBLISHED_LOOK, is_open=True))
-    return handles
-
-
 def _reason(data: StudyData, table: pandas.DataFrame) -> str:
     if not data.has_times or not data.steps:
         return no_times(data)
-    statuses = sorted(set(table["status"]) - {PUBLISHED_ONLY})
-    return f"No times: the points at the reference are {', '.join(statuses).replace('_', ' ')}."
+    statuses = ", ".join(sorted(set(table["status"]))).replace("_", " ")
+    return f"No times: the points at the reference are {statuses}."
 
 
 def _message(data: StudyData, table: pandas.DataFrame) -> str:
     """What the steps bring: at the published configuration, or each at its fastest; and the fastest of all."""
-    if not data.has_times:
-        return "Published figures only: this platform has no times of its own."
     left_out = undefined_kernels(table) | unproven_kernels(table)
     if not data.steps:
         left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
@@ -169,9 +159,6 @@ def _caption(data: StudyData, table: pandas.DataFrame) -> str:
     else:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
     texts.append("Both axes are logarithmic. Lines, where longer than a dot: 95% interval of the median.")
-    published = data.published
-    if published is not None:
-        texts.append(f"{published.label[:1].upper()}{published.label[1:]}: {published.device} ({published.source}).")
     if undefined_kernels(table):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

@@ -90,7 +90,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     published one, it is outlined, with the published value below. A picture without an output says why.
     """
     caption, heading = _caption(data), FIGURE.heading(data.title)
-    if data.published is None:
+    if not data.published:
         frame = Frame(width, heading, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
     every = _pictures(data)
@@ -116,10 +116,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 def _pictures(data: StudyData) -> list[_Picture]:
     rows = with_shown_output(data.settings, data.measurements)
     elements = {str(one.name): int(one.axes.get("unroll", [1])[0]) for one in data.settings.kernels}
-    published = data.published.outputs if data.published else {}
     return [
         _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
-        for (kernel, arguments), output in published.items()
+        for (kernel, arguments), output in data.published.items()
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,6 @@ TIME_COLUMNS = (
     "as_fast",
 )
 OUTPUT_COLUMNS = ("output", "published_output", "same")
-PUBLISHED_COLUMNS = ("published_time_us", "published_speedup")
 _SWEEP_COLUMNS = (
     "largest_relative_error",
     "error_share_low",
@@ -125,7 +124,7 @@ def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
 
 
 def study_table(data: StudyData) -> pandas.DataFrame:
-    """One row for each step of the study's story, then libraries, limits, and what else is published.
+    """One row for each step of the study's story, then libraries and limits.
 
     In a study that compares outputs, a step is an exchange: first the published ones in their order.
 
@@ -143,8 +142,6 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                  the first step's time over this one's, with its 95% interval
       compared, as_fast          without `steps`: the number of the kernel's configurations with a time, and those that
                                  can't be told apart from the fastest
-      published_time_us, published_speedup
-                                 from the publication, against its own times
       output, published_output, same
                                  the elements that an exchange left, the published ones, and whether they are the same
       relative_error             of the point, against the exactly rounded sum; NaN but for floats
@@ -163,9 +160,8 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     rows = _outputs(data) if data.compares_outputs else [_row(one.kernel, one, data) for one in story_of(data)]
     if data.has_times and not data.compares_outputs:
         rows += _beside(data)
-    rows += _published_only(data, rows)
     axes = dict.fromkeys((*place_axes(data.settings), *kernel_axes(data.settings), "grid_size"))
-    columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS, *PUBLISHED_COLUMNS]
+    columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS]
     columns += [*OUTPUT_COLUMNS, "relative_error", *_SWEEP_COLUMNS, "proven", "flags", "message"]
     table = pandas.DataFrame(rows, columns=columns, dtype=object)
     texts, integers = [*_TEXTS], [*_INTEGERS]
@@ -176,7 +172,6 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     _add_ratios(table, data)
     has_no = {
         *(() if data.has_times and not data.compares_outputs else TIME_COLUMNS),
-        *(() if data.published and data.published.times_us else PUBLISHED_COLUMNS),
         *(() if data.compares_outputs else OUTPUT_COLUMNS),
         *(() if data.published else ("published_output", "same")),
         *(() if data.proofs else ("proven",)),
@@ -254,26 +249,14 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
     return rows
 
 
-def _published_only(data: StudyData, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that only the publication has."""
-    shown = {(row["kernel"], unroll) for row in rows for unroll in (row.get("unroll"), None)}
-    times = data.published.times_us if data.published else {}
-    return [
-        {"kernel": kernel, "kind": PUBLISHED_ROW, "unroll": unroll, "status": PUBLISHED_ONLY}
-        for kernel, unroll in times
-        if (kernel, unroll) not in shown
-    ]
-
-
 def _outputs(data: StudyData) -> list[dict[str, Any]]:
     """One row for each published exchange, in the publication's order, then for each of the study's other kernels."""
-    published = {} if data.published is None else data.published.outputs
     kernels = {kernel.name: kernel.axes.get("arguments", []) for kernel in data.settings.kernels}
     measured = with_shown_output(data.settings, data.measurements)
-    rest = [name for name in kernels if name not in {kernel for kernel, _ in published}]
+    rest = [name for name in kernels if name not in {kernel for kernel, _ in data.published}]
     rows = []
-    for kernel, arguments in [*published, *((name, str([*kernels[name], ""][0])) for name in rest)]:
-        expected = published.get((kernel, arguments), "")
+    for kernel, arguments in [*data.published, *((name, str([*kernels[name], ""][0])) for name in rest)]:
+        expected = data.published.get((kernel, arguments), "")
         row = {"kernel": kernel, "kind": PUBLISHED_ROW, "status": PUBLISHED_ONLY}
         if kernel in kernels:
             row = _base(kernel, KERNEL_ROW, data)
@@ -289,18 +272,9 @@ def _outputs(data: StudyData) -> list[dict[str, Any]]:
 
 
 def _add_ratios(table: pandas.DataFrame, data: StudyData) -> None:
-    """Fill in the columns of ratios: over the first step, to limits, and the published ones."""
-    undefined = undefined_kernels(data.measurements)
-    unrolls = table["unroll"] if "unroll" in table else [None] * len(table)
-    factors = [None if pandas.isna(unroll) else int(unroll) for unroll in unrolls]
-    steps = list(zip(table["kernel"], factors, strict=True))
-    if data.published is not None:
-        published = [data.published.time_us(*step) for step in steps]
-        table["published_time_us"] = pandas.Series(published, dtype="float64")
-    for prefix, left_out in (("", undefined), ("published_", set[str]())):
-        times = table[f"{prefix}time_us"]
-        has_first = table["kernel"].iloc[0] not in left_out
-        table[f"{prefix}speedup"] = times.iloc[0] / times if has_first else math.nan
+    """Fill in the columns of ratios: over the first step, and to limits."""
+    times, has_first = table["time_us"], table["kernel"].iloc[0] not in undefined_kernels(data.measurements)
+    table["speedup"] = times.iloc[0] / times if has_first else math.nan
     rows = table.to_dict("records")
     gains = [_gain(row, rows[0]) if not pandas.isna(row["speedup"]) else None for row in rows]
     for column, end in (("speedup_low", "low"), ("speedup_high", "high")):

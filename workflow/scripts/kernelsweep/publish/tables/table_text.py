@@ -73,10 +73,7 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     where = _where(data)
     columns = [column for column in _columns(table, data) if not set(column.cells) <= {"", EMPTY}]
     marks, notes = _numbered([_notes(row, where, data) for _, row in table.iterrows()])
-    source = ""
-    if data.published is not None:
-        of = data.published.device or data.published.file
-        source = f"; {data.published.label}: {of}" + (f" ({data.published.source})" if data.published.source else "")
+    source = f"; published: {data.settings.published}" if data.published else ""
     return TableText(
         title=data.title,
         provenance=f"{device_text(data.device)}; {where}{source}.",
@@ -118,10 +115,6 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
         for limit in data.settings.limits:
             yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
         yield Column("GFLOP/s", numbers(table["gflops"], 0))
-    if "published_time_us" in table and data.published is not None:
-        label = data.published.label
-        yield Column(f"{label} (µs)", [four_digits(time) for time in table["published_time_us"]])
-        yield Column(f"{label} (speedup)", _ratios(table["published_speedup"]))
     if "as_fast" in table:
         more = [text.split("; ") for text in table["as_fast"]]
         yield Column("as fast", ["; ".join(_shortened(ties)) or EMPTY for ties in more], right=False)
@@ -157,7 +150,7 @@ def _shortened(ties: Sequence[str]) -> list[str]:
 
 def _times(table: pandas.DataFrame) -> list[str]:
     """The times, or the status of a row of ours that has none."""
-    instead = table["status"].where(table["status"] != PUBLISHED_ONLY, EMPTY).str.replace("_", " ")
+    instead = table["status"].str.replace("_", " ")
     return [
         word if pandas.isna(time) else four_digits(time) for time, word in zip(table["time_us"], instead, strict=True)
     ]
@@ -301,8 +294,6 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
         Column("of peak (%)", numbers(rows["peak_fraction"] * 100, 1)),
         Column("speedup", numbers(rows["speedup"], 2)),
     ]
-    if "published_speedup" in rows:
-        columns.append(Column("published speedup", numbers(rows["published_speedup"], 2)))
     marks = {flag: mark for flag, mark in _MARKS.items() if rows["flags"].str.contains(flag).any()}
     names = [
         kernel + "".join(sign for flag, (sign, _) in marks.items() if flag in flags)
