@@ -65,11 +65,6 @@ def test_the_conda_environments_have_pyprojects_packages_and_versions(root: Path
     assert int(found["python"].removeprefix("3.")) >= int(oldest[1])
 
 
-def test_profiling_adds_only_nsight_compute(root: Path) -> None:
-    added = dict(conda_packages(root, "profiling").items() - conda_packages(root, "kernelsweep").items())
-    assert list(added) == ["nsight-compute"]
-
-
 def test_the_conda_environment_has_all_that_scripts_import(root: Path) -> None:
     # Under --sdm conda Snakemake appends its own packages to the scripts' search path, so that a missing one may go
     # unnoticed until the two Pythons differ.
@@ -87,25 +82,3 @@ def test_the_conda_environment_has_all_that_scripts_import(root: Path) -> None:
     found = {name.removesuffix("-base") for name in conda_packages(root, "kernelsweep")} - TOOLS
     # pandas writes tables in Markdown by it.
     assert packages | {"tabulate"} == found
-
-
-def test_both_recipes_make_the_same_container(root: Path) -> None:
-    docker = (root / "envs/container/Dockerfile").read_text()
-    apptainer = (root / "envs/container/kernelsweep.def").read_text()
-    bases = [re.findall(r"^(?:FROM|From:) (\S+)$", recipe, re.MULTILINE) for recipe in (docker, apptainer)]
-    assert bases[0] == bases[1]
-    release = re.fullmatch(r"nvidia/cuda:(\d+\.\d+)\.\d+-devel-ubuntu\d+\.\d+", bases[0][0])
-    assert release is not None
-    assert release[1] == conda_packages(root, "kernelsweep")["cuda-nvcc"]
-
-    variables = r"(\w+)=(\S+)(?: \\)?$"
-    exported = dict(re.findall(rf"^    export {variables}", apptainer, re.MULTILINE))
-    set_by_docker = dict(re.findall(rf"^(?:ENV|   ) {variables}", docker, re.MULTILINE))
-    assert len(exported) > 2
-    # Under Apptainer one has one's own home folder and name.
-    assert exported == {name: value for name, value in set_by_docker.items() if name not in ("HOME", "USER")}
-
-    for recipe in (docker, apptainer):
-        copied = re.findall(r"(?:^| )(pyproject\.toml|envs/\S+\.sh)(?= )", recipe, re.MULTILINE)
-        assert copied == ["pyproject.toml", "envs/container/install.sh"]
-        assert len(re.findall(r"\bbash \S+/install\.sh \S+$", recipe, re.MULTILINE)) == 1

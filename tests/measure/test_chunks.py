@@ -17,7 +17,7 @@ from journal_lines import add_visit, identity
 from planted import DEVICE, built, planted_kernel, point
 
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
-from kernelsweep.measure.chunks import chunk_count, most_points, points_of_chunk, read_failures, write_failures
+from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.outcome import Outcome
@@ -177,16 +177,6 @@ def test_points_are_dealt_so_that_no_variant_is_one_chunks_alone() -> None:
         assert {one["unroll"] for one in share} == {1, 2, 4}
     assert points_of_chunk(points, 1, 4, SEED + 1) != shares[0]
     assert points_of_chunk(points, 1, 1, SEED) == set(points)
-
-
-@pytest.mark.parametrize(("points", "count"), [(0, 1), (1, 1), (2500, 1), (2501, 2), (10_000, 4)])
-def test_only_a_long_kernel_is_cut(points: int, count: int) -> None:
-    assert chunk_count(points, 2500) == count
-
-
-def test_the_points_that_axes_span_are_counted_without_making_them() -> None:
-    axes = {"array_size": list(range(1000)), "block_size": [32, 64], "dtype": ["int32"]}
-    assert most_points([axes, {**axes, "array_size": [1]}]) == 2002
 
 
 def test_failures_come_back_as_they_were(tmp_path: Path) -> None:
