@@ -17,7 +17,7 @@ rule count_kernel:
         "../../envs/kernelsweep.yaml"
     params:
         kernel_code=for_job(parameters.kernel_code),
-        points=for_job(lambda project, study, kernel: [*map(dict, observed.counted(project, study, kernel).points)]),
+        points=for_job(lambda project, study, kernel: [*map(dict, observed.counted(project, study, kernel))]),
         build=for_job(building.build_settings),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],

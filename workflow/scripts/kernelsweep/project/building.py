@@ -40,7 +40,7 @@ def compiled_units(project: Project, target: str, study: str, kernel: str) -> li
     if target_named(target).is_emulator:
         run = kernel_units(project.config, of_study, kernel, EMULATOR, target)
         drawn = [step.point for step in observed.accesses(project, study) if step.kernel == kernel]
-        return merged_units([run, units(source, [*observed.counted(project, study, kernel).points, *drawn])])
+        return merged_units([run, units(source, [*observed.counted(project, study, kernel), *drawn])])
     platforms = [platform for platform in project.models if project.target(platform) == target] or [GPU]
     every = [kernel_units(project.config, of_study, kernel, platform, target) for platform in platforms]
     return spread_units(merged_units(every))
