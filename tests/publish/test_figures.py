@@ -127,21 +127,22 @@ for pair in sys.argv[2:]:
 
 def test_the_files_depend_on_the_data_alone(tmp_path: Path) -> None:
     # Another hash seed and another second: sets in another order, and dates that must not get into the files. Other
-    # orders of rows. Each figure in the study with the fewest steps.
-    pairs = {figure: f"{studies[-1]}/{figure}" for figure, studies in STUDIES.items()}
+    # orders of rows. Two figures, each in the study with the fewest steps.
+    chosen = {figure: STUDIES[figure][-1] for figure in ("ladder", "heatmap")}
+    pairs = {figure: f"{study}/{figure}" for figure, study in chosen.items()}
     paths = os.pathsep.join([str(ROOT / "workflow/scripts"), str(ROOT / "tests/support")])
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONHASHSEED": "1"}
     there = tmp_path / "there"
     with subprocess.Popen([sys.executable, "-c", ANOTHER_PROCESS, str(there), *pairs.values()], env=environment) as run:
-        for figure, studies in STUDIES.items():
-            data = shipped_data(studies[-1], H200["name"])
+        for figure, study in chosen.items():
+            data = shipped_data(study, H200["name"])
             rows = fail(data.measurements, "timed_out", "too slow", block_size=64)
             drawn = module_of(figure).draw(replace(data, measurements=rows))
             for suffix in ("svg", "pdf") if figure == "ladder" else ("svg",):
                 layout.save(drawn, tmp_path / f"{figure}.{suffix}")
     assert run.returncode == 0
     here = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
-    assert len(here) == len(STUDIES) + 1
+    assert len(here) == 3
     assert [name for name, content in here.items() if (there / name).read_bytes() != content] == []
 
 

@@ -14,9 +14,9 @@ import pytest
 from checkout import ROOT
 from workflow_runs import edit, snakemake
 
-# The commands of the README's table, besides the study by its name; and what others use of results.
+# The commands of the README and its table, besides the study by its name; and what others use of results.
 NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
-COMMANDS = [*NAMED[1:], "t4", "header"]
+COMMANDS = ["compare", *NAMED[1:], "t4", "header"]
 NEED_A_GPU = {"profile", "sanitize", "t4", "header"}
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import os
 import re
 import shutil
 from pathlib import Path
 
-import pytest
 from workflow_runs import FINISHED_STUDIES, edit, snakemake
 
 CONTRACT_COLUMNS = (
@@ -138,50 +136,3 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     assert run.returncode == 0, run.stdout
     assert set(re.findall(r"kernel=(\w+)", run.stdout)) == {"shared_memory", "shuffle", points.stem}
     assert {row["status"] for row in rows(finished / "results/emulator/measurements.csv")} == rest
-
-
-def test_without_a_compiler_the_error_says_what_to_install(finished: Path, tmp_path: Path) -> None:
-    edit(finished / "kernels/warp_shuffle/shuffle.cu", "", "// Edited, so that it is built again.\n")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for tool in ("bash", "git", "which"):  # All that Snakemake and its plugins need.
-        if path := shutil.which(tool):
-            (tools / tool).symlink_to(path)
-    environment = {name: value for name, value in os.environ.items() if name != "CXX"} | {"PATH": str(tools)}
-    run = snakemake(finished, "all", environment=environment)
-    assert run.returncode != 0
-    assert "g++ was not found" in run.stdout
-    assert "Traceback" not in run.stdout
-
-
-def test_a_recording_is_drawn_like_a_live_run(project: Path) -> None:
-    study = project / "config/studies/unrolling.yaml"
-    study.write_text(re.sub(r"(?m)^figures:.*\n(  - .*\n)*", "figures: [ladder]\n", study.read_text()))
-    drawn = ("unrolling", "--config", "platform=recording/nvidia-h200")
-    run = snakemake(project, *drawn)
-    assert run.returncode == 0, run.stdout
-    results = project / "results/recording/nvidia-h200"
-    found = rows(results / "measurements.csv")
-    assert {row["status"] for row in found} == {"ok", "skipped"}
-    assert {row["device"] for row in found if not row["kernel"].startswith("cpu_")} == {"NVIDIA H200"}
-    unrolling = results / "studies/unrolling"
-    assert "ecorded on NVIDIA H200 on 20" in (unrolling / "table.md").read_text()
-    for figure, extension in itertools.product(("ladder", "correctness"), ("svg", "png", "pdf")):
-        assert (unrolling / f"figures/{figure}.{extension}").stat().st_size > 0
-    # One study alone is judged, too, and gets its best configurations.
-    assert {row["study"] for row in rows(unrolling / "claims.csv")} == {"unrolling"}
-    assert {entry["study"] for entry in json.loads((unrolling / "best.json").read_text())["entries"]} == {"unrolling"}
-
-    # Pins: an input function asked about a recording's binaries, whose error Snakemake printed on every rerun.
-    run = snakemake(project, *drawn)
-    assert "Nothing to be done" in run.stdout
-    assert "Exception" not in run.stdout and "Traceback" not in run.stdout
-
-
-@pytest.mark.nvcc
-def test_building_away_from_the_gpu_for_an_architecture(project: Path) -> None:
-    run = snakemake(project, "build", "--config", "arch=sm_90", "studies=[warp_shuffle]")
-    assert run.returncode == 0, run.stdout
-    report = json.loads((project / "results/build/sm_90/warp_shuffle/shuffle.json").read_text())
-    assert report["target"] == "sm_90"
-    assert report["variants"]["shuffle<int, Sum, 256, 4>"]["registers"] > 0
