@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import pandas
+from tabulate import tabulate
 
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, PROOF_FAILED
 from kernelsweep.sweep.settings import StudySettings
@@ -141,6 +141,6 @@ def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> 
 
     heads  whether each column is set right, by its header
     """
-    cells = pandas.DataFrame([[cell.replace("|", r"\|") for cell in row] for row in rows], columns=[*heads])
+    cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
     sides = ["right" if right else "left" for right in heads.values()]
-    return str(cells.to_markdown(index=False, colalign=sides, disable_numparse=True)).splitlines()
+    return str(tabulate(cells, [*heads], "pipe", colalign=sides, disable_numparse=True)).splitlines()

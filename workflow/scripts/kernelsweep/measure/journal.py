@@ -83,15 +83,16 @@ class Journal:
     def add(self, key: str, value: Any) -> None:
         """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
 
-        The next call waits for the disk. Raises UserError if there is no room; earlier records stay.
+        Nothing waits for the disk but the end. Raises UserError if there is no room; earlier records stay.
         """
         line = json.dumps({"journal": VERSION, "key": key, "value": value}).encode() + b"\n"
         try:
             unwritten = memoryview(line)
             while unwritten:
                 unwritten = unwritten[os.write(self._file, unwritten) :]
-            self._synchronize()
-            self._synced = self._disk.submit(os.fsync, self._file)
+            if not self._synced or self._synced.done():  # Else the next one takes this record along.
+                self._synchronize()
+                self._synced = self._disk.submit(os.fsync, self._file)
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, self._size)
@@ -107,6 +108,7 @@ class Journal:
     ) -> None:
         try:
             self._synchronize()
+            os.fsync(self._file)
         except OSError as failure:
             raise unwritable(self._path, failure) from failure
         finally:

@@ -1,10 +1,10 @@
 """The ratio of two versions' times, from pairs of samples that ran side by side; and when pairs are enough.
 
 The samples of a pair share the process, the memory and the moment, so that what scatters between processes and days
-cancels: the ratio of a pair tells more than the ratio of two medians. The middle of a visit's ratios is their 10%
-trimmed mean, with the interval of Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61
-(1974), 165-170, for one sample: a disturbed sample here and there does not move it, and it needs two thirds of the
-pairs that a median needs.
+cancels: the ratio of a pair tells more than the ratio of two medians. Which version runs first alternates, in the order
+ABBA, so that this cancels, too, as does a drift. The middle of a visit's ratios is their 10% trimmed mean, with the
+interval of Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61 (1974), 165-170, for one
+sample: a disturbed sample here and there does not move it, and it needs two thirds of the pairs that a median needs.
 
 Pairs are taken until the interval says whether the ratio is inside or outside of the margin. Whoever looks several
 times is wrong more often than who looks once. So the interval is wider than that of a single look, and holds at all
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from math import ceil, exp, hypot, log, sqrt
 from statistics import NormalDist, fmean, median, variance
 from typing import Any
@@ -33,16 +34,18 @@ from kernelsweep.statistics import student_quantile
 
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "undecided"
 
-MOST_PAIRS = 100  # of a visit
+MOST_PAIRS = 200  # of a visit
+# Of a visit's pairs: whether the version now runs first (1) or second (-1).
+ORDER = (1, -1, -1, 1)
 _GROWTH = 1.4  # A visit's pairs are looked at again after so many times as many.
 _TRIMMED = 0.1  # of the ratios at either end
 _FEWEST = 4  # Fewer give no interval that is worth a look.
 _NEGLIGIBLE = 0.5  # of what processes scatter by: fewer pairs than more processes would have to tell
 _LEAST_VARIANCE = 1e-14  # of a mean: pairs that a coarse timer finds all alike differ a little
 
-# So many standard errors to either side have 99% of all looks at once: at 7, 10, 14, 20, 28, 40, 56, 79 and 100 pairs
-# of a visit, and after two more visits (from a million random walks). docs/measured/comparing.md has how often it errs.
-_STANDARD_ERRORS = 3.21
+# So many standard errors to either side have 99% of all looks at once: at 6, 9, 13, 19, 27, 38, 54, 76, 107, 150 and
+# 200 pairs of a visit, and after two more visits (from 200,000 random walks).
+_STANDARD_ERRORS = 3.26
 _PROBABILITY = NormalDist().cdf(_STANDARD_ERRORS)
 
 
@@ -60,17 +63,24 @@ class Mean:
         return sqrt(self.variance) * student_quantile(_PROBABILITY, self.degrees)
 
 
+def _without_order(logs: Sequence[float]) -> list[float]:
+    """The logarithms of a visit's ratios, less what it matters which version runs first."""
+    firsts, seconds = ([value for value, step in zip(logs, cycle(ORDER)) if step == wanted] for wanted in (1, -1))
+    effect = (median(firsts) - median(seconds)) / 2
+    return [value - step * effect for value, step in zip(logs, cycle(ORDER))]
+
+
 def mean_of(logs: Sequence[float]) -> Mean | None:
     """The trimmed mean of the pairs of one visit; None for too few."""
     count = len(logs)
     if count < _FEWEST:
         return None
-    ordered, cut = sorted(logs), int(_TRIMMED * count)
+    ordered, cut = sorted(_without_order(logs)), int(_TRIMMED * count)
     kept = ordered[cut : count - cut]
     winsorized = [kept[0]] * cut + kept + [kept[-1]] * cut
     centre = sum(winsorized) / count
     squares = sum((value - centre) ** 2 for value in winsorized)
-    degrees = len(kept) - 1
+    degrees = len(kept) - 2
     return Mean(sum(kept) / len(kept), max(squares / (len(kept) * degrees), _LEAST_VARIANCE), degrees)
 
 
@@ -169,13 +179,14 @@ class Enough:
     margin   they decide on this, the smallest difference that matters, as a fraction; or there are MOST_PAIRS; or more
              would tell nothing beside how processes scatter
     scatter  how they do, where it is known
-    decides  whether that is enough, however well the time itself is known
-    fixed    whether the number of pairs does not depend on what they say
+    seconds  that is enough, however well the time itself is known, and pairs take no longer than this; 0 where the time
+             is wanted, too
+    fixed    whether pairs take so many seconds whatever they say
     """
 
     margin: float
     scatter: Scatter | None = None
-    decides: bool = False
+    seconds: float = 0.0
     fixed: bool = False
 
 

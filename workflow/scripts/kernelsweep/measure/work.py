@@ -44,6 +44,10 @@ _SHORTEST_LIMITS = {False: 30.0, True: 2.0}
 # So many points of each other kernel of the study tell how long one takes.
 _MOST_OF_OTHERS = 50
 
+# A verdict's points share so many seconds of pairs, but each gets a few milliseconds; those that stay undecided get
+# further visits until so many seconds have passed. At the first points, the number of pairs is fixed.
+_VERDICT_SECONDS, _SHORTEST_SHARE, _FIXED_SECONDS = 6.0, 0.015, 0.03
+
 # A first verdict is on so many points, one a size, and all processes visit them.
 _MOST_FIRST = 16
 
@@ -290,6 +294,7 @@ def do_work(
     failed: set[Point] = set()
     timed_out: list[Point] = []
     limits = TimeLimits(task, journal)
+    began, share = 0.0, max(_VERDICT_SECONDS / max(1, len(work.visited)), _SHORTEST_SHARE)
     with Recorder(journal, source_sha256) as recorder:
         for visit, are_first in _phases(work):
             if visit and not are_first:
@@ -302,12 +307,15 @@ def do_work(
             decided, enough = set(), None
             if versions:
                 decided = set() if are_first else _decided(work, visit, task, versions.margin)
-                enough = Enough(versions.margin, _scatter(work), work.decides is not None, bool(are_first))
+                seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else share
+                enough = Enough(versions.margin, _scatter(work), seconds, bool(are_first))
             is_begun = False
             for missing in _in_order(_groups(missed, task, visit), visit, turns):
                 if not is_begun:
                     workers.begin(visit, missing.point)
-                    is_begun = True
+                    is_begun, began = True, began or time.monotonic()
+                if visit and are_first is False and time.monotonic() - began > _VERDICT_SECONDS:
+                    break
                 done += 1
                 point = missing.point
                 if point in failed:

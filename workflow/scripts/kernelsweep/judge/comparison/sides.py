@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.records import Record, differing, read_records
 from kernelsweep.measure.journal import journals_of
@@ -165,7 +164,7 @@ def _as_row(row: Row, record: Record, own: Record | None) -> Row:
         "status": outcome.status,
         "device": record.settings["device.name"],
         "device_uuid": " ".join(sorted({visit.device_uuid for visit in outcome.visits if visit.device_uuid})),
-        "flags": " ".join(flags_of(outcome, UNDEFINED_BEHAVIOUR in row["flags"].split())),
+        "flags": " ".join(flags_of(outcome, "undefined_behaviour" in row["flags"].split())),
         "source_sha256": record.source,
         "binary_sha256": record.version["binary"],
         "measured": record.measured,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kernelsweep.measure.pairs import ORDER
 from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, Platform
@@ -43,38 +43,31 @@ class Samples:
 
 
 class PairedSamples:
-    """Samples of two versions of a point: one of each, in random order, in the same memory."""
+    """Pairs of samples: one of each of two versions of a point, in the same memory, in the order of pairs.ORDER."""
 
     def __init__(self, now: PointRun, before: PointRun, places: int) -> None:
         self._platform = now.platform
-        self._random = random.Random(0)
         self._next = itertools.cycle(
             [
                 [(run.preparation(place, poisoned=True), run.launches(place)) for run in (now, before)]
                 for place in range(places)
             ]
         )
+        self._order = itertools.cycle(ORDER)
 
-    def time(self, count: int) -> tuple[list[float], list[float]]:
-        """Microseconds of `count` pairs: of the version now, and of the one before. Raises as Platform.time() does."""
-        queue: list[tuple[Callable[[], None], Callable[[], None]]] = []
-        is_before = []
-        for _ in range(count):
-            pair = next(self._next)
-            order = self._random.sample((0, 1), 2)
-            queue += [pair[which] for which in order]
-            is_before += order
-        left = iter(queue)
+    def time(self) -> tuple[float, float]:
+        """Microseconds of the version now, and of the one before. Raises as Platform.time() does."""
+        step = next(self._order)
+        queue = iter(next(self._next)[::step])
 
         def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            prepare, launch = next(left)
+            prepare, launch = next(queue)
             prepare()
             start()
             launch()
             stop()
 
-        times = list(zip(is_before, self._platform.time(sample, len(queue)), strict=True))
-        now, before = ([time for which, time in times if which == wanted] for wanted in (0, 1))
+        now, before = self._platform.time(sample, 2)[::step]
         return now, before
 
 

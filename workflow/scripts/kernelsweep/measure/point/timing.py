@@ -14,9 +14,6 @@ from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.statistics import FEWEST_SAMPLES
 
-# Where the number of pairs does not depend on what they say, they take so long.
-FIXED_SECONDS = 0.03
-
 
 def take_samples(
     run: PointRun,
@@ -39,9 +36,10 @@ def take_samples(
 
     def time_samples(count: int) -> tuple[list[float], bool]:
         if pairs:
-            times, others = pairs.time(1)
-            before.extend(others)
-            logs.append(log(times[0] / others[0]))
+            now, old = pairs.time()
+            times = [now]
+            before.append(old)
+            logs.append(log(now / old))
         else:
             times = run.platform.time(timed, count)
         conditions.append(run.platform.conditions())
@@ -49,15 +47,11 @@ def take_samples(
 
     if pairs and enough:
         rule = PairRule(enough)
-        if enough.fixed:
-            most = min(sampling.max_seconds, FIXED_SECONDS)
-            sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=most)
-        elif enough.decides:
-            sampling = replace(sampling, min_samples=FEWEST_SAMPLES)
+        if enough.seconds:
+            sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=enough.seconds)
 
         def has_enough(is_settled: bool) -> bool:
-            may_end = not enough.fixed and (is_settled or enough.decides)
-            return may_end and rule.is_met(logs, before[-1])
+            return (is_settled or bool(enough.seconds)) and not enough.fixed and rule.is_met(logs, before[-1])
 
         sampled = sample(time_samples, sampling, pause, has_enough=has_enough)
         run.platform.time(timed, 2)  # Their results are checked; those of pairs may be the earlier version's.
