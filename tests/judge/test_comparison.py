@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,12 @@ from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.drawing.layout import save
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
-from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, headline
+from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
     ONLY_AFTER,
@@ -32,7 +31,6 @@ from kernelsweep.judge.comparison.verdicts import (
     compare_points,
     comparison_summary,
     kernels_with_verdict,
-    overall,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
 from kernelsweep.measure.identity import identity_sha256
@@ -41,6 +39,7 @@ from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.pairs import (
     FASTER,
     MOST_PAIRS,
+    ORDER,
     SAME,
     SLOWER,
     UNDECIDED,
@@ -51,6 +50,7 @@ from kernelsweep.measure.pairs import (
     scatter_of,
     verdict,
 )
+from kernelsweep.publish.page.forest import forest
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 from kernelsweep.scatter import estimate, range_squared
 from kernelsweep.statistics import student_quantile
@@ -217,9 +217,10 @@ def test_verdicts(low: float, high: float, expected: str) -> None:
 
 
 def sampled(random: np.random.Generator, ratio: float, noise: float, enough: Enough) -> list[float]:
-    """The pairs of a visit; 3% of samples take 10% longer."""
+    """The pairs of a visit; 3% of samples take 10% longer, and what runs first takes 2% more."""
     late = np.where(random.random((MOST_PAIRS, 2)) < 0.03, random.exponential(0.1, (MOST_PAIRS, 2)), 0)
-    logs = [*(np.log(ratio) + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
+    first = 0.02 * np.resize(ORDER, MOST_PAIRS)
+    logs = [*(np.log(ratio) + first + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
     rule = PairRule(enough)
     counts = [MOST_PAIRS] if enough.fixed else range(6, MOST_PAIRS + 1)
     return next(logs[:count] for count in counts if rule.is_met(logs[:count], 10.0))
@@ -237,7 +238,7 @@ def judged(random: np.random.Generator, ratio: float, noise: float, of_process: 
     for _ in range(150):
         visits: list[list[float]] = []
         while len(visits) < 3 and (not visits or verdicts[-1] == UNDECIDED):
-            visits.append(visit(Enough(0.01, scatter, decides=True)))
+            visits.append(visit(Enough(0.01, scatter)))
             found = Pairs(10.0, visits, [False] * len(visits)).ratio(scatter)
             verdicts[len(counts) :] = [verdict(found.interval, 0.01) if found else UNDECIDED]
         counts.append(sum(map(len, visits)))
@@ -269,9 +270,9 @@ def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tup
     points, scatter = compare_points(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other"))
     heading, *_ = text.splitlines()
-    assert heading.startswith("# unrolling/interleaved: slower at 4 of 8 sizes (1.020 times the time, ")
-    assert heading.endswith("), undecided at 4; right at 88 of 88 points. Every result that was right still is.")
-    assert answer_of(text).startswith(f"{heading}\n") and "| unrolling/interleaved | 88 | 1.006 " in answer_of(text)
+    where = "slower at 4 of 8 sizes, undecided at 4, right at 88 of 88"
+    assert re.fullmatch(rf"# interleaved 1.020× \(1.0\d\d to 1.0\d\d\), {where}", heading)
+    assert answer_of(text).startswith(f"{heading}\n") and "| unrolling/interleaved |" not in answer_of(text)
     (kernel,) = by_kernel(points)
     summary = comparison_summary(points, MARGIN)
     assert kernels_with_verdict(summary, SLOWER) == [kernel]
@@ -285,10 +286,8 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
     points, scatter = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other"))
-    assert text.startswith(
-        "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before. warp_shuffle/shuffle: faster at"
-    )
-    assert "still is" not in text
+    wrong = "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before, such as array size "
+    assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0.5", text)
     assert text.count("**wrong_result**: expected 7, found 8") == 2
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
 
@@ -300,7 +299,7 @@ def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Ro
     settings = ({"measuring.visits": 3, "seed": 1}, {"measuring.visits": 5, "seed": 1})
     points, scatter = compare_points(before[:-2], after[1:], MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other", *settings))
-    assert text.startswith("# No code changed; another GPU of the same model. ")
+    assert text.startswith("# No code changed; another GPU of the same model.\n")
     assert "**Another GPU of the same model** measured 85 of 85 points" in text
     assert "measuring.visits was 3, and is 5 after" in text and "seed" not in text
     assert [point.note for point in points if point.verdict == NOT_COMPARED] == [ONLY_AFTER] * 2 + [ONLY_BEFORE]
@@ -323,23 +322,16 @@ def test_points_are_the_same_whatever_grid_a_device_gives_them() -> None:
     assert not any(point.ratio for point in points)
 
 
-def test_the_figure_is_the_same_from_run_to_run_and_says_why_it_is_empty(
-    sweeps: tuple[list[Row], list[Row]], tmp_path: Path
-) -> None:
-    few = [[row for row in rows if row["study"] == "warp_shuffle"][::40] for rows in sweeps]
-    points, _ = compare_points(*few, MARGIN)
-    for name in ("one.svg", "other.svg"):
-        save(draw(list(points), MARGIN, "One. The other."), tmp_path / name)
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "other.svg").read_bytes()
-    panels = draw(points, MARGIN, "").axes
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["global_memory", "shared_memory", "shuffle"]
-    # A panel for all sizes and one for each, with a dot at each kernel's mean ratio.
-    expected = [overall(of_kernel, MARGIN) for of_kernel in by_kernel(points).values()]
-    dots = [line.get_xdata()[0] for line in panels[0].get_lines() if line.get_marker() not in ("", "None")]
-    assert dots == [found.ratio.value for found in expected if found]
-    assert panels[0].get_title() == "all sizes" and len(panels) == 1 + len({point.size for point in points})
-    empty = draw(compare_points([], few[0], MARGIN)[0], MARGIN, "")
-    assert [text.get_text() for text in empty.axes[0].texts] == [f"No times were compared: {ONLY_AFTER}."]
+def test_the_page_draws_each_kernel_at_each_size(sweeps: tuple[list[Row], list[Row]]) -> None:
+    of_kernels = [[row for row in rows if row["kernel"] in ("interleaved", "neighbored")] for rows in sweeps]
+    after = [row | {"binary_sha256": "edited"} if row["kernel"] == "interleaved" else row for row in of_kernels[1]]
+    points, _ = compare_points(of_kernels[0], slowed(after, 1.02), MARGIN)
+    shown = forest(comparison_summary([each for each in points if each.kernel.endswith("interleaved")], MARGIN))
+    (bars,) = shown.kernels.values()
+    assert [bar.size for bar in bars][:2] == ["all sizes", "2¹⁶"] and len(bars) == 9
+    assert bars[-1].verdict == SLOWER and bars[-1].low > shown.within[1] > shown.one > shown.within[0]
+    assert all(0 <= bar.low <= bar.middle <= bar.high <= 100 for bar in bars)
+    assert forest({"kernels": {}, "same_within": MARGIN}).kernels == {}
 
 
 def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
@@ -417,14 +409,15 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     rows = ran(path, "with a comment", ["a1", "a2"])
     assert before(path, rows) == (["", ""], [SAME_CODE, SAME_CODE], [])
     points, _ = compare_points([], rows, MARGIN, previous(rows, path.parents[2]).reasons)
-    assert headline(points, MARGIN) == "No code changed: the edit left the machine code as it was, at 2 points of s/k."
+    assert verdict_lines(points, MARGIN) == [f"No code changed: {SAME_CODE}, at 2 points of s/k."]
     second = ran(path, "second", ["b1", "b2"])
     # Another comment: the comparison is about the edit before it, and says so.
     commented = [{**row, "source_sha256": "with another comment"} for row in second]
     assert before(path, commented) == (["a1", "a2"], ["", ""], ["s/k"])
     points, _ = compare_points(previous(commented, path.parents[2]).rows, commented, MARGIN)
-    said = "The latest edit of s/k changed no code; of the edit before it: s/k: same at 1 of 1 sizes"
-    assert headline(points, MARGIN, ["s/k"]).startswith(said)
+    first, verdict_on_it = verdict_lines(points, MARGIN, ["s/k"])
+    assert first == "The latest edit of s/k changed no code; of the edit before it:"
+    assert verdict_on_it.startswith("k 1.000× (") and verdict_on_it.endswith("), same, right at 2 of 2")
     # This edit changes one variant alone; it did not cause the earlier change of the other variant.
     assert before(path, ran(path, "third", ["b1", "c2"])) == (["", "b2"], [SAME_CODE, ""], [])
     # And the other way round, where the point that stays was measured last.
@@ -473,15 +466,16 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     run = snakemake(finished, "compare")
     assert run.returncode != 0
     # Where there is no clock, counts are the verdict.
-    counted = "mine/interleaved: more: sectors +6%, global accesses +9%; time unknown here; right at 2 of 2 points."
-    heading = f"WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before. {counted}"
-    assert heading in run.stdout and "**wrong_result**" in run.stdout
-
+    counted = "interleaved: more: sectors +6%, global accesses +9%; time unknown here, right at 2 of 2"
+    wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before, such as array size"
+    said = " ".join(run.stdout.split())
+    assert counted in said and wrong in said and ": expected " in said
+    assert all(len(line) <= 80 for line in run.stdout.partition("WRONG")[2].partition("Page")[0].splitlines())
     assert "Right before and not now: warp_shuffle/shuffle." in run.stdout
     raced = "The proof of mine/interleaved failed: races (emulator), at array size"
     folder = finished / "results/emulator/comparison"
     comparison, comment = ((folder / name).read_text() for name in ("comparison.md", "comment.md"))
-    assert all(raced in text and heading in text for text in (run.stdout, comparison, comment))
+    assert all(raced in text and counted in text and wrong in text for text in (said, comparison, comment))
     counts = read_json(folder / "comparison.json")["counted"]["mine/interleaved"]
     assert (
         counts["verdict"] == "more" and counts["counts"]["barriers"]["before"] == counts["counts"]["barriers"]["after"]
@@ -508,4 +502,5 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
     run = snakemake(project, "compare", "--config", "platform=emulator", settings)
     assert run.returncode != 0
     assert "Slower: warp_shuffle/shuffle (compare.fail_on is slower)" in run.stdout
-    assert (project / "results/a-gpu/comparison/ratios.pdf").stat().st_size > 1000
+    page = (project / "results/a-gpu/comparison/comparison.html").read_text()
+    assert page.count("<tr>") > 8 and "shuffle 1.0" in page

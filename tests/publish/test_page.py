@@ -61,8 +61,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     comparison.mkdir(parents=True)
     (comparison / "comparison.md").write_text(COMPARISON)
     (comparison / "comparison.csv").write_text("kernel\n")
-    (comparison / "ratios.svg").write_bytes((copy / "docs/measured/bandwidth_bound_rivals.svg").read_bytes())
-    (copy / "workflow/scripts/kernelsweep/judge/comparison/ratios.py").touch()
     run = snakemake(copy, "all", *RECORDING)
     assert run.returncode == 0, run.stdout
     assert f"{RESULTS}/report.html" in run.stdout, "where it is, is said at the end"
@@ -149,7 +147,7 @@ def test_the_page_can_be_read_without_seeing_it(page: Path) -> None:
     elements = Elements(page.read_text(encoding="utf-8"))
     assert elements.all("html") == [{"lang": "en"}]
     pictures = [attributes for _, attributes in elements.found if attributes.get("role") == "img"]
-    assert len(pictures) >= 3
+    assert len(pictures) >= 2
     for picture in pictures:
         assert len(picture["aria-label"] or "") > len("Ladder."), "each figure says in words what it shows"
     levels = [int(tag[1]) for tag, _ in elements.found if re.fullmatch("h[1-6]", tag)]

@@ -1,12 +1,10 @@
 # Before and after: two sweeps compared, as `compare` in config.yaml names them. Not part of `all`.
 
-from kernelsweep.drawing.figure_formats import formats_of
-from kernelsweep.judge.comparison.which_files import NOW, compared_platform, folder_of
+from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.publish.html_files import COMPARISON_FILES
 
-# An edit can bring a race, so the proofs belong to it. A folder of results has its own description of the device.
+# An edit can bring a race, so the emulator's proofs belong to it: they delay no sample. A folder of results has its own description of the device.
 is_measured_now = config["compare"]["after"] == NOW
-compares_times = kind_of(compared_platform(config["compare"]["after"], PROJECT.platforms)).has_clock
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -21,13 +19,12 @@ rule compare_sweeps:
         before=for_job(inputs.compared, side="before"),
         after=for_job(inputs.compared, side="after"),
         device=path("device") if is_measured_now else [],
-        proofs=for_job(inputs.proofs) if is_measured_now else [],
+        proofs=for_job(inputs.proofs_beside_samples) if is_measured_now else [],
     output:
         rows=path("comparison", file="comparison.csv"),
         text=path("comparison", file="comparison.md"),
         comment=path("comparison", file="comment.md"),
         summary=path("comparison", file="comparison.json"),
-        figure=(multiext(path("comparison", file="ratios"), *formats_of(config["sweep"])) if compares_times else []),
     log:
         log("compare_sweeps"),
     conda:
@@ -50,7 +47,7 @@ rule compare_sweeps:
 rule make_comparison:
     input:
         text=path("comparison", file="comparison.md"),
-        figure=path("comparison", file="ratios.svg") if compares_times else [],
+        summary=path("comparison", file="comparison.json"),
         sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         path("comparison", file="comparison.html"),

@@ -1,4 +1,4 @@
-"""Compare two sweeps point by point: rows, a page of Markdown, a summary as JSON, and a figure."""
+"""Compare two sweeps point by point: rows, a page of Markdown, and a summary as JSON."""
 
 import json
 import os
@@ -7,13 +7,11 @@ from pathlib import Path
 
 from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.drawing.layout import save
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_summary
-from kernelsweep.judge.comparison.ratios import draw
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
-from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, edited_kernels
+from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
@@ -62,15 +60,11 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     Path(snakemake.output.comment).write_text(answer_of(text) + of_proofs, encoding="utf-8")
     summary = {
+        "verdict": verdict_lines(points, margin, unchanged),
         **comparison_summary(points, margin),
         "counted": counted_summary(points),
         "proven": proven,
         "failed_proofs": failed_proofs,
     }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    if files := snakemake.output.get("figure"):
-        shown = [point for those in edited_kernels(points).values() for point in those] or points
-        figure = draw(shown, margin, f"Before: {of_before}. After: {of_after}.")
-        for path in files:
-            save(figure, Path(path))
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -22,7 +22,7 @@ from kernelsweep.judge.comparison.counts import MIXED, MORE
 from kernelsweep.judge.comparison.verdicts import kernels_with_verdict
 from kernelsweep.measure.pairs import SLOWER
 
-_HEADLINE_LETTERS = 200  # of a step's line
+_LETTERS = 200  # of a step's line
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,7 @@ class Revisions:
         found = read_json(comparison / "comparison.json")
         counted = {one["verdict"] for one in found["counted"].values()}
         is_bad = found["failed"] or found["failed_proofs"] or kernels_with_verdict(found, SLOWER)
-        words = (comparison / "comparison.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        return bool(is_bad or counted & {MORE, MIXED}), words[:_HEADLINE_LETTERS]
+        return bool(is_bad or counted & {MORE, MIXED}), " ".join(found["verdict"])[:_LETTERS]
 
     def _place(self, name: str) -> Path:
         return self._folder / name

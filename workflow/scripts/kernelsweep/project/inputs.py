@@ -190,11 +190,14 @@ def environment(project: Project, scope: str) -> list[str]:
     return [path("environment", platform=platform)] if is_recording(platform) or not study else []
 
 
+def proofs_beside_samples(project: Project, scope: str) -> list[str]:
+    """The emulator's proofs of a scope's kernels, which take no GPU. A recording has none."""
+    return [] if is_recording(parts_of(scope)[0]) else of_kernels(project, scope, "kernel_proofs")
+
+
 def proofs(project: Project, scope: str) -> list[str]:
     """The proofs of a scope's kernels. A recording has none."""
-    if is_recording(parts_of(scope)[0]):
-        return []
-    return [*of_kernels(project, scope, "kernel_proofs"), *sanitized_proofs(project, scope)]
+    return [*proofs_beside_samples(project, scope), *sanitized_proofs(project, scope)]
 
 
 def sanitized_proofs(project: Project, scope: str) -> list[str]:
@@ -358,7 +361,9 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
 def judgements(scope: str) -> list[str]:
     """A scope's judged claims and best configurations, for readers and for programs."""
     chapters = [CHAPTERS[name] for name in MADE_CHAPTERS]
-    return [f"{path('folder', scope=scope)}/{file}" for chapter in chapters for file in (*chapter.files, chapter.data)]
+    return [
+        f"{path('folder', scope=scope)}/{file}" for chapter in chapters for file in (chapter.markdown, chapter.data)
+    ]
 
 
 def found_chapters(project: Project, scope: str) -> dict[str, str]:
@@ -367,7 +372,7 @@ def found_chapters(project: Project, scope: str) -> dict[str, str]:
     if study:
         return {}
     others = [chapter for name, chapter in CHAPTERS.items() if name not in MADE_CHAPTERS]
-    return _hashes([f"{path('folder', scope=scope)}/{file}" for chapter in others for file in chapter.files])
+    return _hashes([f"{path('folder', scope=scope)}/{chapter.markdown}" for chapter in others])
 
 
 def page_builds(project: Project, scope: str) -> list[str]:

@@ -5,7 +5,6 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.requests import observed_platforms
@@ -84,12 +83,8 @@ def compare(project: Project) -> list[str]:
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config.studies)
-    formats = formats_of(project.config.sweep) if kind_of(platform).has_clock else ()
-    figure = file_names("ratios", "two_columns", formats)
-    texts = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json")
-    shown = [path("comparison", platform=platform, file=name) for name in (*texts, *figure, ".verdict")]
-    # The verdict waits for none of these.
-    return [*shown, *(inputs.sanitized_proofs(project, platform) if after == NOW else [])]
+    shown = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json", ".verdict")
+    return [path("comparison", platform=platform, file=name) for name in shown]
 
 
 def _check_visits(config: Config) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 
+from kernelsweep.analysis.words import markdown_table
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
@@ -18,7 +19,6 @@ from kernelsweep.judge.comparison.verdicts import (
     SKIPPED,
     VERDICTS,
     ComparedPoint,
-    Overall,
     by_kernel,
     by_size,
     overall,
@@ -32,7 +32,6 @@ from kernelsweep.sweep.point import in_words
 _NAMED_KERNELS = 3
 
 # Further points are in comparison.csv only.
-_LISTED_POINTS = 20
 _LISTED_FAILED = 5
 
 _REMARKS = ("throttled", "other_processes")
@@ -56,19 +55,19 @@ class Sides:
 
 def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float, sides: Sides) -> str:
     """The whole page; answer_of() is its beginning."""
+    verdict, *more = verdict_lines(points, margin, sides.unchanged)
     kernels = edited_kernels(points) or by_kernel(points)
     lines = [
-        f"# {headline(points, margin, sides.unchanged)}",
+        f"# {verdict}",
         "",
+        *(f"- {line}" for line in more),
+        *([""] if more else []),
         f"Before: {sides.before}. After: {sides.after}.",
         "",
         *_failed(points),
         *_warnings(points, sides),
-        *_kernels_table(kernels, margin),
         *counts_table(points),
         *_sizes_table(kernels, margin),
-        *_points_table(points),
-        *_statuses(points),
         *_not_compared(points),
         *_method(points, scatter, margin),
     ]
@@ -76,46 +75,47 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
 
 
 def answer_of(text: str) -> str:
-    """The part of the page before the first section: a comment for a pull request, and the terminal's answer."""
+    """The part of the page before the first section: a comment for a pull request."""
     return text.partition("\n## ")[0].rstrip() + "\n"
 
 
-def headline(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> str:
-    """The verdict on each kernel that was compared, or why there is none, and what is wrong.
+def verdict_lines(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> list[str]:
+    """What is wrong, the verdict on each edited kernel, or why there is none: a line each, the worst first.
 
     unchanged  as in Sides
     """
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
-    parts = []
-    if unchanged:
-        parts.append(f"The latest edit of {_listed(unchanged)} changed no code; of the edit before it:")
+    lines = []
     if failed:
-        parts.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before.")
+        first, message = failed[0], str(failed[0].row["message"]).partition("\n")[0]
+        example = f"{point_in_words(first).partition(', ')[2]}: {message}"
+        lines.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before, such as {example}")
+    if failing := [point for point in points if point.fails and not point.has_failed_since]:
+        lines.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
+    if unchanged:
+        lines.append(f"The latest edit of {_listed(unchanged)} changed no code; of the edit before it:")
     if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
-        parts.append(f"No code changed{_other_device(compared)}.")
+        lines.append(f"No code changed{_other_device(compared)}.")
     elif compared:
         kernels = edited_kernels(compared)
-        verdicts = {kernel: _verdict_on(kernel, of_kernel, points, margin) for kernel, of_kernel in kernels.items()}
-        parts.append(_sentence(verdicts, sorted(verdicts, key=lambda kernel: _moved(kernels[kernel]), reverse=True)))
-        if unedited := len(by_kernel(compared)) - len(kernels):
-            parts.append(f"The machine code of {unedited} kernels is the same.")
+        for kernel in sorted(kernels, key=lambda kernel: _moved(kernels[kernel]), reverse=True):
+            lines.append(f"{_verdict_on(kernels[kernel], margin)}, {_right(kernel, points)}")
+        if same := len(by_kernel(compared)) - len(kernels):
+            lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
-        words = {kernel: counted_in_words(those) for kernel, those in counted.items() if kernel not in broken}
-        verdicts = {kernel: f"{kernel}: {words[kernel]}; {_right(kernel, points)}" for kernel in words}
-        parts += [_sentence(verdicts, [*verdicts])] if verdicts else []
+        lines += [
+            f"{_short(those[0])}: {counted_in_words(those)}, {_right(kernel, points)}"
+            for kernel, those in counted.items()
+            if kernel not in broken
+        ]
     elif any(point.note == NO_TIMES for point in both):
-        parts.append(f"No times to compare at {_points_of(both)}.")
+        lines.append(f"No times to compare at {_points_of(both)}.")
     elif not failed:
-        parts.append(_why_nothing(points))
-    if both and not failed:
-        parts.append("Every result that was right still is.")
-    failing = [point for point in points if point.fails and not point.has_failed_since]
-    if failing:
-        parts.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
-    return " ".join(parts)
+        lines.append(_why_nothing(points))
+    return lines
 
 
 def edited_kernels(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
@@ -124,32 +124,31 @@ def edited_kernels(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPo
     return {kernel: those for kernel, those in kernels.items() if any(one.note != SAME_MACHINE_CODE for one in those)}
 
 
-def _verdict_on(kernel: str, compared: Sequence[ComparedPoint], points: Sequence[ComparedPoint], margin: float) -> str:
-    """ "s/k: slower at 3 of 8 sizes (1.020 times the time, 1.013 to 1.028), same at 5; right at 88 of 88 points"."""
+def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
+    """ "interleaved 1.062x (1.057 to 1.067), slower at 3 of 8 sizes, same at 5"; of the sizes that are named first."""
     sizes = by_size(compared, margin)
-    words: list[str] = []
+    where: list[str] = []
+    shown = overall(compared, margin)
     for name in (SLOWER, FASTER, UNDECIDED, SAME):
-        if called := [size for size, found in sizes.items() if found.verdict == name]:
-            words.append(f"{name} at {len(called)}" + ("" if words else f" of {len(sizes)} sizes"))
-            found = overall([point for point in compared if point.size in called], margin)
-            if found and name in (SLOWER, FASTER):
-                words[-1] += (
-                    f" ({found.ratio.value:.3f} times the time, {found.ratio.low:.3f} to {found.ratio.high:.3f})"
-                )
-    return f"{kernel}: {', '.join(words)}; {_right(kernel, points)}"
+        called = [size for size, found in sizes.items() if found.verdict == name]
+        if called and not where and name in (SLOWER, FASTER):
+            shown = overall([point for point in compared if point.size in called], margin)
+        if len(called) == len(sizes):
+            where.append(f"{name} at all {len(sizes)} sizes" if len(sizes) > 1 else name)
+        elif called:
+            where.append(f"{name} at {len(called)}" + ("" if where else f" of {len(sizes)} sizes"))
+    assert shown, "the points were compared"
+    return f"{_short(compared[0])} {_interval(shown.ratio, '×')}, {', '.join(where)}"
+
+
+def _short(point: ComparedPoint) -> str:
+    return point.kernel.partition("/")[2]
 
 
 def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
-    """ "right at 88 of 88 points"."""
+    """ "right at 88 of 88"."""
     run = [point for point in points if point.kernel == kernel and point.after and point.after["status"] != "skipped"]
-    return f"right at {sum(not point.fails for point in run)} of {len(run)} points"
-
-
-def _sentence(verdicts: Mapping[str, str], order: Sequence[str]) -> str:
-    """The verdicts on the first kernels, and how many more there are."""
-    more = len(order) - _NAMED_KERNELS
-    others = f" And {more} more kernels." if more > 0 else ""
-    return f"{'; '.join(verdicts[kernel] for kernel in order[:_NAMED_KERNELS])}.{others}"
+    return f"right at {sum(not point.fails for point in run)} of {len(run)}"
 
 
 def _moved(points: Sequence[ComparedPoint]) -> float:
@@ -186,8 +185,8 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _interval(found: Interval) -> str:
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+def _interval(found: Interval, unit: str = "") -> str:
+    return f"{found.value:.3f}{unit} ({found.low:.3f} to {found.high:.3f})"
 
 
 def point_in_words(point: ComparedPoint) -> str:
@@ -241,9 +240,6 @@ def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
         for name, count in changed.items()
         if name != "binary"
     ]
-    same = sum(point.note == SAME_MACHINE_CODE for point in points)
-    if same:
-        lines.append(f"- {same} of {len(compared)} points ran the same machine code: it isn't the kernel that differs.")
     renewed = sum(
         before["source_sha256"] == after["source_sha256"] and before["binary_sha256"] != after["binary_sha256"]
         for before, after in compared
@@ -261,57 +257,25 @@ def _uuids(row: Mapping[str, object]) -> str:
     return str(row.get("device_uuid") or "")
 
 
-def _kernels_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
-    rows = []
-    for kernel, points in kernels.items():
-        found = overall(points, margin)
-        if not found:
-            continue
-        counts = " | ".join(str(found.counts[verdict] or "") for verdict in VERDICTS)
-        rows.append(f"| {kernel} | {sum(found.counts.values())} | {_interval(found.ratio)} | {counts} |")
+def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
+    """Each kernel at each size: the mean ratio of its points, and how many of them are what."""
+    heads = {"kernel": False, "size": True, "ratio (99% interval)": True, "verdict": False}
+    heads |= dict.fromkeys(VERDICTS, True)
+    rows = [
+        [
+            kernel,
+            size.text,
+            _interval(found.ratio),
+            found.verdict if found.verdict == SAME else f"**{found.verdict}**",
+            *(str(found.counts[name] or "") for name in VERDICTS),
+        ]
+        for kernel, points in kernels.items()
+        for size, found in by_size(points, margin).items()
+    ]
     if not rows:
         return []
-    return [
-        "Time after over time before: the geometric mean over a kernel's points, and how many points are what.",
-        "",
-        f"| kernel | points | ratio (99% interval) | {' | '.join(VERDICTS)} |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-        *rows,
-        "",
-    ]
-
-
-def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
-    of_kernels = {kernel: found for kernel, points in kernels.items() if (found := by_size(points, margin))}
-    sizes = sorted({size for found in of_kernels.values() for size in found})
-    if len(sizes) < 2:
-        return []
-    lines = ["## By size", "", "Geometric means of the ratios. In brackets: undecided. Without a word: the same."]
-    lines += ["", f"| kernel | {' | '.join(size.text for size in sizes)} |", f"|---|{'---:|' * len(sizes)}"]
-    for kernel, found in of_kernels.items():
-        cells = []
-        for size in sizes:
-            cells.append(_size_cell(found[size]) if size in found else "")
-        lines.append(f"| {kernel} | {' | '.join(cells)} |")
-    return [*lines, ""]
-
-
-def _size_cell(found: Overall) -> str:
-    """A kernel's mean ratio at a size, with the words of _sizes_table()."""
-    text = f"{found.ratio.value:.3f}"
-    if found.verdict in (FASTER, SLOWER):
-        return f"**{text} {found.verdict}**"
-    return f"({text})" if found.verdict == UNDECIDED else text
-
-
-def _points_table(points: Sequence[ComparedPoint]) -> list[str]:
-    called = in_order([point for point in points if point.verdict in (FASTER, SLOWER)])
-    if not called:
-        return []
-    lines = ["## Points that are faster or slower", ""]
-    if len(called) > _LISTED_POINTS:
-        lines += [f"The {_LISTED_POINTS} that moved farthest, of {len(called)}; all are in comparison.csv.", ""]
-    return [*lines, *_point_rows(called[:_LISTED_POINTS]), ""]
+    means = "Time after over time before: the geometric mean over the points of a size, and how many of them are what."
+    return ["## By size", "", means, "", *markdown_table(heads, rows), ""]
 
 
 def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
@@ -319,32 +283,8 @@ def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
     return sorted(points, key=_distance, reverse=True)
 
 
-def _point_rows(points: Sequence[ComparedPoint]) -> list[str]:
-    """A table of compared points."""
-    lines = ["| point | before (µs) | after (µs) | ratio (99% interval) | verdict |", "|---|---:|---:|---:|---|"]
-    for point in points:
-        assert point.before and point.after and point.ratio, "a compared point is in both sweeps"
-        times = [f"{float(row['time_us']):.2f}" for row in (point.before, point.after)]
-        lines.append(f"| {point_in_words(point)} | {' | '.join(times)} | {_interval(point.ratio)} | {point.verdict} |")
-    return lines
-
-
 def _distance(point: ComparedPoint) -> float:
     return abs(log(point.ratio.value)) if point.ratio else 0.0
-
-
-def _statuses(points: Sequence[ComparedPoint]) -> list[str]:
-    """Statuses that changed, for better or worse."""
-    changed = Counter(
-        (point.kernel, point.before["status"], point.after["status"])
-        for point in points
-        if point.before and point.after and point.before["status"] != point.after["status"]
-    )
-    if not changed:
-        return []
-    lines = ["## Statuses that changed", "", "| kernel | before | after | points |", "|---|---|---|---:|"]
-    lines += [f"| {kernel} | {before} | {after} | {count} |" for (kernel, before, after), count in changed.items()]
-    return [*lines, ""]
 
 
 def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:

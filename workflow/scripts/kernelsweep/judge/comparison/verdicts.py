@@ -218,14 +218,18 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
 
     same_within  the margin
     failed       by kernel, the number of points that were right before and are not now
-    kernels      by kernel: points compared, ratio with low and high, verdict, and sizes with the same by size
+    kernels      by kernel: points compared, ratio with low and high, verdict, whether its machine code was edited, and
+                 sizes with the same by size, and its text
     """
     kernels: dict[str, Any] = {}
     for kernel, of_kernel in by_kernel(points).items():
         whole = overall(of_kernel, margin)
         if whole:
-            sizes = {size.key: _as_json(found) for size, found in by_size(of_kernel, margin).items()}
-            kernels[kernel] = {**_as_json(whole), "sizes": sizes}
+            sizes = {
+                size.key: {"text": size.text, **_as_json(found)} for size, found in by_size(of_kernel, margin).items()
+            }
+            is_edited = any(point.ratio and point.note != SAME_MACHINE_CODE for point in of_kernel)
+            kernels[kernel] = {**_as_json(whole), "is_edited": is_edited, "sizes": sizes}
     failed = Counter(point.kernel for point in points if point.has_failed_since)
     return {"same_within": margin, "failed": dict(failed), "kernels": kernels}
 

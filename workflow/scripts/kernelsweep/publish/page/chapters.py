@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -13,7 +12,6 @@ class Chapter:
     markdown  the text, which opens with a heading
     missing   the page's sentence where there is no such text, as Markdown
     data      the same result for programs
-    figures   figures without their suffixes, each with the library's module that draws it
     needs_rows  whether the page leaves the chapter out where `data` has no rows
     opens_with_finding  whether the text's heading is what it has found, not its title
     """
@@ -22,14 +20,8 @@ class Chapter:
     markdown: str
     missing: str
     data: str
-    figures: Mapping[str, str] = field(default_factory=dict)
     needs_rows: bool = False
     opens_with_finding: bool = False
-
-    @property
-    def files(self) -> list[str]:
-        """The files whose content the page shows."""
-        return [self.markdown, *(f"{figure}.svg" for figure in self.figures)]
 
 
 # In the page's order.
@@ -52,7 +44,6 @@ CHAPTERS = {
         markdown="comparison/comparison.md",
         missing="Before and after: nothing was compared; `snakemake compare` does that.",
         data="comparison/comparison.csv",
-        figures={"comparison/ratios": "judge/comparison/ratios.py"},
         opens_with_finding=True,
     ),
     "sanitizer": Chapter(

@@ -33,8 +33,8 @@ class Section:
     name: str
     title: str
     html: str
-    figures: Sequence[Figure]
     files: Mapping[str, Sequence[Link]]
+    figures: Sequence[Figure] = ()
     description: str = ""
     undrawn: Sequence[str] = ()
 

@@ -10,7 +10,6 @@ from typing import Any
 import kernelsweep
 from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
-from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
 from kernelsweep.publish.page.chapters import CHAPTERS
@@ -135,17 +134,11 @@ def chapter_section(name: str, base: Path) -> Section:
     """A chapter that follows the studies. Where its text opens with a finding, that is its description."""
     chapter = CHAPTERS[name]
     data = base / chapter.data
-    figures = [
-        embed(base / f"{path}.svg", read_declaration(_LIBRARY / module).title, _IN_REPOSITORY / module, [data], base)
-        for path, module in chapter.figures.items()
-        if (base / f"{path}.svg").is_file()
-    ]
     return Section(
         name=name,
         title=chapter.title,
         description=_first_heading(base / chapter.markdown) if chapter.opens_with_finding else "",
         html=html(base / chapter.markdown, f"chapter-{name}", chapter.title, base),
-        figures=figures,
         files={"For programs": [link(data, base)]},
     )
 
