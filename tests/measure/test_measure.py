@@ -37,7 +37,6 @@ from reductions import input_of
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.plausibility import why_implausible
@@ -125,45 +124,6 @@ def test_a_failed_point_is_run_again_once_it_can_be_right(tmp_path: Path) -> Non
     assert {outcome.status for outcome in mended.values()} == {"ok"}
 
 
-def test_a_half_written_last_line_costs_its_own_point(tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path)
-    points = [point(size) for size in SIZES]
-    first, order = run_counted(kernel, points, tmp_path)
-    journal = tmp_path / "journal.jsonl"
-    *whole, last = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(whole) + last[: len(last) // 2])
-    again, run_again = run_counted(kernel, points, tmp_path)
-    assert run_again == order[-1:]
-    assert again == first
-    lines = journal.read_bytes().splitlines(keepends=True)
-    assert lines[:-1] == whole
-    assert len({json.loads(line)["key"] for line in lines}) == len(points)
-    assert run_counted(kernel, points, tmp_path)[1] == []
-
-
-def test_a_journal_cut_anywhere_keeps_its_whole_records_and_can_be_continued(tmp_path: Path) -> None:
-    # A crash or a full disk can end a write at any byte. Pins: appending to half a line, which loses both records; and
-    # a last record without its newline that is answered now but gone from the file the next time.
-    path = tmp_path / "journal.jsonl"
-    records = {identity_sha256({"point": number}): {"median": number / 7, "unit": "µs"} for number in range(4)}
-    with Journal(path) as journal:
-        for key, value in records.items():
-            journal.add(key, value)
-    content = path.read_bytes()
-    lines = content.splitlines(keepends=True)
-    for length in range(len(lines[0]) + len(lines[1]), len(content) + 1):
-        path.write_bytes(content[:length])
-        kept = content[:length].count(b"\n")
-        for new in ("a new record", "one more"):
-            with Journal(path) as journal:
-                found = [key for key in records if journal.get(key) == records[key]]
-                assert found == list(records)[:kept]
-                journal.add(identity_sha256({"point": new}), new)
-        written = path.read_bytes().splitlines(keepends=True)
-        assert written[:kept] == lines[:kept]
-        assert [json.loads(line)["value"] for line in written[kept:]] == ["a new record", "one more"]
-
-
 # Faults that cost one point each
 
 
@@ -205,15 +165,6 @@ def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None
     assert sorted(one["array_size"] for one in ran) == sorted([*SIZES, 32, 96, 128]), "a point that fails has one visit"
     assert "died (signal 6). The likely cause is an access out of bounds" in failed.message
     assert "proofs.csv" in failed.message
-
-
-def test_a_barrier_that_some_threads_miss_is_named_with_its_place(tmp_path: Path) -> None:
-    kernel = planted_kernel(
-        tmp_path, "if (array_size != 64 || threadIdx.x != 3)\n    __syncthreads();\n    else __syncthreads();"
-    )
-    failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
-    line = 1 + kernel.path.read_text().splitlines().index("    __syncthreads();")
-    assert f"planted.cu:{line}" in failed.message
 
 
 def test_a_wrong_result_at_one_block_size_says_what_was_expected_and_found(tmp_path: Path) -> None:

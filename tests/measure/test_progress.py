@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -78,17 +77,6 @@ def test_the_line_is_gone_in_the_end(clock: Clock) -> None:
     assert "\n" not in terminal.getvalue()
 
 
-def test_nothing_is_written_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    stream = io.StringIO()
-    with progress(NAME, REDUCTION, stream) as shown:
-        shown.show(1, 2, point(SIZE), timed(1000))
-        shown.show(2, 2, point(SIZE), Outcome("timed_out", "no result"))
-    captured = capsys.readouterr()
-    assert stream.getvalue() == ""
-    assert captured.err == ""
-    assert captured.out == f"timed_out: {point(SIZE)}: no result\n"
-
-
 def test_outcomes_that_are_not_ok_go_to_the_log_and_are_never_the_best(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,15 +89,6 @@ def test_outcomes_that_are_not_ok_go_to_the_log_and_are_never_the_best(
         shown.show(2, 3, point(SIZE), wrong)
     assert capsys.readouterr().out == f"wrong_result: {point(SIZE)}: 1 instead of 2\n"
     assert "best 1000 GB/s" in terminal.lines[-1]
-
-
-def test_a_kernel_without_samples_shows_its_counts_only(clock: Clock) -> None:
-    terminal = Terminal()
-    with progress("a/b", REDUCTION, terminal) as shown:
-        for done in (1, 2):
-            shown.show(done, 4, point(SIZE), Outcome("ok"))
-            clock.seconds += 2
-    assert terminal.lines[1:] == ["a/b 1/4, ? left", "a/b 2/4, 00:04 left"]
 
 
 def test_the_best_needs_no_bytes(clock: Clock) -> None:
@@ -139,26 +118,6 @@ def test_the_line_fits_into_80_columns(clock: Clock, others: dict[str, Any], end
     assert all(len(line) <= 80 for line in terminal.lines)
     assert "template 2/12345, " in terminal.lines[-1], "the name's end is the kernel's, and the counts are all there"
     assert terminal.lines[-1].endswith(end)
-
-
-def test_a_narrow_terminal_gets_a_narrow_line(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Terminal, "fileno", lambda _: 7)
-    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((30, 24)))
-    terminal = Terminal()
-    with progress(NAME, REDUCTION, terminal) as shown:
-        shown.show(1, 2, point(SIZE), timed(1000))
-    assert all(len(line) <= 30 for line in terminal.lines)
-    assert terminal.lines[-1] == "…ed_template 1/2, ? left"
-
-
-def test_at_most_some_ten_updates_a_second(clock: Clock) -> None:
-    terminal = Terminal()
-    count = 4000
-    with progress("a/b", REDUCTION, terminal) as shown:
-        for done in range(1, count + 1):
-            clock.seconds += 2 / count
-            shown.show(done, count, point(SIZE), timed(1000 + done))  # each of them the best so far
-    assert 15 <= len(terminal.lines) <= 22
 
 
 def test_an_edited_kernel_shows_its_verdict_and_tells_the_first_in_a_line(clock: Clock) -> None:

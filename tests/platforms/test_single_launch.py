@@ -12,7 +12,7 @@ from synthetic_sweep import H200, shipped
 
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
-from kernelsweep.sweep.axes import axes_on_device, grid_on_device, resolve_axes
+from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.points import launched_points, skip_reason, valid_points
 
@@ -26,17 +26,6 @@ AXES = {
     "operation": ["sum"],
     "cache": ["cold"],
 }
-
-
-def test_a_grid_in_threads_has_as_many_blocks_as_that_takes() -> None:
-    axes = resolve_axes(
-        REDUCTION.axes, AXES, {"grid_size": ["2048 threads * multiprocessors", "2 * multiprocessors", 264]}
-    )
-    on_device = valid_points([axes_on_device(axes, 132)], [], [])
-    found = {(p["block_size"], p["grid_size"]) for p in launched_points(STUDY.kernels["vector_loads"], on_device)}
-    assert found == {(128, 16 * 132), (1024, 2 * 132), (128, 264)}
-    assert grid_on_device("2048 threads * multiprocessors", 132, 512) == 4 * 132
-    assert grid_on_device("1024 threads * multiprocessors", 1, 768) == 1
 
 
 def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_once() -> None:
@@ -139,15 +128,6 @@ def test_a_kernel_that_leaves_its_counter_used_is_caught(last: str, message: str
     outcome = run(kernel, [one], tmp_path)[one]
     assert (outcome.status == "ok") == (message == "")
     assert message in outcome.message
-
-
-def test_a_dirty_point_does_not_spoil_the_next(tmp_path: Path) -> None:
-    counted = "threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1"
-    last = f"{counted} && (array_size == 5000 || (*arrivals = 0) == 0)"
-    kernel = planted(tmp_path, last)
-    points = [point(size, 32, grid_size=5) for size in (5000, 6000, 7000)]
-    outcomes = run(kernel, points, tmp_path)
-    assert [outcome.status for outcome in outcomes.values()] == ["wrong_result", "ok", "ok"]
 
 
 def test_what_a_kernel_needs_of_a_gpu_is_the_reason_it_is_skipped() -> None:
