@@ -68,7 +68,7 @@ def test_the_commit_that_made_a_kernel_do_more_is_named(tmp_path: Path) -> None:
     assert "bisect --config good=<revision>" in snakemake(own, "bisect", *settings).stdout
     run = snakemake(own, "bisect", *settings, "good=HEAD~2")
     assert run.returncode == 0, run.stdout
-    assert re.search(r"slower or wrong:\nbad  \w+ \S+ edit 2: axpy/axpy: more: sectors", run.stdout)
+    assert re.search(r"slower or wrong:\nbad  \w+ \S+ edit 2: axpy: more: sectors", run.stdout)
     run = snakemake(own, "history", *settings, "good=HEAD~2")
     assert run.returncode == 0 and "Slower or wrong than HEAD~2: 1 of 2 commits" in run.stdout, run.stdout
     assert [path.name for path in (own / "results/commits").iterdir() if path.is_dir()] == ["logs"]
