@@ -123,15 +123,14 @@ def sample_rows(kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> Iter
     """The kernel's rows of samples/<study>/<kernel>.csv, one at a time: there may be millions of them."""
     return (
         {
-            **point_columns(point),
-            "grid_size": grid_size,
+            **of_point,
             "visit": number,
             "sample": sample,
             "time_us": f"{time_us:.3f}",
             "throttled": "yes" if sample in throttled else "",
         }
         for point, outcome in outcomes.items()
-        for grid_size in [kernel.plan(point).launches[0].blocks]
+        for of_point in [{**point_columns(point), "grid_size": kernel.plan(point).launches[0].blocks}]
         for number, visit in enumerate(outcome.visits)
         for throttled in [set(visit.throttled)]
         for sample, time_us in enumerate(visit.samples)
