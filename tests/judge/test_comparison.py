@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,14 +15,16 @@ from checkout import ROOT
 from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.build.unit_store import UnitStore, resources_of
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
+from kernelsweep.judge.comparison.counts import registers_in_words
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
 from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
+    NO_TIMES,
     NOT_COMPARED,
     ONLY_AFTER,
     ONLY_BEFORE,
@@ -346,6 +349,23 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
         store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
     section = code_section(points, store)
     assert "-a = 1;\n+a = 2;\n b;" in section and "| registers a thread | 16 | 24 |" in section
+
+
+def test_without_a_clock_registers_are_told_beside_counts(tmp_path: Path) -> None:
+    counted = [{"warps": 4.0}, {"warps": 2.0}]
+    known = {"study": "s", "kernel": "k", "array_size": "8", "status": "ok", "source_sha256": "new"}
+    rows = [
+        {**dict.fromkeys(NAME_COLUMNS, ""), **known, "source_sha256": name, "counts": counted}
+        for name in ("old", "new")
+    ]
+    points, store = [ComparedPoint(*rows, None, NOT_COMPARED, NO_TIMES)], UnitStore(tmp_path)
+    assert registers_in_words(points, store) == ""
+    for name, of_variants in (("old", {"a": [20, 0], "b": [32, 0]}), ("new", {"a": [24, 8], "b": [24, 8]})):
+        store.keep_text(resources_of("s", "k", name), json.dumps(of_variants))
+    words = registers_in_words(points, store)
+    assert words == "; registers 20 to 32 -> 24, spilled bytes 0 -> 8"
+    said = f"k: less: warps -50%; time unknown here{words}, right at 1 of 1"
+    assert verdict_lines(points, MARGIN, registers={"s/k": words}) == [said]
 
 
 def _compiled(file: Path, entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proo
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.counts import counted_summary
+from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
 from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
@@ -48,19 +48,21 @@ with logged(snakemake.log[0]):
         of_before, settings_before = named["before"], read_settings(folder_of(named["before"]))
 
     points, scatter = compare_points(before, after, margin, reasons, params.studies)
-    sides = Sides(of_before, of_after, settings_before, settings_after, unchanged)
+    store = UnitStore(Path(params.store))
+    registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
+    sides = Sides(of_before, of_after, settings_before, settings_after, unchanged, registers)
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nProven: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     text = comparison_text(points, scatter, margin, sides)
-    if section := code_section(points, UnitStore(Path(params.store))):
+    if section := code_section(points, store):
         text += f"\n{section}"
     text += f"\n## Proofs\n{of_proofs}" if proofs else ""
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     Path(snakemake.output.comment).write_text(answer_of(text) + of_proofs, encoding="utf-8")
     summary = {
-        "verdict": verdict_lines(points, margin, unchanged),
+        "verdict": verdict_lines(points, margin, unchanged, registers),
         **comparison_summary(points, margin),
         "counted": counted_summary(points),
         "proven": proven,

@@ -9,14 +9,16 @@ A long sweep is cut into chunks, for each of which this is run, too: it leaves t
 those that failed. Run for the kernel then, it finds all of them there, and makes the rows.
 """
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 from kernelsweep.build.build import gpu_source
 from kernelsweep.build.build_report import new_report, read_report
 from kernelsweep.build.builder import Builder
-from kernelsweep.build.of_job import built_meanwhile
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.build.of_job import built_meanwhile, gpu_resources
+from kernelsweep.build.unit_store import UnitStore, resources_of
 from kernelsweep.errors import StudyError
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
@@ -47,6 +49,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     device = read_device(snakemake.input.device)
+    store = UnitStore(Path(params.store))
     binary: Path | None
     if not params.build:
         binary, report_file = map(Path, snakemake.input.build)
@@ -54,7 +57,12 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     elif kind.has_clock:
         report, binary = new_report(params.build["target"], ""), None
     else:
-        report, binary = building.enter_context(built_meanwhile(params.build, kernel_file, snakemake.threads, terminal))
+        with ThreadPoolExecutor(1) as beside:  # It ends before what has to be a fork of one thread.
+            resources = beside.submit(gpu_resources, params.build, kernel_file) if snakemake.resources.decides else None
+            built = built_meanwhile(params.build, kernel_file, snakemake.threads, terminal)
+            report, binary = building.enter_context(built)
+        if resources:
+            store.keep_text(resources_of(wildcards.study, kernel.name, source), json.dumps(resources.result()))
 
     sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=report["target"], **params.sweep)
     candidates = sweep.candidates() if params.search and kind.has_clock else None
@@ -70,7 +78,6 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     of_kernel = Path(params.journal)
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
-    store = UnitStore(Path(params.store))
     store.keep_text(source, source_text(kernel_file, map(Path, snakemake.input.included)))
     with Journal(path, notifier(terminal, name), others) as journal:
         builder = None

@@ -11,6 +11,8 @@ from typing import Any, TextIO
 from kernelsweep.build.build import Source
 from kernelsweep.build.build_report import Report
 from kernelsweep.build.builder import build
+from kernelsweep.build.gpu_code import DEFAULT_ARCHITECTURE
+from kernelsweep.build.toolkit import find_tool
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.sweep.kernels.units import read_units
 
@@ -46,6 +48,23 @@ def build_of_job(
         (first, message), count = next(iter(report["failed"].items())), len(report["failed"])
         print(f"{kernel}: {count} variants do not compile, such as {first}:\n{message}", file=terminal)
     return report
+
+
+def gpu_resources(settings: Mapping[str, Any], kernel: Path) -> dict[str, list[int]]:
+    """What ptxas gives each variant for DEFAULT_ARCHITECTURE: registers a thread, and bytes of spilled ones.
+
+    The arguments are those of build_of_job(). Empty without nvcc; without what doesn't compile.
+    """
+    if not find_tool("nvcc"):
+        return {}
+    source = Source(kernel, list(map(Path, settings["include"])), options=settings["options"])
+    with tempfile.TemporaryDirectory() as folder:
+        units, store = read_units(settings["units"]), UnitStore(Path(settings["store"]))
+        report = build(source, Path(folder, "binary"), DEFAULT_ARCHITECTURE, units, store=store)
+    return {
+        name: [one["registers"], one["spill_store_bytes"] + one["spill_load_bytes"]]
+        for name, one in report["variants"].items()
+    }
 
 
 @contextmanager

@@ -20,6 +20,11 @@ from typing import Any
 Compiled = tuple[str, dict[str, Any]]
 
 
+def resources_of(study: str, kernel: str, source: str) -> str:
+    """The name of the text on a kernel's registers, by the hash of its source."""
+    return f"{study}.{kernel}.{source}"
+
+
 class UnitStore:
     """A folder of compiled units. Several processes may use it at once."""
 

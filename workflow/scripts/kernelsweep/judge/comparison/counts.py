@@ -6,10 +6,12 @@ it takes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kernelsweep.analysis.words import markdown_table
+from kernelsweep.build.unit_store import UnitStore, resources_of
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
 
 # In words, and the metrics that each is the sum of.
@@ -23,6 +25,7 @@ _QUANTITIES: Mapping[str, Sequence[str]] = {
     "exchanges": ("warp_exchanges",),
     "warps": ("warps",),
 }
+_RESOURCES = ("registers", "spilled bytes")
 LESS, MORE, MIXED, SAME_COUNTS = "less", "more", "mixed", "same counts"
 
 
@@ -66,6 +69,22 @@ def counted_verdict(changes: Sequence[CountChange]) -> str:
     """Whether an edit left less to do, or more, by all counts that it changed."""
     less, more = (any(sign * change.after < sign * change.before for change in changes) for sign in (1, -1))
     return MIXED if less and more else LESS if less else MORE if more else SAME_COUNTS
+
+
+def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str:
+    """What ptxas changed in a kernel's variants: `; registers 20 to 32 -> 26 to 32`; "" for nothing that is known."""
+    row, before = points[0].row, points[0].before or {}
+    names = [resources_of(row["study"], row["kernel"], str(one["source_sha256"])) for one in (before, row)]
+    both = [json.loads(store.text(name) or "{}") for name in names]
+    if not all(both):
+        return ""
+    ranges = [[_range(values) for values in zip(*one.values(), strict=True)] for one in both]
+    words = [f"{name} {old} -> {new}" for name, old, new in zip(_RESOURCES, *ranges, strict=True) if old != new]
+    return f"; {', '.join(words)}" if words else ""
+
+
+def _range(values: Sequence[int]) -> str:
+    return f"{min(values)} to {max(values)}" if min(values) < max(values) else str(values[0])
 
 
 def counted_in_words(points: Sequence[ComparedPoint]) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
+from types import MappingProxyType
 
 from kernelsweep.analysis.words import markdown_table
 from kernelsweep.intervals import Interval
@@ -44,6 +45,7 @@ class Sides:
     before, after  a description of each, for a sentence
     settings_...   the settings of each by readable names, as far as known
     unchanged      kernels whose latest edit did not change the machine code
+    registers      by kernel, what ptxas changed, in words that follow on those on counts
     """
 
     before: str
@@ -51,11 +53,12 @@ class Sides:
     settings_before: Mapping[str, object] = field(default_factory=dict)
     settings_after: Mapping[str, object] = field(default_factory=dict)
     unchanged: Sequence[str] = ()
+    registers: Mapping[str, str] = field(default_factory=dict)
 
 
 def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float, sides: Sides) -> str:
     """The whole page; answer_of() is its beginning."""
-    verdict, *more = verdict_lines(points, margin, sides.unchanged)
+    verdict, *more = verdict_lines(points, margin, sides.unchanged, sides.registers)
     kernels = edited_kernels(points) or by_kernel(points)
     lines = [
         f"# {verdict}",
@@ -79,10 +82,15 @@ def answer_of(text: str) -> str:
     return text.partition("\n## ")[0].rstrip() + "\n"
 
 
-def verdict_lines(points: Sequence[ComparedPoint], margin: float, unchanged: Sequence[str] = ()) -> list[str]:
+def verdict_lines(
+    points: Sequence[ComparedPoint],
+    margin: float,
+    unchanged: Sequence[str] = (),
+    registers: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """What is wrong, the verdict on each edited kernel, or why there is none: a line each, the worst first.
 
-    unchanged  as in Sides
+    unchanged, registers  as in Sides
     """
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
@@ -107,7 +115,7 @@ def verdict_lines(points: Sequence[ComparedPoint], margin: float, unchanged: Seq
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
         lines += [
-            f"{_short(those[0])}: {counted_in_words(those)}, {_right(kernel, points)}"
+            f"{_short(those[0])}: {counted_in_words(those)}{registers.get(kernel, '')}, {_right(kernel, points)}"
             for kernel, those in counted.items()
             if kernel not in broken
         ]
