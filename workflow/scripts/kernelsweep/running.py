@@ -1,4 +1,4 @@
-"""The user's code that runs in this process: it can't end the process, and its name outlives a process that dies.
+"""The user's code that runs in this process: its name outlives a process that dies.
 
 A process that is killed, or a reference in an endless loop, leaves nobody who could say what has happened. So a process
 notes which function of the user's it calls, in a file that others read.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -17,8 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from kernelsweep.errors import UserError
 from kernelsweep.processes import end_with_parent
@@ -26,71 +24,23 @@ from kernelsweep.processes import end_with_parent
 # The environment variable with the folder of the notes; a process without it writes none.
 FOLDER_OF_NOTES = "KERNELSWEEP_NOTES"
 
-# What only describes data takes no time: it ends after so many seconds, and is told of after the others.
-_MOST_SECONDS, _NOTICE_SECONDS = 60.0, 10.0
-
 # A note is looked at so often.
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 Answer = TypeVar("Answer")
 
 
-class TooSlow(BaseException):
-    """Is raised in code that should have ended long ago. No `except Exception` of the user's stops it."""
-
-
 @contextmanager
-def running(what: str, is_quick: bool) -> Iterator[None]:
-    """Where the user's code runs: it is noted, os._exit() raises SystemExit, and its threads end with the process.
-
-    what      for the note and messages
-    is_quick  whether it has to end soon. Then it gets TooSlow after a minute; in a process' main thread only, and once
-              Python has control.
-    """
-    note = _note()
+def running(what: str) -> Iterator[None]:
+    """Where the user's code runs: it is noted."""
+    note, process = _note(), os.getpid()
     if note:
         note.write_text(what, encoding="utf-8")
-    ends, starts, thread = os._exit, threading.Thread.start, threading.get_ident()
-
-    def leave(status: int) -> NoReturn:
-        if threading.get_ident() != thread or os.getpid() != process:  # A fork, such as multiprocessing's.
-            ends(status)
-        raise SystemExit(f"os._exit({status})")
-
-    def start(self: threading.Thread) -> None:
-        self.daemon |= threading.get_ident() == thread
-        starts(self)
-
-    process = os.getpid()
-    os._exit = leave
-    threading.Thread.start = start  # type: ignore[method-assign]
-    try:
-        with _limited(what) if is_quick and threading.current_thread() is threading.main_thread() else ExitStack():
-            yield
-    finally:
-        os._exit = ends
-        threading.Thread.start = starts  # type: ignore[method-assign]
-        if note and os.getpid() == process:
-            note.unlink(missing_ok=True)
-
-
-@contextmanager
-def _limited(what: str) -> Iterator[None]:
-    start = time.monotonic()
-
-    def alarm(number: int, frame: FrameType | None) -> None:
-        if time.monotonic() - start > _MOST_SECONDS:
-            raise TooSlow(f"still runs after {_MOST_SECONDS:.0f} s")
-        print(f"{what} runs for {_NOTICE_SECONDS:.0f} s already", file=sys.stderr, flush=True)
-        signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS - _NOTICE_SECONDS + 1, 1)
-
-    before = signal.signal(signal.SIGALRM, alarm)
-    timer = signal.setitimer(signal.ITIMER_REAL, _NOTICE_SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-        signal.signal(signal.SIGALRM, before)
+        if note and os.getpid() == process:  # No fork, such as multiprocessing's.
+            note.unlink(missing_ok=True)
 
 
 def _note() -> Path | None:

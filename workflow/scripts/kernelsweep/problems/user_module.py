@@ -19,12 +19,9 @@ from typing import Any
 
 from kernelsweep.code_hash import imported_user_files, is_of_library
 from kernelsweep.errors import UserError, readable
-from kernelsweep.running import TooSlow, running
+from kernelsweep.running import running
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
-
-# The functions that only describe data.
-_QUICK = ("outputs", "scratch", "work", "launches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +59,7 @@ class UserModule:
         """
         path, shown_at = self.files[0], f" at {at}" if at else ""
         with (
-            _told(path, self.shown, function, shown_at, function in _QUICK) as opened,
+            _told(path, self.shown, function, shown_at) as opened,
             _siblings_first(path.parent, self.own, self.siblings),
         ):
             returned = self.names[function](**arguments)
@@ -95,7 +92,7 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     sys.modules[module.__name__] = module
     siblings: dict[str, ModuleType] = {}
     own = _own_modules(files[0].parent)
-    with _told(files[0], shown, "the file", "", True) as opened, _siblings_first(files[0].parent, own, siblings):
+    with _told(files[0], shown, "the file", "") as opened, _siblings_first(files[0].parent, own, siblings):
         exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     # Modules that no import statement names, such as importlib's.
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
@@ -105,10 +102,10 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
 
 
 @contextmanager
-def _told(path: Path, shown: str, function: str, at: str, is_quick: bool) -> Iterator[list[Path]]:
+def _told(path: Path, shown: str, function: str, at: str) -> Iterator[list[Path]]:
     """Where the user's code runs: what it raises becomes UserError or MemoryError. Gives the files that it opens."""
     try:
-        with running(f"{shown}: {function}{at}", is_quick), opened_files() as opened:
+        with running(f"{shown}: {function}{at}"), opened_files() as opened:
             yield opened
     except MemoryError as error:
         raise MemoryError(_message(error, path, shown, function, at)) from error
@@ -178,8 +175,6 @@ def _message(error: BaseException, path: Path, shown: str, function: str, at: st
         if file.is_relative_to(path.parent):
             name = shown if file == path else str(Path(shown).parent / file.relative_to(path.parent))
             where = f"{name}, line {line}"
-    if isinstance(error, TooSlow):
-        return f"{where}: {function}{at} {error}."
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
     except Exception:  # Of the user's own kind.
