@@ -21,14 +21,10 @@ from write_schemas import schemas
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.project import inputs
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
 from kernelsweep.sweep.config_file import read_yaml
-from kernelsweep.sweep.kernels.launches import read_launches
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.settings import KernelSettings
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"
@@ -194,81 +190,3 @@ def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
             load_project(content[CONFIG], toy)
     finally:
         (toy / STUDY).write_bytes(kept)
-
-
-TOKENS = st.sampled_from(
-    [
-        *[
-            "n",
-            "n",
-            "kind",
-            "(",
-            ")",
-            "[",
-            "]",
-            ",",
-            "+",
-            "-",
-            "/",
-            "//",
-            "**",
-            "'x'",
-            "1",
-            "0",
-            "2.5",
-            "1e308",
-            "2**64",
-            "==",
-            "<",
-            "and",
-            "not",
-            "min",
-            "log2",
-            "itemsize",
-            "{",
-            ":",
-            ".",
-            "in",
-            "#",
-        ],
-        *("launches", "<n>", "::", "int", "\x1b"),
-    ]
-)
-FORMULAS = st.lists(TOKENS, min_size=1, max_size=7).map(" ".join) | WRONG
-LAUNCH = ("launches", 0)
-PLACES = [
-    *((*LAUNCH, key) for key in ("grid", "block", "shared", "kernel", "arguments")),
-    *((*LAUNCH, key, 0) for key in ("grid", "block", "arguments")),
-    *(("function",), ("shared",), ("macros", 0, "WIDTH"), ("results", "y")),
-    *(("arrays", "t", "size"), ("arrays", "t", "dtype"), ("arrays", "t", "value")),
-]
-ENTRY = {
-    "name": "k",
-    "function": "k<n>",
-    "arrays": {"t": {"size": "n", "dtype": "kind", "value": 1}},
-    "launches": [{"grid": ["n"], "block": [1], "arguments": ["y", "n"]}],
-}
-PROBLEM_TEXT = """
-def outputs(n): return {"y": (n, "int32")}
-def result(y): return {"y": y}
-def reference(n): return {"y": n}
-"""
-
-
-@generated
-@given(place=st.sampled_from(PLACES), formula=FORMULAS)
-def test_any_expression_at_any_place_of_a_kernel_gives_a_plan_or_a_sentence(
-    tmp_path: Path, place: tuple[str | int, ...], formula: Any
-) -> None:
-    (tmp_path / "problem.py").write_text(PROBLEM_TEXT, encoding="utf-8")
-    problem = problem_of({"file": "problem.py", "axes": {"n": False, "kind": True}, "data": []}, tmp_path)
-    with accepted_or_refused("s.yaml: "):
-        entry = KernelSettings.read(put(ENTRY, place, formula), "s.yaml")
-        launches = read_launches(entry, problem, {}, "s.yaml: k")
-        for point in (Point({"n": 64, "kind": "float32"}), Point({"n": 0.5, "kind": "uint8"})):
-            plan = launches.at(point)
-            for launch in plan.launches:
-                numbers = (*launch.grid, *launch.block, launch.shared_bytes)
-                assert all(type(number) is int and 0 <= number < 2**31 for number in numbers)
-                assert all(isinstance(one, str | int | float) for one in launch.arguments)
-            assert not launches.functions(point) or launches.macro_values(point) is not None

@@ -70,11 +70,6 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
         raise UserError(f"{shown}: not a text in UTF-8: {error.reason} at byte {error.start}.") from error
     if not isinstance(data, dict):
         raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
-    for key in data:
-        if key.startswith("__"):  # Such as __use_yte__.
-            raise UserError(
-                f"{shown}: the key {key!r} can have Snakemake run code that stands in this file. Delete it."
-            )
     return data
 
 
