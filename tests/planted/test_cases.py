@@ -7,6 +7,7 @@ import re
 import pytest
 from checkout import ROOT
 from memory_cases import Case, cases, found_in_all, table
+from planted_mistakes import PLANTED
 
 Found = dict[Case, list[tuple[str, str, str]]]
 
@@ -35,6 +36,13 @@ def test_a_race_beside_fences_says_what_they_order(found: Found) -> None:
     told = {case.name: messages[0][2] for case, messages in found.items() if case.topic == "fences" and messages}
     for name, has_fences in (("volatile_flag", True), ("two_locks", True), ("lock_without_fence", False)):
         assert ("fences do so only with atomic functions on one address" in told[name]) == has_fences, told[name]
+
+
+def test_each_mistake_of_published_kernels_is_in_a_kernel_of_our_own() -> None:
+    told = (ROOT / "docs/found.md").read_text()
+    names = set(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE))
+    assert names == {case.name for case in cases() if case.topic == "found"}
+    assert {*re.findall(r"`(\w+)`\s\(", told)} <= {*PLANTED}
 
 
 @pytest.mark.xdist_group("memory_cases")

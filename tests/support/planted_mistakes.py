@@ -29,6 +29,7 @@ PLANTED = {
         "result", "wrong_result", _START, "    if (blockIdx.x == gridDim.x - 1)\n        return;\n",
     ),
     "some_not_written": ("result", "wrong_result", r"if \(thread == 0\)", "if (thread == 0 && blockIdx.x % 4 != 3)"),
+    "index_added": ("result", "wrong_result", r"(blockIdx\.x\)?) \* (side|blockDim\.x)", r"\1 + \2"),
     "input_changed": (
         "result", "wrong_result", rf"({_FILL})".replace("(.*)", r"(\w+)\[place\].*"),
         r"\1\n    if (\2)\n        (float &)\3[place] = 0;",

@@ -3,7 +3,26 @@
 
 #include "../emulator.hpp"
 
+#include <string.h>
+#include <type_traits>
+
 namespace cooperative_groups {
+
+// A value of any type from one lane to another: of a structure each word.
+template <typename Value, typename Exchange>
+Value exchange_words(Value value, Exchange exchange)
+{
+    if constexpr (!std::is_class_v<Value>) {
+        return Value(exchange(value));
+    } else {
+        unsigned words[(sizeof(Value) + 3) / 4] = {};
+        memcpy(words, &value, sizeof(Value));
+        for (unsigned &word : words)
+            word = exchange(word);
+        memcpy(&value, words, sizeof(Value));
+        return value;
+    }
+}
 
 // Any group: the block's threads, or lanes of a warp.
 class thread_group {
@@ -73,20 +92,20 @@ public:
     template <typename Value>
     Value shfl(Value value, unsigned rank, EMULATOR_SITE) const
     {
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, site));
+        return from_lane(value, group().lane_of(rank), site);
     }
     // From a rank outside the group, the own value.
     template <typename Value>
     Value shfl_down(Value value, unsigned distance, EMULATOR_SITE) const
     {
         const unsigned rank = distance < size_ - rank_ ? rank_ + distance : rank_;
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, site));
+        return from_lane(value, group().lane_of(rank), site);
     }
     template <typename Value>
     Value shfl_up(Value value, unsigned distance, EMULATOR_SITE) const
     {
         const unsigned rank = distance <= rank_ ? rank_ - distance : rank_;
-        return Value(__shfl_sync(lanes_, value, group().lane_of(rank), warpSize, site));
+        return from_lane(value, group().lane_of(rank), site);
     }
     int any(int predicate, EMULATOR_SITE) const { return __any_sync(lanes_, predicate, site); }
     int all(int predicate, EMULATOR_SITE) const { return __all_sync(lanes_, predicate, site); }
@@ -118,6 +137,11 @@ protected:
 
 private:
     const Group &group() const { return static_cast<const Group &>(*this); }
+    template <typename Value>
+    Value from_lane(Value value, int lane, ::emulator::Site site) const
+    {
+        return exchange_words(value, [&](auto word) { return __shfl_sync(lanes_, word, lane, warpSize, site); });
+    }
 };
 
 template <unsigned Size, typename Parent = void>
@@ -134,7 +158,8 @@ public:
     template <typename Value>
     Value shfl_xor(Value value, unsigned mask, EMULATOR_SITE) const
     {
-        return Value(__shfl_xor_sync(this->lanes_, value, int(mask), int(Size), site));
+        return exchange_words(
+            value, [&](auto word) { return __shfl_xor_sync(this->lanes_, word, int(mask), int(Size), site); });
     }
 
     int lane_of(unsigned rank) const { return int(first_lane() + rank % Size); }
