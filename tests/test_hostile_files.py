@@ -21,7 +21,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.judge.records import read_records
 from kernelsweep.measure.journal import Journal
 from kernelsweep.results import CONTRACT_COLUMNS, read_rows
-from kernelsweep.share.recording import check_content, check_environment
+from kernelsweep.share.recording import check_content
 
 POINT = {"array_size": 1024, "block_size": 64, "unroll": 1, "dtype": "int32", "operation": "sum", "cache": "cold"}
 MEASURED = {
@@ -108,22 +108,6 @@ def test_any_value_in_a_journals_line_is_read_or_refused(tmp_path: Path, place: 
             assert not record.right or min(record.outcome.samples, default=1) > 0  # The emulator leaves none.
     with Journal(journal, lambda _: None) as opened:
         assert opened.get("other") is None
-
-
-ENVIRONMENT = {
-    "host": {},
-    "packages": {},
-    **{"measured": "2026-11-21", "git_revision": None, "compilers": [], "configuration": {"studies": {}}},
-    "device": {**DEVICE, "kind": "gpu", "peak_bandwidth_gbs": 1.5, "driver": "1"},
-}
-
-
-@generated
-@given(path=st.sampled_from([*paths(ENVIRONMENT)]), value=WRONG)
-def test_any_value_in_a_recordings_environment_is_read_or_refused(tmp_path: Path, path: Any, value: Any) -> None:
-    (tmp_path / "environment.json").write_text(json.dumps(put(ENVIRONMENT, path, value)), encoding="utf-8")
-    with accepted_or_refused("resources/recordings/", str(tmp_path)):
-        assert check_environment(tmp_path)["name"]
 
 
 def unpacked(path: Path) -> str:

@@ -243,21 +243,11 @@ PREPARED: Mapping[str, tuple[Edit, Edit]] = {
         ),
         lambda r: r.write("elsewhere/found.h", "__constant__ int found[2];\n#define ADDED found[1]\n"),
     ),
-    "import on a line with other statements": (
-        lambda r: r.edit("problem.py", "from helpers import BOUND", "try: from helpers import BOUND\nfinally: pass"),
-        lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"),
-    ),
     "import by importlib": (
         lambda r: r.edit(
             "problem.py",
             "from helpers import BOUND",
             'import importlib\n\nBOUND = importlib.import_module("helpers").BOUND',
-        ),
-        lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"),
-    ),
-    "import within a function": (
-        lambda r: r.edit(
-            "problem.py", '    return {"y": BOUND}', '    import helpers\n    return {"y": helpers.BOUND}'
         ),
         lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"),
     ),

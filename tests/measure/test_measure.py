@@ -581,28 +581,6 @@ def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
     assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE
 
 
-def test_every_type_and_operation_is_right_at_any_size(tmp_path: Path) -> None:
-    # Pins: a bound that calls right results wrong, as one for float32 products once did.
-    kernel = load_study("warp_shuffle", ROOT).kernels["shuffle"]
-    points = [
-        point(size, 64, unroll=16, dtype=dtype, operation=operation)
-        for dtype in ("int32", "int64", "float32", "float64")
-        for operation in ("sum", "product", "minimum", "maximum")
-        for size in (1, 1025, 2**18 + 3)
-    ]
-    outcomes = run(kernel, points, tmp_path)
-    assert {p: o.message for p, o in outcomes.items() if o.status != "ok"} == {}
-
-
-def test_a_point_over_which_the_worker_is_killed_again_and_again_is_a_row(tmp_path: Path) -> None:
-    # As the system does to a process for which there isn't enough memory.
-    kernel = planted_kernel(tmp_path, "if (array_size == 64) kill(getpid(), SIGKILL);")
-    headers = "#include <signal.h>\n#include <unistd.h>\n#include"
-    kernel.path.write_text(kernel.path.read_text().replace("#include", headers, 1))
-    failed = assert_only_64_failed(run(kernel, [point(size) for size in SIZES], tmp_path), "launch_failed")
-    assert "died (signal 9)" in failed.message
-
-
 def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)

@@ -251,17 +251,6 @@ def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Pa
     }
 
 
-def test_what_the_machine_denies_leaves_empty_rows_that_say_what_to_do(
-    ncu: Path, faultless: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NCU_PLAYS", "no permission")
-    _, rows = profiled(faultless, tmp_path)
-    assert len(rows) == 9 and {row["value"] for _, row in rows} == {""}
-    [message] = {row["message"] for _, row in rows}
-    for part in ("ERR_NVGPUCTRPERM", "NVreg_RestrictProfilingToAdminUsers=0", "--forcerun profile_kernel"):
-        assert part in message
-
-
 @pytest.mark.parametrize(
     ("plays", "parts"),
     [

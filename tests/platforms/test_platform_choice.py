@@ -17,7 +17,6 @@ import pytest
 from kernelsweep.errors import UserError
 from kernelsweep.platforms.choose import Model, choose_platforms
 from kernelsweep.platforms.gpus import Gpu, check_state, gpus_of, visible_gpus
-from kernelsweep.platforms.kinds import kind_of
 
 
 @dataclass(frozen=True)
@@ -128,12 +127,6 @@ def test_a_gpu_without_pycuda_names_both_ways_out(machine: Machine, tmp_path: Pa
 
 
 @pytest.mark.parametrize("wanted", ["auto", "gpu"])
-def test_a_gpu_is_used_where_jobs_bring_pycuda_themselves(machine: Machine, tmp_path: Path, wanted: str) -> None:
-    machine.gpus, machine.driver = [H200], True
-    assert choose_platforms(wanted, tmp_path, {}, jobs_bring_pycuda=True)[0] == ["nvidia-h200"]
-
-
-@pytest.mark.parametrize("wanted", ["auto", "gpu"])
 def test_pycuda_without_a_driver_names_the_driver(machine: Machine, tmp_path: Path, wanted: str) -> None:
     machine.pycuda = True
     message = refused(wanted, tmp_path)
@@ -164,41 +157,10 @@ def test_without_a_gpu_auto_emulates_and_draws_the_newest_recording(machine: Mac
     assert choose_platforms("auto", tmp_path, CLUSTER) == (["emulator", "recording/a-newest"], {})
 
 
-def test_without_a_gpu_or_recordings_auto_only_emulates(machine: Machine, tmp_path: Path) -> None:
-    assert choose_platforms("auto", tmp_path, CLUSTER) == (["emulator"], {})
-
-
-def test_the_emulator_and_a_recording_are_had_even_beside_a_gpu(machine: Machine, tmp_path: Path) -> None:
-    machine.gpus, machine.driver = [H200], True
-    record(tmp_path, "nvidia-h200", "2026-10-01T12:00:00Z")
-    assert choose_platforms("emulator", tmp_path, CLUSTER) == (["emulator"], {})
-    assert choose_platforms("recording/nvidia-h200", tmp_path, CLUSTER) == (["recording/nvidia-h200"], {})
-
-
 def test_an_unknown_recording_is_refused_with_those_there_are(machine: Machine, tmp_path: Path) -> None:
     assert refused("recording/h100", tmp_path).endswith("no recording 'h100' in resources/recordings/; There: none.")
     record(tmp_path, "nvidia-h200", "2026-10-01T12:00:00Z")
     assert refused("recording/nvidia-h20", tmp_path).endswith("; did you mean 'nvidia-h200'? There: nvidia-h200.")
-
-
-@pytest.mark.parametrize(
-    ("visible", "expected"),
-    [
-        (None, "nvidia-h200"),
-        ("0", "nvidia-h200"),
-        ("1,0", "nvidia-geforce-rtx-3080"),
-        ("GPU-2222", "nvidia-geforce-rtx-3080"),
-        ("", None),
-        ("GPU-3333", None),
-    ],
-)
-def test_cuda_visible_devices_is_honoured(
-    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None, expected: str | None
-) -> None:
-    machine.gpus, machine.driver, machine.pycuda = [H200, RTX], True, True
-    if visible is not None:
-        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert choose_platforms("auto", tmp_path, CLUSTER)[0] == [expected or "emulator"]
 
 
 @pytest.mark.parametrize(
@@ -281,18 +243,3 @@ def test_a_job_on_another_model_or_driver_says_so(machine: Machine) -> None:
         check_state(gpu, {**STATE, "driver": "570"})
     with pytest.raises(UserError, match=r"has power_limit_w 700\.0, but .* with 500"):
         check_state(gpu, {**STATE, "power_limit_w": 500.0})
-
-
-@pytest.mark.parametrize(
-    ("platform", "has_clock", "needs_gpu", "target"),
-    [
-        ("emulator", False, False, "emulator"),
-        ("nvidia-h200", True, True, None),
-        ("recording/emulator", True, False, None),
-    ],
-)
-def test_a_platforms_name_says_what_it_is_like(
-    platform: str, has_clock: bool, needs_gpu: bool, target: str | None
-) -> None:
-    kind = kind_of(platform)
-    assert (kind.has_clock, kind.needs_gpu, kind.target) == (has_clock, needs_gpu, target)

@@ -1,31 +1,10 @@
 // One warp-level exchange or vote a kernel: every thread leaves what it got.
 
 template <typename Element>
-__global__ void shuffle(const Element *values, const int *sources, Element *results, int width)
-{
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-    results[thread] = __shfl_sync(0xffffffffu, values[thread], sources[thread], width);
-}
-
-template <typename Element>
-__global__ void shuffle_up(const Element *values, const int *sources, Element *results, int width)
-{
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-    results[thread] = __shfl_up_sync(0xffffffffu, values[thread], sources[thread], width);
-}
-
-template <typename Element>
 __global__ void shuffle_down(const Element *values, const int *sources, Element *results, int width)
 {
     const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
     results[thread] = __shfl_down_sync(0xffffffffu, values[thread], sources[thread], width);
-}
-
-template <typename Element>
-__global__ void shuffle_xor(const Element *values, const int *sources, Element *results, int width)
-{
-    const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-    results[thread] = __shfl_xor_sync(0xffffffffu, values[thread], sources[thread], width);
 }
 
 // Two halves of each warp, each on its own and a different number of times.
