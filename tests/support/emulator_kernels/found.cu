@@ -20,6 +20,13 @@ extern "C" __global__ void weigh(float *results)
     results[threadIdx.x] = filter::weights[threadIdx.x] + offset;
 }
 
+struct Placed {
+    short place[3];
+    int value;
+};
+
+__device__ Placed larger(Placed a, Placed b) { return a.value > b.value ? a : b; }
+
 template <unsigned size>
 __global__ void tiles(const int *values, int *results)
 {
@@ -40,7 +47,7 @@ __global__ void tiles(const int *values, int *results)
                             unsigned(tile.all(value < 900)),
                             tile.ballot(value & 1),
                             unsigned(cg::reduce(tile, value, cg::plus<int>())),
-                            unsigned(cg::reduce(tile, value, cg::greater<int>()))};
+                            unsigned(values[cg::reduce(tile, Placed{{0, 0, short(thread)}, value}, larger).place[2]])};
     for (unsigned i = 0; i < 11; ++i)
         results[13 * thread + i] = int(row[i]);
     if (value & 1) {
