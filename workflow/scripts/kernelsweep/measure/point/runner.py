@@ -90,10 +90,7 @@ class Runner:
                 return outcome
             first = run.plan.launches[0]
             outcome.occupancy = self._platform.occupancy(first.function, first.threads, first.shared_bytes)
-            inputs = [self._instances.at(point)]
-            if check and self._has_second_input():
-                inputs.append(self._instances.at(point, True))
-            second = inputs[1] if inputs[1:] else None
+            second = self._instances.at(point, True) if check and self._has_second_input() else None
             if self._sampling:
                 places = self._memory.prepare_places(point, run.plan, second)
                 samples = run.samples(places)
@@ -108,6 +105,7 @@ class Runner:
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
+                inputs = (self._instances.at(point), second or self._instances.at(point))
                 if check and (mistake := check_last_samples(run, inputs, self._depth_of(run), samples.places)):
                     return Outcome("wrong_result", mistake)
             if second and (mistake := check_second_input(run, second, self._depth_of(run))):
