@@ -28,7 +28,6 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import free_gpus, leased_device
-from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -146,5 +145,4 @@ class KernelJob:
         return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)
 
     def _progress(self, phase: str, early: EarlyVerdict | None = None) -> AbstractContextManager[Progress]:
-        problem = problem_of(self.task.problem)
-        return progress(f"{self.name} {phase}".strip(), problem, self.terminal, early)
+        return progress(f"{self.name} {phase}".strip(), self.terminal, early)
