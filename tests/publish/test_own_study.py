@@ -22,7 +22,7 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.drawing.layout import WIDTHS
+from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json, read_uses
 from kernelsweep.judge.best.find import find_best
@@ -187,11 +187,7 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     assert (naive["speedup"], tiled["speedup"], tiled["compared"], tiled["as_fast"]) == (1, 4, 18, "tile=2")
     assert tiled["speedup_low"] < 4 < tiled["speedup_high"] and tiled["gflops"] == pytest.approx(53687, abs=1)
     markdown = as_markdown(text)
-    assert (
-        "At n=1024, cold cache, fastest of 36 configurations with a time: tiled block_x=32 tile=1 order=rows, 40 µs"
-        in markdown
-    )
-    assert "; 1 as fast." in markdown and "n=1024, cold cache." in markdown and "GB/s" not in markdown
+    assert "n=1024, cold cache." in markdown and "GB/s" not in markdown
 
 
 def counted(here: Path, binary: str) -> Metrics:
@@ -283,9 +279,10 @@ def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) 
 def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> None:
     figure = import_module(f"kernelsweep.publish.figures.{name}").draw(made_up(here), WIDTHS[width])
     check_texts(figure, 8)
-    texts = " ".join(text.get_text() for text in drawn_texts(figure)).replace("\n", " ")
+    texts = " ".join([text.get_text() for text in drawn_texts(figure)] + [texts_of(figure)["message"]])
     shown = {"effect": "1.30×", "lines": "naive", "heatmap": "53,687", "correctness": "18/18"}
     shown["ladder"] = "Each at its fastest, tiled: 4.0 times as fast as naive."
+    texts = texts.replace("\n", " ")
     assert shown[name] in texts
     if name == "ladder":
         rows = ["naive", "tiled", "cublas_matmul, columns", "cublas_matmul, rows", "the driver's copy"]

@@ -53,7 +53,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
                 }
             ),
             figures=for_job(parameters.figures),
-            look={key: config[f"figure_{key}"] for key in ("widths", "text", "font")},
+            look={key: config[f"figure_{key}"] for key in ("widths", "font")},
             formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),

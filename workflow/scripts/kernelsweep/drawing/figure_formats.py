@@ -11,8 +11,10 @@ from typing import Any
 OPTIONS: dict[str, dict[str, Any]] = {
     ".svg": {"metadata": {"Date": None}},
     ".pdf": {"metadata": {"CreationDate": None}},
-    ".png": {"pil_kwargs": {"compress_level": 3}},
+    ".png": {"metadata": {}, "pil_kwargs": {"compress_level": 3}},
 }
+# A file's title and caption go with it, under these names of its format.
+TITLE_AND_CAPTION = {".svg": ("Title", "Description"), ".pdf": ("Title", "Subject"), ".png": ("Title", "Description")}
 FORMATS = tuple(OPTIONS)
 
 # The formats of a quick sweep's figures: what the page shows.
@@ -24,8 +26,10 @@ def formats_of(sweep: str) -> tuple[str, ...]:
     return QUICK_FORMATS if sweep == "quick" else FORMATS
 
 
-def file_names(name: str, width: str, formats: Iterable[str] = FORMATS) -> list[str]:
+def file_names(name: str, width: str | float, formats: Iterable[str] = FORMATS) -> list[str]:
     """A figure's files at one of config.yaml's figure_widths: in every format at two columns, else a paper's PDF."""
+    if not isinstance(width, str):
+        width = f"{width:g}in"
     if width == "two_columns":
         return [f"{name}{suffix}" for suffix in formats]
     return [f"{name}_{width}.pdf"] if ".pdf" in formats else []

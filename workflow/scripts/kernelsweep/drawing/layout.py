@@ -9,7 +9,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.transforms import Bbox, offset_copy
+from matplotlib.transforms import Bbox
 
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.figure_formats import OPTIONS
+from kernelsweep.drawing.figure_formats import OPTIONS, TITLE_AND_CAPTION
 
 POINTS_PER_INCH = 72.0
 RASTER_DPI = 300
@@ -44,16 +44,16 @@ POSITION_DIGITS = 8
 # A font's tables for kerning, ligatures and formulas. No viewer of a PDF reads them, and to reduce them to a figure's
 # glyphs takes a third of a figure's time.
 TYPESETTING_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
-# The texts that are drawn in a figure, by config.yaml's figure_text.
-TEXTS = {"all": ("title", "message", "caption"), "title": ("title",), "none": ()}
+
+
+TEXTS = ("title", "message", "caption")
 
 
 @dataclass(frozen=True)
 class Width:
-    """A width of figures; texts: which of the title, message and caption are drawn."""
+    """A width of figures."""
 
     inches: float
-    texts: Sequence[str] = field(default=TEXTS["all"], compare=False)
 
     @property
     def points(self) -> float:
@@ -72,13 +72,13 @@ ONE_COLUMN = Width(3.5)
 WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
 
 
-def chosen_widths(widths: Sequence[str], text: str, font: str) -> dict[str, Width]:
-    """The widths by name, for config.yaml's figure_widths, figure_text and figure_font, which this process then uses.
+def chosen_widths(widths: Sequence[str | float], font: str) -> dict[str | float, Width]:
+    """The widths as config.yaml's figure_widths has them, and its figure_font, which this process then uses.
 
     Raises UserError where the font is not installed.
     """
     style.use_font(font)
-    return {name: replace(WIDTHS[name], texts=TEXTS[text]) for name in widths}
+    return {name: WIDTHS[name] if isinstance(name, str) else Width(name) for name in widths}
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,12 @@ def save(figure: Figure, path: Path) -> None:
     if path.suffix not in OPTIONS:
         raise ValueError(f"{path}: figures are saved as {', '.join(OPTIONS)}")
     path.parent.mkdir(parents=True, exist_ok=True)
+    texts, options = texts_of(figure), OPTIONS[path.suffix]
+    words = (texts["title"], f"{texts['message']} {texts['caption']}".strip())
+    metadata = options["metadata"] | dict(zip(TITLE_AND_CAPTION[path.suffix], words, strict=True))
     with matplotlib.rc_context(style.RC), _fonts_for_viewers():
         _lay_out(figure)
-        figure.savefig(path, dpi=RASTER_DPI, **OPTIONS[path.suffix])
+        figure.savefig(path, dpi=RASTER_DPI, **options | {"metadata": metadata})
 
 
 @contextmanager
@@ -144,44 +147,22 @@ def _lay_out(figure: Figure) -> None:
 
 
 def new_figure(frame: Frame, body_in: float) -> Figure:
-    """An empty figure: title and message, a body `body_in` inches high for the axes, the caption."""
+    """An empty figure, with a body `body_in` inches high for the axes."""
     return framed(Figure(), frame, body_in)
 
 
 def framed(figure: Figure, frame: Frame, body_in: float) -> Figure:
-    """A figure with its title and message above, and its caption below a body `body_in` inches high.
+    """A figure whose axes matplotlib's constrained layout lays out in a body `body_in` inches high.
 
-    The texts are wrapped to the width, and the figure grows with them. The axes are laid out by matplotlib's
-    constrained layout inside the body. Texts that the width leaves out take no room and are invisible; `texts_of` has
-    them all the same.
+    Its title, message and caption stand beside it, on the page and in a paper: `texts_of` has them.
     """
     figure.set_size_inches(frame.width.inches, body_in)
     figure.set_facecolor("white")
-
-    def write(kind: str, text: str, from_top: bool, y_pt: float, **look: Any) -> float:
-        """Write a text, and return its height in points."""
-        size_pt, is_bold = look.get("size", style.TEXT_PT), look.get("weight") == "bold"
-        corner = offset_copy(figure.transFigure, figure, MARGIN_PT, y_pt, units="points")
-        written = figure.text(
-            0.0,
-            float(from_top),
-            "\n".join(wrap(text, TEXT_ROOM * frame.width.points, size_pt, is_bold)),
-            transform=corner,
-            va="top" if from_top else "bottom",
-            parse_math=False,
-            label=kind,
-            **look,
-        )
-        height_pt = written.get_window_extent().height * POINTS_PER_INCH / figure.dpi
-        written.set_visible(kind in frame.width.texts)
-        return height_pt + MARGIN_PT / 2 if text and kind in frame.width.texts else 0.0
-
-    title_pt = write("title", frame.title, True, -MARGIN_PT, size=style.TITLE_PT, weight="bold", color=palette.INK)
-    message_pt = write("message", frame.message, True, -MARGIN_PT - title_pt, color=palette.INK)
-    caption_pt = write("caption", frame.caption, False, MARGIN_PT, color=palette.GREY)
-    figure.set_layout_engine("constrained", w_pad=MARGIN_PT / POINTS_PER_INCH, h_pad=MARGIN_PT / POINTS_PER_INCH)
-    head_pt, foot_pt = title_pt + message_pt + 2 * MARGIN_PT, caption_pt + 2 * MARGIN_PT
-    _set_body(figure, foot_pt / POINTS_PER_INCH, body_in, head_pt / POINTS_PER_INCH)
+    for kind in TEXTS:
+        figure.text(0.0, 0.0, getattr(frame, kind), label=kind, visible=False, parse_math=False)
+    margin_in = MARGIN_PT / POINTS_PER_INCH
+    figure.set_layout_engine("constrained", w_pad=margin_in, h_pad=margin_in)
+    _set_body(figure, margin_in, body_in, margin_in)
     return figure
 
 
@@ -235,10 +216,9 @@ def add_legend(figure: Figure, handles: Sequence[Artist], title: str = "", is_ab
 
 def texts_of(figure: Figure) -> dict[str, str]:
     """The title, message and caption of a figure, for readers who can't see it; and why it is empty, if it is."""
-    kinds = ("title", "message", "caption")
-    texts = {str(text.get_label()): text.get_text().replace("\n", " ") for text in figure.texts}
+    texts = {str(text.get_label()): text.get_text() for text in figure.texts}
     reason = str(figure.get_label())
-    return {kind: texts[kind] for kind in kinds} | ({"missing": reason} if reason else {})
+    return {kind: texts[kind] for kind in TEXTS} | ({"missing": reason} if reason else {})
 
 
 def empty_figure(frame: Frame, reason: str) -> Figure:

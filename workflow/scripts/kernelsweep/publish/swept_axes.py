@@ -13,8 +13,6 @@ from kernelsweep.analysis.reference import shown_status, timed, undefined_kernel
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
 from kernelsweep.drawing.declaration import QUANTITIES
-from kernelsweep.judge.best.best_words import fastest_text
-from kernelsweep.judge.best.find import best_at, fastest_of
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
@@ -123,12 +121,6 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     there = f" At {', '.join(words)}." if place else there
     failed = failures_text(list(shown_status(rows_there(data, drawn))))
     return f"{device_text(data.device)}.{there} {meaning}" + (f" Without a time: {failed}." if failed else "")
-
-
-def fastest_sentence(data: StudyData) -> str:
-    """The fastest configuration where kernels are compared; "" without any."""
-    fastest = fastest_of(best_at(data).values())
-    return fastest_text(fastest, data.device) if fastest else ""
 
 
 def no_times(data: StudyData) -> str:

@@ -97,6 +97,9 @@ CsvName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.csv$", ex
 Architecture = Annotated[str, Field(pattern=r"^sm_[1-9][0-9]{1,2}[af]?$", examples=["sm_90"])]
 
 
+FigureWidth = Literal["two_columns", "one_column"] | Annotated[float, Field(ge=2, le=20)]
+
+
 class PlatformAxes(SettingsRecord):
     """Axes on one platform."""
 
@@ -287,11 +290,9 @@ class Config(OnPlatforms):
     in part, and edited ones; all; or none. The target sanitize runs all at any time."""
     arch: Annotated[str, Field(pattern="^(native|sm_[1-9][0-9]{1,2}[af]?)$", examples=["native", "sm_90"])] = "native"
     """The GPU architecture to compile for; native is the architecture of this machine's GPU."""
-    figure_widths: Annotated[Items[Literal["two_columns", "one_column"]], AfterValidator(_differ)] = ["two_columns"]
-    """The widths of figures, in a paper's columns. The page and the report show the figures of two columns, so these
-    are always drawn."""
-    figure_text: Literal["all", "title", "none"] = "all"
-    """The texts inside figures. A paper sets its own, so it wants none; figures/captions.tex has them."""
+    figure_widths: Annotated[Items[FigureWidth], AfterValidator(_differ)] = ["two_columns"]
+    """The widths of figures: a paper's columns, or inches. The page shows the figures of two columns, so these are
+    always drawn."""
     figure_font: Words = "DejaVu Sans"
     """The font family of figures, which must be installed where they are drawn."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 2026

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from kernelsweep.analysis.places import place_words
-from kernelsweep.analysis.words import list_texts, place_text, point_text
-from kernelsweep.judge.best.find import Best, Configuration, Fastest, peak_share
+from kernelsweep.analysis.words import list_texts, point_text
+from kernelsweep.judge.best.find import Best, Configuration, Fastest
 from kernelsweep.judge.best.use import Use
 from kernelsweep.sweep.settings import StudySettings
 
@@ -36,14 +35,6 @@ def configuration_text(one: Configuration, beside: Configuration | None = None) 
     return point_text({axis: value for axis, value in values.items() if known.get(axis) != value}) or NONE
 
 
-def rate_text(one: Configuration, device: Mapping[str, Any]) -> str:
-    """A configuration's throughput: `4,153 GB/s, 86.3% of the memory's peak`, or `53,687 GFLOP/s`; "" if unknown."""
-    share = peak_share(one, device)
-    texts = [f"{one.gflops:,.0f} GFLOP/s"] if one.gflops else []
-    texts += [f"{one.bandwidth_gbs:,.0f} GB/s"] if one.bandwidth_gbs else []
-    return ", ".join([*texts, *([f"{share:.1%} of the memory's peak"] if share is not None and not one.gflops else [])])
-
-
 def of_peak(one: Configuration) -> str:
     """The share of the nearest peak: `85%`; or where none is known the throughput, `4,108 GB/s`; "" without either."""
     if one.peak_fraction:
@@ -65,20 +56,6 @@ def sizes_text(use: Use, study: StudySettings) -> str:
         return "all"
     ends = dict.fromkeys(place_words(size, study) for size in (use.sizes[0], use.sizes[-1]))
     return "–".join(ends)
-
-
-def fastest_text(fastest: Fastest, device: Mapping[str, Any]) -> str:
-    """A sentence on the fastest of all kernels at a point, and those that can't be told apart from it."""
-    chosen = fastest.configuration
-    configurations = "configuration" if fastest.compared == 1 else "configurations"
-    facts = [
-        f"{fastest.kernel} {configuration_text(chosen)}",
-        f"{chosen.time_us:,.0f} µs" if chosen.time_us >= 1000 else f"{chosen.time_us:.4g} µs",
-        rate_text(chosen, device),
-    ]
-    text = f"At {place_text(fastest.point)}, fastest of {fastest.compared:,} {configurations} with a time:"
-    text += f" {', '.join(filter(None, facts))}"
-    return f"{text}; {len(fastest.ties)} as fast." if fastest.ties else f"{text}."
 
 
 def also_text(fastest: Fastest) -> str:

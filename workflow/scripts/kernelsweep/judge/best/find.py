@@ -162,12 +162,6 @@ def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Fastest
     return [fastest for fastest in every if fastest]
 
 
-def peak_share(one: Configuration, device: Mapping[str, Any]) -> float | None:
-    """The share of the memory's theoretical peak that a configuration reaches; None where either is unknown."""
-    peak = device.get("peak_bandwidth_gbs")
-    return one.bandwidth_gbs / peak if peak and one.bandwidth_gbs else None
-
-
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration's time can't be distinguished from the fastest time."""
     return do_tie(time_interval(row), time_interval(fastest))

@@ -22,7 +22,6 @@ from kernelsweep.publish.swept_axes import (
     KERNEL,
     best_rows,
     by_effect,
-    fastest_sentence,
     no_times,
     place_caption,
     rows_there,
@@ -60,7 +59,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     axes_shown, left_out = _that_fit(data)
     if left_out:
         caption += f" No room for {list_texts(left_out, most=len(left_out))}."
-    frame = Frame(width, FIGURE.heading(data.title), fastest_sentence(data), caption)
+    frame = Frame(width, FIGURE.heading(data.title), "", caption)
     if not axes_shown:
         has_times = not best_rows(data, [KERNEL]).empty
         return empty_figure(frame, "Each axis has one value with a time." if has_times else no_times(data))

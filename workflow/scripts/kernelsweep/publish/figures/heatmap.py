@@ -73,7 +73,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     axes_texts = (axis_text(x), axis_text(y))
     words = map(without_unit, (shown.label, *axes_texts))
     heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
-    frame = Frame(width, heading, swept_axes.fastest_sentence(data), place_caption(data, drawn[:2], meaning))
+    frame = Frame(width, heading, "", place_caption(data, drawn[:2], meaning))
     return _maps(frame, _labelled(data, cells, x, y), axes_texts)
 
 

@@ -36,7 +36,7 @@ from kernelsweep.drawing.layout import (
     text_width_pt,
 )
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
-from kernelsweep.publish.swept_axes import fastest_sentence, no_times, place_caption
+from kernelsweep.publish.swept_axes import no_times, place_caption
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, study_table
 
 FIGURE = Declaration(
@@ -129,7 +129,7 @@ def _reason(data: StudyData, table: pandas.DataFrame) -> str:
 
 
 def _message(data: StudyData, table: pandas.DataFrame) -> str:
-    """What the steps bring: at the published configuration, or each at its fastest; and the fastest of all."""
+    """What the steps bring: at the published configuration, or each at its fastest."""
     left_out = undefined_kernels(table) | unproven_kernels(table)
     if not data.steps:
         left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
@@ -141,14 +141,11 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     first, best = table["label"].iloc[0], allowed.iloc[0]
     labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]
     if pandas.isna(best["speedup"]):
-        sentence = f"{where}, {list_texts(labels)}: {digits(best['time_us'])} µs."
-    elif first in labels:
-        sentence = f"{where}, no later step is faster than {first}."
-    else:
-        times = f"{best['speedup']:.{1 if best['speedup'] >= 2 else 2}f}"
-        sentence = f"{where}, {list_texts(labels)}: {times} times as fast as {first}."
-    # Where each step is at its fastest, its sentence has said that already.
-    return f"{sentence} {fastest_sentence(data)}" if data.steps else sentence
+        return f"{where}, {list_texts(labels)}: {digits(best['time_us'])} µs."
+    if first in labels:
+        return f"{where}, no later step is faster than {first}."
+    times = f"{best['speedup']:.{1 if best['speedup'] >= 2 else 2}f}"
+    return f"{where}, {list_texts(labels)}: {times} times as fast as {first}."
 
 
 def _caption(data: StudyData, table: pandas.DataFrame) -> str:

@@ -67,7 +67,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     if any(len(group) > 1 for group in groups):
         caption += f" Lines within {ALIKE_WITHIN - 1:.0%} of each other everywhere are one."
     heading = FIGURE.heading(data.title, f"{without_unit(shown.label)} against {without_unit(axis_text(x))}")
-    frame = Frame(width, heading, swept_axes.fastest_sentence(data), caption)
+    frame = Frame(width, heading, "", caption)
     figure, grid = facet_grid(frame, rows, "panel", sorted(rows["panel"].unique()), PANEL_IN)
     for name, of_panel in grid.axes_dict.items():
         drawn = rows[rows["panel"] == name]

@@ -21,8 +21,6 @@ from kernelsweep.analysis.words import (
     reference_text,
     small_number,
 )
-from kernelsweep.judge.best.best_words import fastest_text
-from kernelsweep.judge.best.find import best_at, fastest_of
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
@@ -190,8 +188,8 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     """Sentences on what the columns hold, and on the fastest configuration where each row is a kernel's."""
     heads = [column.header for column in columns]
     texts = [] if data.has_times or data.compares_outputs else [NO_TIMES_OF_OURS]
-    if "as_fast" in table and (fastest := fastest_of(best_at(data).values())):
-        texts += [fastest_text(fastest, data.device), "Each row: the kernel's fastest configuration at this point."]
+    if "as_fast" in table:
+        texts.append("Each row: the kernel's fastest configuration at this point.")
     texts += [meaning for start, meaning in _MEANINGS.items() if any(head.startswith(start) for head in heads)]
     if any(head.startswith("of ") for head in heads):
         texts += _peaks(data)
