@@ -16,6 +16,7 @@ from planted import DEVICE, built, planted_kernel, point, source_of
 
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.measure.earlier import EarlierVersions, finalists
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random
@@ -74,6 +75,10 @@ class Searched:
                 further_gpus=lambda: nullcontext(gpus),
                 builder=None if compiled else self.builder,
                 units=lambda p: units(kernel, [p]),
+                versions=lambda planned: EarlierVersions(
+                    journal, store, units(kernel, [each.point for each in planned]), 0.01
+                ),
+                finalists=lambda: finalists(journal),
             )
             self.outcomes = search(task, ValidPoints(combinations_of(points)), BUDGET, bench)
 
@@ -124,6 +129,10 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     assert {uuid for of in gpus if len(of) == 3 for uuid in of[1:]} == {"first"}, "finalists meet on one GPU"
     resumed = Searched(several, compiled=False)
     assert unnoted(resumed.outcomes) == together.outcomes and set(resumed.ran.get("search", [])) <= set(wrong)
+    # After an edit, what won before runs beside the version before, whatever wins now.
+    edited = Searched(several, compiled=False, fault="if (array_size == 7) return;")
+    winners = {p for p, outcome in together.outcomes.items() if len(outcome.visits) == 3}
+    assert winners and all(edited.outcomes[p].visits[-1].before for p in winners)
 
     lines = first.journal.read_bytes().splitlines(keepends=True)
     first.journal.write_bytes(b"".join(lines[:15]))

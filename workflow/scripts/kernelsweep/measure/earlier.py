@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from kernelsweep.measure.identity import Identity, identity_sha256
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.pairs import Enough
 from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
+from kernelsweep.sweep.point import Point
 
 _BINARY = "binary"
 
@@ -69,6 +71,16 @@ class EarlierVersions:
                 versions[binary] = max(when, versions.get(binary, ""))
         except (KeyError, TypeError, AttributeError):  # A sweep's line, or one that was edited.
             return
+
+
+def finalists(journal: Journal) -> set[Point]:
+    """The points of which the journal has right visits after the first: in a search, those that won, and their ties."""
+    found = set()
+    for value in journal.values():
+        with suppress(KeyError, TypeError):  # As in EarlierVersions.
+            if value["outcome"]["status"] == "ok" and value["of"]["visit"] > 0:
+                found.add(Point(value["of"]["point"]))
+    return found
 
 
 def _key(identity: Identity) -> str:

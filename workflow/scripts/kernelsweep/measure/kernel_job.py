@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.logs import notifier
-from kernelsweep.measure.earlier import EarlierVersions
+from kernelsweep.measure.earlier import EarlierVersions, finalists
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
@@ -127,6 +127,8 @@ class KernelJob:
                 self.builder,
                 lambda point: units(sweep.kernel, [point]),
                 lambda point: references().wait([problem.data_of(point)]),
+                self._versions,
+                lambda: finalists(self.journal),
                 notifier(self.terminal, self.name),
             )
             return search(self.task, candidates, budget, bench)

@@ -18,7 +18,7 @@ proposals, on any number of GPUs, and those are not run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import first_error
 from kernelsweep.intervals import Interval, ratio
+from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
@@ -72,6 +73,7 @@ class Bench:
     builder        compiles the variants, where the task has no binary
     units          the units of a point, which are compiled if it is proposed
     await_data     waits until the right results of a point are known, before the first run at its place
+    versions       earlier versions of points, beside which the finalists run; and which were finalists before
     notify         gets a line for the user
     """
 
@@ -84,6 +86,8 @@ class Bench:
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
     await_data: Callable[[Point], None] = lambda _: None
+    versions: Callable[[Sequence[PlannedPoint]], EarlierVersions | None] = lambda _: None
+    finalists: Callable[[], Collection[Point]] = tuple
     notify: Callable[[str], None] = print
 
 
@@ -134,7 +138,10 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                     break
                 if _kernel_is_refused(rough[-1]):
                     break
-        full: dict[Point, Outcome] = {}
+        # What won before an edit is compared with what it is now, whatever wins now.
+        won = bench.finalists()
+        ran = {point: of for at_place in rough for point, of in at_place.items() if of.status == "ok"}
+        full = finalists.measured([point for point in ran if point in won])
         while missing := [
             point
             for at_place in rough
@@ -207,14 +214,16 @@ class _Finalists:
     def measured(self, points: Sequence[Point]) -> dict[Point, Outcome]:
         """The points' outcomes."""
         task, bench = self._task, self._bench
-        work = find_work(task, [*map(bench.plan, points)], {}, bench.journal, bench.device, bench.builder)
+        planned = [*map(bench.plan, points)]
+        work = find_work(task, planned, {}, bench.journal, bench.device, bench.builder)
         if not work.is_done:
             for point in points:
                 bench.await_data(point)
             show = bench.open_device("finalists")
             workers, self._prepared = self._prepared or Workers(task, work.visits), None
             with workers:
-                do_work(work, task, bench.journal, workers, show, bench.source_sha256, bench.builder)
+                source, versions = bench.source_sha256, bench.versions(planned)
+                do_work(work, task, bench.journal, workers, show, source, bench.builder, versions=versions)
         return work.results()
 
     def __enter__(self) -> _Finalists:
