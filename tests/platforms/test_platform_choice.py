@@ -96,11 +96,12 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return has
 
 
-def record(root: Path, name: str, measured: str) -> None:
-    """A recording of that name, measured then."""
+def record(root: Path, name: str, measured: str, *studies: str) -> None:
+    """A recording of that name and of these studies, measured then."""
     folder = root / "resources/recordings" / name
     folder.mkdir(parents=True)
-    (folder / "environment.json").write_text(json.dumps({"measured": measured, "device": {"name": name}}, indent=1))
+    environment = {"measured": measured, "configuration": {"studies": {study: {} for study in studies}}}
+    (folder / "environment.json").write_text(json.dumps(environment, indent=1))
 
 
 def refused(wanted: str, root: Path) -> str:
@@ -148,13 +149,13 @@ def test_a_lost_gpu_and_a_replaced_driver_are_not_taken_for_none(machine: Machin
     assert refused("auto", tmp_path).startswith(f"The GPU or its driver failed: {pynvml.NVMLError(error)}. Every ")
 
 
-def test_without_a_gpu_auto_emulates_and_draws_the_newest_recording(machine: Machine, tmp_path: Path) -> None:
-    # Newest by when it was measured: neither by name nor by the files' dates, which a clone sets to its own.
-    record(tmp_path, "a-newest", "2026-10-01T12:00:00Z")
-    record(tmp_path, "b-oldest", "2024-01-31T12:00:00Z")
-    record(tmp_path, "c-between", "2026-09-30T23:00:00Z")
+def test_without_a_gpu_auto_emulates_and_draws_the_fullest_recording(machine: Machine, tmp_path: Path) -> None:
+    # The newest among equals, by when it was measured: a clone sets the files' dates to its own.
+    record(tmp_path, "a-newest-of-two", "2026-10-01T12:00:00Z", "staged", "unrolling")
+    record(tmp_path, "b-oldest-of-two", "2024-01-31T12:00:00Z", "staged", "unrolling")
+    record(tmp_path, "c-newest", "2026-10-02T23:00:00Z", "staged")
     (tmp_path / "resources/recordings/d-not-a-recording").mkdir()
-    assert choose_platforms("auto", tmp_path, CLUSTER) == (["emulator", "recording/a-newest"], {})
+    assert choose_platforms("auto", tmp_path, CLUSTER) == (["emulator", "recording/a-newest-of-two"], {})
 
 
 def test_an_unknown_recording_is_refused_with_those_there_are(machine: Machine, tmp_path: Path) -> None:

@@ -55,14 +55,13 @@ def recorded_studies(root: Path, name: str) -> frozenset[str] | None:
 
 
 def recordings(root: Path) -> list[str]:
-    """The names of the recordings in resources/recordings/, the newest first, by the time each was measured."""
+    """The names of the recordings in resources/recordings/: first that of the most studies, the newest among equals."""
     found = []
-    for folder in (root / "resources/recordings").glob("*/"):
-        environment = folder / "environment.json"
-        if environment.is_file():
-            measured = re.search(r'"measured": "([^"]*)"', environment.read_text(encoding="utf-8", errors="replace"))
-            found.append((measured[1] if measured else "", folder.name))
-    return [name for _, name in sorted(found, reverse=True)]
+    for file in (root / "resources/recordings").glob("*/environment.json"):
+        measured = re.search(r'"measured": "([^"]*)"', file.read_text(encoding="utf-8", errors="replace"))
+        name = file.parent.name
+        found.append((len(recorded_studies(root, name) or ()), measured[1] if measured else "", name))
+    return [name for _, _, name in sorted(found, reverse=True)]
 
 
 def choose_platforms(

@@ -280,7 +280,7 @@ class Config(OnPlatforms):
     """The studies that the target all runs, by the names of their files in config/studies/; null for every study."""
     platform: _Platform | Annotated[Items[_Platform], Field(min_length=1), AfterValidator(_differ)] = "auto"
     """The platform on which points run, or a list of platforms. auto is the GPU if there is one, otherwise the emulator
-    with times drawn from the newest recording. A GPU model is this machine's, or one of gpu_models."""
+    with times drawn from the recording of the most studies. A GPU model is this machine's, or one of gpu_models."""
     sweep: Literal["quick", "full"] = "full"
     """The set of axes under sweeps that is run."""
     profile: bool = False
