@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,18 +16,14 @@ from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from planted import point
 from shipped_builds import compiled
 
-from kernelsweep.build import gcc, nvcc
+from kernelsweep.build import gcc
 from kernelsweep.build.device_code import kernel_parameters
-from kernelsweep.errors import UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
 from kernelsweep.observe.counting.run import CountingRunner
-from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import command, find
-from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.platform import MemoryMistake, Size
@@ -49,25 +44,6 @@ ENTRIES = {
         "ragged_loop",
         "synchronises",
     ],
-    "mistakes": [
-        "missing_barrier",
-        "missing_syncwarp",
-        "shuffle_for_syncwarp",
-        "halves",
-        "pairs",
-        "wrong_half",
-        "ragged_tail",
-        "uninitialised_shared",
-        "uninitialised_global",
-        "shared_overrun",
-        "dynamic_overrun",
-        "before_the_start",
-        "blocks_collide",
-        "last_block<true>",
-        "last_block<false>",
-        "atomics_agree",
-        "atomic_and_plain",
-    ],
 }
 
 
@@ -85,34 +61,29 @@ class Kernels:
     def run(
         self,
         name: str,
-        *arguments: np.ndarray | int,
+        *arguments: np.ndarray,
         outputs: int = 0,
         grid: int | Size = 1,
         block: int | Size = 32,
-        shared: int = 0,
     ) -> tuple[dict[str, float], list[MemoryMistake]]:
         """Launch a kernel with these arguments; `outputs` uninitialised ints are inserted after the first argument."""
         platform = self._platform
         platform.watch()
         values: list[Any] = []
         for argument in arguments:
-            if isinstance(argument, int):
-                values.append(np.uint64(argument))
-                continue
             memory = platform.allocate(argument.nbytes)
             platform.upload(memory, argument)
             values.append(memory)
         if outputs:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
-        platform.launch(name, blocks, threads, shared, values)
+        platform.launch(name, blocks, threads, 0, values)
         names = [text.split()[-1].strip("*") for text in kernel_parameters(self._source)[name.split("<")[0]]]
-        buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values) if value.ndim]
+        buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values)]
         found = platform.mistakes(buffers)
         counted = metrics(Counts(platform.sites(), platform.synchronisations()))
         for value in values:
-            if isinstance(value, np.ndarray):
-                platform.free(value)
+            platform.free(value)
         return counted, found
 
 
@@ -201,130 +172,6 @@ def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], pa
     assert re.search(r"thread \(\d+, \d, 0\) of block \(0, 0, 0\) .* thread \(\d+, \d, 0\) of", race.message), (
         race.message
     )
-
-
-# Mistakes
-
-
-@pytest.mark.parametrize(("name", "marks", "message"), [
-    ("missing_barrier", ("barrier: write", "barrier: read"), r"race at tile\[\d+\] \(shared array of 64 elements\)"),
-    ("missing_syncwarp", ("syncwarp: read", "syncwarp: write"), r"race at tile\[\d+\]"),
-    ("shuffle_for_syncwarp", ("shuffle: write", "shuffle: read"), r"race at tile\[\d+\]"),
-    ("wrong_half", ("half: write", "half: read"), r"race at tile\[\d+\].* thread \d+ of block 0 reads it"),
-    ("ragged_tail", ("tail",), r"thread 8 of block 1 reads input\[200\] .*out of bounds .* input of 200 elements"),
-    ("uninitialised_shared", ("shared: read",), r"thread 63 of block 0 reads tile\[63\] .* nothing has written"),
-    ("uninitialised_global", ("global: read",), r"thread 0 of block 0 reads output\[0\] .* nothing has written"),
-    ("shared_overrun", ("overrun",), r"thread 63 of block 0 writes tile\[64\] .* shared array of 64 elements"),
-    ("dynamic_overrun", ("dynamic",), r"thread 63 of block 0 writes element 64 of dynamic shared memory"),
-    ("before_the_start", ("before",), r"thread 0 of block 0 reads input\[-1\] .* out of bounds"),
-    ("blocks_collide", ("blocks",), r"race at output\[0\] .* thread 0 of block 1 .* thread 0 of block 0"),
-    ("last_block<false>", ("last: write", "last: read"), r"race at output\[1\] .* of block 1 .* of block 0"),
-    ("atomic_and_plain", ("plain", "atomic"), r"race at output\[0\] .* updates it atomically"),
-])  # fmt: skip
-def test_a_planted_mistake_is_found_with_its_lines(
-    kernels: Callable[[str], Kernels], name: str, marks: tuple[str, ...], message: str
-) -> None:
-    found = run_mistake(kernels, name)
-    assert len(found) == 1, found
-    (finding,) = found
-    assert {line.rsplit("support/", 1)[-1] for line in finding.lines} == {line_of("mistakes", mark) for mark in marks}
-    assert all(line in finding.message for line in finding.lines)
-    assert re.search(message, finding.message), finding.message
-
-
-@pytest.mark.parametrize("name", ["halves", "pairs", "last_block<true>", "atomics_agree"])
-def test_what_is_ordered_is_no_race(kernels: Callable[[str], Kernels], name: str) -> None:
-    assert run_mistake(kernels, name) == []
-
-
-def launch_of(name: str) -> dict[str, Any]:
-    """The launch of a kernel of mistakes.cu, as parameters of Kernels.run."""
-    of_one_warp = ("missing_syncwarp", "shuffle_for_syncwarp", "halves", "pairs", "wrong_half")
-    inputs: list[np.ndarray | int] = [ones(200 if name == "ragged_tail" else 64)]
-    outputs = 129
-    if name == "uninitialised_global":
-        inputs = []
-    elif name.startswith("atomic"):
-        inputs, outputs = [np.zeros(1, np.int32)], 0
-    elif name == "ragged_tail":
-        inputs.append(200)
-    elif name.startswith("last_block"):
-        inputs.append(np.zeros(1, np.uint32))
-    grid = 2 if name in ("ragged_tail", "blocks_collide") or name.startswith("last_block") else 1
-    block = 32 if name in of_one_warp else 64
-    # No shared memory behind a kernel's own, where an overrun would end in the block's and not outside it.
-    shared = 256 if name == "dynamic_overrun" else 0
-    return {"arguments": inputs, "outputs": outputs, "grid": grid, "block": block, "shared": shared}
-
-
-def run_mistake(kernels: Callable[[str], Kernels], name: str) -> list[MemoryMistake]:
-    launch = launch_of(name)
-    _, found = kernels("mistakes").run(name, *launch.pop("arguments"), **launch)
-    return found
-
-
-# Agreement with compute-sanitizer
-
-TOOL_FOR = {"race": "racecheck", "out_of_bounds": "memcheck", "uninitialised": "initcheck"}
-# Mistakes that the emulator finds and compute-sanitizer doesn't look for: docs/counting.md.
-NOT_WATCHED = {
-    "uninitialised_shared": "initcheck watches global memory",
-    "blocks_collide": "racecheck watches shared memory",
-    "last_block<false>": "racecheck watches shared memory",
-    "atomic_and_plain": "racecheck watches shared memory",
-}
-
-
-def described(name: str) -> str:
-    """A launch as launch_mistakes.cu reads it."""
-    launch = launch_of(name)
-    arguments = [
-        f"n{argument}" if isinstance(argument, int) else f"i{argument.size}={argument[0]}"
-        for argument in launch["arguments"]
-    ]
-    if launch["outputs"]:
-        arguments.insert(min(1, len(arguments)), f"o{launch['outputs']}")
-    return " ".join([name, str(launch["grid"]), str(launch["block"]), str(launch["shared"]), *arguments])
-
-
-@pytest.mark.gpu
-@pytest.mark.nvcc
-@pytest.mark.parametrize("tool", TOOLS)
-def test_compute_sanitizer_finds_the_same(kernels: Callable[[str], Kernels], tool: str, tmp_path: Path) -> None:
-    try:
-        compute_sanitizer = find()
-    except UserError as error:
-        pytest.skip(str(error))
-    found = {name: run_mistake(kernels, name) for name in ENTRIES["mistakes"]}
-    # Only memcheck is compared on kernels with accesses out of bounds.
-    checked = [
-        name
-        for name, findings in found.items()
-        if tool == "memcheck" or all(finding.kind != "out_of_bounds" for finding in findings)
-    ]
-    expected = {
-        name: finding
-        for name in checked
-        for finding in found[name]
-        if TOOL_FOR[finding.kind] == tool and name not in NOT_WATCHED
-    }
-    program = tmp_path / "launch_mistakes"
-    source = KERNELS / "launch_mistakes.cu"
-    subprocess.run([nvcc.find(), "-arch=native", "-lineinfo", "-o", str(program), str(source)], check=True)
-    run = subprocess.run(
-        [*command(compute_sanitizer, tool), str(program), *map(described, checked)], capture_output=True, text=True
-    )
-    said = run.stdout + run.stderr
-    print(said)
-    assert all(f"{name}: no error" in said for name in checked if name not in expected), said
-    reported = parse_log(said).findings
-    for name, finding in expected.items():
-        lines = {Path(line).name for line in finding.lines}
-        places = {Path(one.location).name for one in reported if name.split("<")[0] in one.message}
-        assert places & lines, (name, places, lines)
-    # The tools write out template arguments in their own way.
-    functions = [name.split("<")[0] for name in expected]
-    assert all(any(function in one.message for function in functions) for one in reported), said
 
 
 # Shipped kernels

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from checkout import ROOT
-from memory_cases import Case, cases, found_in_all, table
+from memory_cases import Case, cases, found_by_sanitizer, found_in_all, table
 from planted_mistakes import PLANTED
+
+from kernelsweep.errors import UserError
+from kernelsweep.observe.sanitizer.compute_sanitizer import find
 
 Found = dict[Case, list[tuple[str, str, str]]]
 
@@ -32,6 +36,21 @@ def test_nothing_wrong_passes_and_nothing_right_is_accused(found: Found, topic: 
 
 
 @pytest.mark.xdist_group("memory_cases")
+@pytest.mark.parametrize(("name", "message"), [
+    ("missing_barrier", r"race at tile\[\d+\] \(shared array of 64 elements\): thread \d+ of block 0 "),
+    ("blocks_collide", r"race at y\[\d+\] \(device buffer y of 256 elements\).* of block 1 .* of block 0"),
+    ("atomic_and_plain", r"updates it atomically at .*, and nothing orders the two"),
+    ("partly_written", r"thread 63 of block 0 reads tile\[63\] .* nothing has written"),
+    ("shared_pointer", r"out of bounds of the shared array of 64 elements"),
+    ("dynamic_past_end", r"element 128 of dynamic shared memory"),
+    ("read_before_start", r"thread 0 of block 0 reads x\[-1\] .* out of bounds"),
+])  # fmt: skip
+def test_a_message_says_which_element_threads_and_lines(found: Found, name: str, message: str) -> None:
+    (told,) = (messages for case, messages in found.items() if case.name == name)
+    assert re.search(message, told[-1][2]), told
+
+
+@pytest.mark.xdist_group("memory_cases")
 def test_a_race_beside_fences_says_what_they_order(found: Found) -> None:
     told = {case.name: messages[0][2] for case, messages in found.items() if case.topic == "fences" and messages}
     for name, has_fences in (("volatile_flag", True), ("two_locks", True), ("lock_without_fence", False)):
@@ -43,6 +62,22 @@ def test_each_mistake_of_published_kernels_is_in_a_kernel_of_our_own() -> None:
     names = set(re.findall(r"^\| `(\w+)` \|", told, re.MULTILINE))
     assert names == {case.name for case in cases() if case.topic == "found"}
     assert {*re.findall(r"`(\w+)`\s\(", told)} <= {*PLANTED}
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+def test_compute_sanitizer_accuses_no_right_kernel(tmp_path: Path) -> None:
+    try:
+        compute_sanitizer = find()
+    except UserError as error:
+        pytest.skip(str(error))
+    found = found_by_sanitizer(compute_sanitizer, tmp_path)
+    for case, tools in found.items():
+        print(case.topic, case.kind, case.name, *tools)
+    accused = {case.name: tools for case, tools in found.items() if tools and case.kind == "right"}
+    assert not accused
+    seen = {case.topic for case, tools in found.items() if tools}
+    assert seen == {case.topic for case in found}
 
 
 @pytest.mark.xdist_group("memory_cases")

@@ -8,10 +8,11 @@ prints the table of docs/measured/planted-mistakes.md.
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +25,14 @@ import numpy as np
 from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
-from kernelsweep.build import gcc
+from kernelsweep.build import gcc, nvcc
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
 from kernelsweep.measure.worker.serve import run_watched
+from kernelsweep.observe.sanitizer import TOOLS
+from kernelsweep.observe.sanitizer.compute_sanitizer import command
+from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.sweep.point import Point
 
@@ -143,6 +147,62 @@ def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
     unit = write_unit(folder / f"{topic}.cpp", sources, [case.name for case in of_topic])
     gcc.compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
     return folder / f"{topic}.so"
+
+
+# Launches each kernel that it is given the name of, on memory of its own.
+_MAIN = """#include <cstdio>
+#include <cstring>
+#include "{folder}/thread.cuh"
+#include "{folder}/{topic}.cu"
+#undef i
+#undef t
+int main(int count, char **names)
+{{
+    for (int at = 1; at < count; ++at) {{
+        int *arrays[3], values[{elements}];
+        for (int &value : values)
+            value = int(&value - values) * 37 % 100;
+        for (int *&array : arrays)
+            cudaMalloc(&array, sizeof values);
+        cudaMemcpy(arrays[0], values, sizeof values, cudaMemcpyHostToDevice);
+        cudaMemset(arrays[2], 0, sizeof values);
+        {launches}
+        cudaDeviceSynchronize();
+    }}
+}}
+"""
+_LAUNCH = 'if (!strcmp(names[at], "{name}")) {name}<<<{grid}, {block}, {shared}>>>(arrays[0], arrays[1], arrays[2]);'
+
+
+def found_by_sanitizer(compute_sanitizer: str, folder: Path) -> dict[Case, list[str]]:
+    """The tools of compute-sanitizer that find something in each case, on a GPU."""
+    known = cases()
+    with ThreadPoolExecutor(14) as workers:
+        list(workers.map(lambda topic: _compile_for_gpu(topic, known, folder), {case.topic for case in known}))
+
+        def finds(case: Case) -> list[str]:
+            return [tool for tool in TOOLS if _finds(compute_sanitizer, tool, folder / case.topic, case.name)]
+
+        return dict(zip(known, workers.map(finds, known), strict=True))
+
+
+def _compile_for_gpu(topic: str, known: Sequence[Case], folder: Path) -> None:
+    sizes = {"grid": _GRID[0], "block": _BLOCK[0], "shared": _SHARED}
+    launches = "\n        ".join(_LAUNCH.format(name=case.name, **sizes) for case in known if case.topic == topic)
+    source = folder / f"{topic}.main.cu"
+    source.write_text(_MAIN.format(folder=FOLDER, topic=topic, elements=_COUNT, launches=launches))
+    options = ["-arch=native", "-std=c++17", "-lineinfo", "-w"]
+    subprocess.run([nvcc.find(), *options, "-o", str(folder / topic), str(source)], check=True)
+
+
+def _finds(compute_sanitizer: str, tool: str, program: Path, name: str) -> bool:
+    """Whether a tool finds something in a case, which may hang."""
+    run = [*command(compute_sanitizer, tool), str(program), name]
+    try:
+        log = parse_log(subprocess.run(run, capture_output=True, text=True, timeout=8).stdout)
+    except subprocess.TimeoutExpired:
+        return False
+    return bool(log.findings)
 
 
 def table(found: dict[Case, list[tuple[str, str, str]]]) -> str:

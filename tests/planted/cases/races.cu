@@ -141,6 +141,15 @@ __global__ void same_value(const int *x, int *y, int *z)
     y[i] = is_any;
 }
 
+// right: a shared array of a type with constructors, which g++ guards by a variable
+__global__ void constructed(const int *x, int *y, int *z)
+{
+    __shared__ __half2 s[64];
+    s[t] = __half2(x[i], 1);
+    __syncthreads();
+    y[i] = int(__low2float(s[t ^ 1]));
+}
+
 // wrong (races: race): no barrier between writes and reads
 __global__ void missing_barrier(const int *x, int *y, int *z)
 {

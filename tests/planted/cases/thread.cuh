@@ -7,6 +7,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>
+#include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
 #define t int(threadIdx.x)
