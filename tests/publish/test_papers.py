@@ -19,8 +19,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.project.project import load_study
-from kernelsweep.publish.captions import captions
-from kernelsweep.publish.tables.formats import as_latex
+from kernelsweep.publish.tables.formats import as_latex, captions
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import short_text
 from kernelsweep.share.recording import recorded_device

@@ -91,18 +91,13 @@ def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> 
     assert "## Times" not in summary
 
 
-def test_how_well_times_repeat_is_told_for_short_and_long_points() -> None:
-    # Pins: a handful of short points hidden among many long ones that repeat to a hundredth of them.
-    def timed(time_us: float, spread: float, flags: str = "") -> dict[str, str]:
-        of_time = {"time_us": f"{time_us}", "visit_spread": f"{spread:.5f}", "seconds": "0.2", "busy_seconds": "0.1"}
+def test_flags_of_times_and_how_long_they_took_are_told() -> None:
+    def timed(flags: str = "") -> dict[str, str]:
+        of_time = {"time_us": "6", "visit_spread": "0.03", "seconds": "0.2", "busy_seconds": "0.1"}
         return row("ok", flags=flags, **of_time)
 
-    rows = [timed(6, 0.03, "noisy"), timed(10, 0.01), *[timed(900, 0.0001)] * 50, timed(900, 0.4, "throttled noisy")]
+    rows = [timed("noisy"), *[timed()] * 51, timed("throttled noisy")]
     summary = summary_text(row_counts([*rows, row("ok")]), "measured on a GPU")
-    cells = [[cell.strip() for cell in line.split("|")] for line in summary.splitlines()]
-    assert ["", "up to 10 µs", "2", "2.00%", "2.90%", ""] in cells
-    assert ["", "above 50 µs", "51", "0.01%", "0.01%", ""] in cells
-    assert "10 to 50" not in summary
     assert "Points flagged: noisy (2), throttled (1)." in summary
     assert "took 11 s; 50% of that the GPU was at work" in summary
 

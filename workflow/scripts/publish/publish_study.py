@@ -13,10 +13,9 @@ from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.drawing.figure_formats import file_names, remove_others
 from kernelsweep.drawing.layout import TWO_COLUMNS, chosen_widths, save, texts_of
 from kernelsweep.logs import logged
-from kernelsweep.publish.captions import captions
 from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
 from kernelsweep.publish.steps.steps_page import steps_text
-from kernelsweep.publish.tables.formats import as_latex, as_markdown
+from kernelsweep.publish.tables.formats import as_latex, as_markdown, captions
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import short_text, table_text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -39,8 +38,7 @@ class RowCounts:
     failures           rows that must fail the run (is_failure), by study and kernel
     run_again          the number of failed rows that the next command runs again
     once_wrong         rows that are right, and were wrong in an earlier run of the same code
-    times_us, spreads  the time and visit_spread of each point with several visits
-    flags              the flags of these points
+    flags              the flags of the points with several visits
     seconds            the sums of these points' columns seconds and busy_seconds
     machines           the values of each column of _OF_MACHINE, without empty ones
     clocks_mhz         the lowest and the highest clock of a point; infinite if there is none
@@ -54,8 +52,6 @@ class RowCounts:
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     run_again: int = 0
     once_wrong: list[CsvRow] = field(default_factory=list)
-    times_us: array[float] = field(default_factory=lambda: array("d"))
-    spreads: array[float] = field(default_factory=lambda: array("d"))
     flags: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMMED, 0.0))
     machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
@@ -117,8 +113,6 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
         elif "once_wrong" in row["flags"]:
             counted.once_wrong.append(row)
         if row.get("visit_spread"):
-            counted.times_us.append(float(row["time_us"]))
-            counted.spreads.append(float(row["visit_spread"]))
             counted.flags.update(row["flags"].split())
             for name in _SUMMED:
                 counted.seconds[name] += float(row.get(name) or 0)

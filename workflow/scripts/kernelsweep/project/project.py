@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.published import PUBLISHED, published_outputs
-from kernelsweep.baselines.check import check_baselines
+from kernelsweep.baselines.libraries import check_baselines
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HOME
 from kernelsweep.judge.claims.claim import check_claimed_metrics, check_claims

@@ -1,12 +1,8 @@
-"""The summary that ends a run: points by status, failed points by name, and how well times repeat."""
+"""The summary that ends a run: points by status, failed points by name, and remarks on times."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
-from math import inf
-
-import numpy as np
 
 from kernelsweep.analysis.completeness import (
     PlannedKernel,
@@ -20,9 +16,6 @@ from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_exc
 from kernelsweep.analysis.words import markdown_table
 from kernelsweep.results import ALL_POINT_COLUMNS, REFUSED
 from kernelsweep.sweep.point import in_words
-
-# Repeatability is given for ranges of times with these bounds, since short times repeat less well.
-_TIME_RANGES_US = (10, 50)
 
 # If more kernels miss counters for one reason, they are counted instead of listed.
 _NAMED_KERNELS = 3
@@ -108,24 +101,18 @@ def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
 
 
 def _times(counted: RowCounts) -> list[str]:
-    """How far a point's visits differ, remarks on times, and how long measuring took, as Markdown."""
-    if not counted.spreads:
+    """Remarks on times, and how long measuring took, as Markdown."""
+    if not (seconds := counted.seconds["seconds"]):
         return []
-    rows = []
-    times, every_spread = np.asarray(counted.times_us), np.asarray(counted.spreads)
-    for low, high in pairwise((0.0, *_TIME_RANGES_US, inf)):
-        spreads = every_spread[(low < times) & (times <= high)]
-        if len(spreads):
-            name = f"up to {high:g} µs" if high < inf else f"above {low:g} µs"
-            rows.append([name, str(len(spreads)), *(f"{share:.2%}" for share in np.quantile(spreads, [0.5, 0.95]))])
-    heads = {"time": False, "points": True, "half of them within": True, "95% of them within": True}
-    lines = ["## Times", "", "How far the medians of a point's visits lie apart:", "", *markdown_table(heads, rows), ""]
     flagged = ", ".join(f"{flag} ({counted.flags[flag]})" for flag in _REMARKS if counted.flags[flag])
-    lines.append(f"Points flagged: {flagged or 'none'}.")
-    if seconds := counted.seconds["seconds"]:
-        busy = counted.seconds["busy_seconds"] / seconds
-        lines.append(f"Checking and timing them took {seconds:.0f} s; {busy:.0%} of that the GPU was at work.")
-    return [*lines, ""]
+    busy = counted.seconds["busy_seconds"] / seconds
+    return [
+        "## Times",
+        "",
+        f"Points flagged: {flagged or 'none'}.",
+        f"Checking and timing them took {seconds:.0f} s; {busy:.0%} of that the GPU was at work.",
+        "",
+    ]
 
 
 def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:

@@ -14,9 +14,8 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.dots import draw_dots, label_dots
+from kernelsweep.drawing.dots import draw_dots, label_dots, logarithmic
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
-from kernelsweep.drawing.value_axis import logarithmic
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish.swept_axes import (
     KERNEL,
