@@ -29,24 +29,6 @@ int main() { add<<<1, 1>>>(nullptr, nullptr, nullptr, 0); }
 YOUR_COMMAND = "kernelsweep "
 
 
-def test_adding_a_kernel_works_as_written(finished: Path) -> None:
-    page = (finished / "docs/adding-a-kernel.md").read_text()
-    ((path, source),) = SAVED.findall(page)
-    (finished / path).write_text(source)
-    study = finished / re.findall(r"In `(config/studies/[^`]+)`", page)[0]
-    additions = re.findall(r"after the line\s+`([^`]+)`:\n\n```yaml\n(.*?)```", page, re.DOTALL)
-    assert len(additions) == 2
-    for line, added in additions:
-        edit(study, f"{line}\n", f"{line}\n{added}")
-    run = snakemake(finished, re.findall(r"```sh\nuv run snakemake --cores 1 (\w+)\n```", page)[0])
-    assert run.returncode == 0, run.stdout
-    assert "kernel=shuffle_down" in run.stdout
-    assert "kernel=shuffle\n" not in run.stdout, "only the new kernel is built and run"
-    rows = read_rows(finished / "results/emulator/studies/warp_shuffle/table.csv")
-    added_row = next(row for row in rows if row["kernel"] == "shuffle_down")
-    assert added_row["points_right"] == added_row["points_run"] != "0"
-
-
 def test_a_repository_of_ones_own_works_as_written(tmp_path: Path) -> None:
     """docs/your-kernel.md, the README's nine lines, a new study and the example, and then an edit of one kernel."""
     own = tmp_path / "own"
