@@ -111,6 +111,7 @@ def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int]
         files={
             "The table": [
                 *(link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")),
+                link(folder / "best.tex", base, "best by size (TEX)"),
             ],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,

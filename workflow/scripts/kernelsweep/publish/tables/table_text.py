@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, shown_place, varied
+from kernelsweep.analysis.places import kernel_axes, place_words, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.analysis.study_data import StudyData
@@ -21,10 +23,15 @@ from kernelsweep.analysis.words import (
     reference_text,
     small_number,
 )
+from kernelsweep.judge.best.best_words import configuration_text
+from kernelsweep.judge.best.find import fastest_by_size, find_best
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
+
+# The letters a line of a narrow column.
+_NARROW = 12
 
 NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
 
@@ -312,6 +319,36 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
         explanation="; ".join(texts) + ". " + " ".join(_peaks(data)),
         main_rows=int((rows["kind"] == KERNEL_ROW).sum()),
     )
+
+
+def best_table(data: StudyData) -> TableText | str:
+    """The fastest configuration at each size, at the reference's other values, for a column of a paper; or why not."""
+    if not data.has_times or data.compares_outputs:
+        return NO_TIMES_OF_OURS if not data.has_times else "This study compares outputs, not times."
+    found = fastest_by_size(find_best(data.title, data, data.gridded), data.settings)
+    rows = [pandas.Series({"status": "ok", **asdict(best.configuration)}) for best in found]
+    name, _, rest = data.title.partition(": ")
+    where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
+    return TableText(
+        title=f"{name}, fastest by size" + (f": {rest}" if rest else ""),
+        provenance=f"{data.device['name']}, {where}.",
+        kernels=[best.kernel for best in found],
+        marks=[[] for _ in found],
+        columns=[
+            Column("size", [_narrow(place_words(best.point, data.settings)) for best in found], right=False),
+            Column("configuration", [_narrow(configuration_text(best.configuration)) for best in found], right=False),
+            Column("time (µs)", [_uncertain_time(row) for row in rows]),
+            Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
+        ],
+        notes=[],
+        explanation="In brackets: 95% interval of the last digits.",
+        main_rows=len(found),
+    )
+
+
+def _narrow(words: str) -> str:
+    """Words on lines for a column of a paper."""
+    return "\n".join(textwrap.wrap(words, _NARROW, break_long_words=False))
 
 
 def _configuration(row: pandas.Series[Any], axes: Sequence[str]) -> str:
