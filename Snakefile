@@ -10,13 +10,6 @@ include: "workflow/rules/faster_snakemake.smk"
 include: "workflow/rules/library.smk"
 include: "workflow/rules/forked_scripts.smk"
 include: "workflow/rules/stop.smk"
-
-
-for name in CONFIG_FILES:
-
-    configfile: name
-
-
 include: "workflow/rules/project.smk"
 include: "workflow/rules/check.smk"
 include: "workflow/rules/build.smk"

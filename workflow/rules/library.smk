@@ -1,5 +1,5 @@
-# Make the library importable, and check the configuration's files before Snakemake reads them: it takes the second of
-# two keys, and answers some mistakes with a traceback.
+# Make the library importable, and read the configuration's files: Snakemake's `configfile:` would run code that stands
+# in them (YTE), take the second of two keys, and answer some mistakes with a traceback.
 
 import atexit
 import functools
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
+from snakemake.utils import update_config
 
 # The folder of kernelsweep, wherever the user's own repository is.
 ROOT = Path(workflow.current_basedir).parents[1]
@@ -55,8 +56,15 @@ def own_or_shipped(name):
     return name if os.path.exists(name) else str(ROOT / name)
 
 
-# A repository without config.yaml has the defaults.
-CONFIG_FILES = [own_or_shipped("config/metrics.yaml"), *filter(os.path.exists, ["config/config.yaml"])]
-
-for file in (*CONFIG_FILES, *workflow.configfiles):
+for file in workflow.configfiles:  # of the command line, which `config` has
     for_users(read_yaml)(Path(file), str(file))
+
+# A repository without config.yaml has the defaults. Where a module has `config:`, that is all its settings.
+files = [own_or_shipped("config/metrics.yaml")]
+if not workflow.modifier.skip_configfile:
+    files = [*filter(os.path.exists, ["config/config.yaml"]), *files]
+    update_config(config, workflow.config_settings.overwrite_config)
+for file in files:
+    settings = for_users(read_yaml)(Path(file), file)
+    update_config(settings, config)
+    update_config(config, settings)

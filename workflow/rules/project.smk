@@ -36,10 +36,6 @@ CORES = workflow.resource_settings.cores
 if getattr(workflow.modifier.path_modifier, "prefix", None):
     refuse("kernelsweep can't run as a module with `prefix:`. Results are in results/ of the folder that runs it.")
 
-# Where a module has `config:`, it has none of the files.
-for key, value in for_users(read_yaml)(Path(CONFIG_FILES[0]), CONFIG_FILES[0]).items():
-    config.setdefault(key, value)
-
 PROJECT = for_users(load_project)(config, Path.cwd(), jobs_bring_pycuda())
 config.update(PROJECT.config.values())
 if workflow.is_main_process and PROJECT.mistakes:

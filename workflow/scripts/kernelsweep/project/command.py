@@ -70,7 +70,7 @@ def _run_snakemake(arguments: Sequence[str]) -> None:
         parser, parsed = parse_args(None)
     except Exception as error:  # Of a profile.
         sys.exit(f"{type(error).__name__}: {error}")
-    for file in parsed.configfile or ():  # Before Snakemake, which would run code that stands in it.
+    for file in parsed.configfile or ():  # Snakemake's exceptions don't name it.
         read_yaml(Path(file), str(file))
     sys.exit(0 if args_to_api(parsed, parser) else 1)
 

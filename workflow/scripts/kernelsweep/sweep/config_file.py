@@ -38,12 +38,7 @@ class _Loader(_SafeLoader):  # type: ignore[misc]
         return values
 
 
-def _date_as_text(loader: Any, node: yaml.ScalarNode) -> str:
-    loader.construct_yaml_timestamp(node)  # Snakemake, which reads some files, too, takes a date for one.
-    return str(node.value)
-
-
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _date_as_text)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
 
 
 def parse_yaml(text: str, shown: str) -> Any:
@@ -54,7 +49,7 @@ def parse_yaml(text: str, shown: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise UserError(f"{shown}{line}: not valid YAML: {getattr(error, 'problem', None) or error}.") from error
-    except (ValueError, RecursionError, OverflowError, AttributeError) as error:  # Such as 2026-02-30.
+    except (ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
         raise UserError(f"{shown}: not valid YAML: {str(error).partition(';')[0]}.") from error
 
 
