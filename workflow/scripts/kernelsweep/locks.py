@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform as host
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -94,13 +95,19 @@ def clear_locks_of_killed_run(folder: Path) -> bool:
     """Delete the locks in `folder`/locks if the run of Snakemake that made them has ended; True if there were any.
 
     Snakemake's own locks outlive a killed run, and then stop every later run. So from this call on, each run also holds
-    a lock that ends with its process.
+    a lock that ends with its process. A run on another machine may be one whose lock is not seen here: NFS can be
+    mounted so.
     """
     locks = folder / "locks"
     try:
         folder.mkdir(exist_ok=True)
         file = os.open(folder / "kernelsweep.run", os.O_RDWR | os.O_CREAT, 0o666)
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        here, last = host.node().encode(), os.pread(file, 255, 0)
+        if last not in (here, b"") and any(locks.glob("*.lock")):
+            os.close(file)
+            return False
+        os.truncate(file, os.pwrite(file, here, 0))
     except OSError:  # Another run is active, or this file system has no such locks: Snakemake reports it.
         return False
     _LOCKS_OF_THIS_RUN.append(file)
