@@ -181,14 +181,14 @@ _UNUSABLE_IN_PATHS = {
     "}": "Snakemake",
     '"': "C++ compilers",
     ":": "Python's search path",
-    "\n": "C++ compilers",
 }
 
 
 def check_folder(folder: Path) -> None:
     """Raise UserError for a folder whose path has a character that the tools behind a run misread."""
-    for character, tool in _UNUSABLE_IN_PATHS.items():
-        if character in str(folder):
+    for character in str(folder):
+        if character in _UNUSABLE_IN_PATHS or not character.isprintable():
+            tool = _UNUSABLE_IN_PATHS.get(character, "C++ compilers")
             raise UserError(
                 f"{folder}: the path has the character {character!r}, which {tool} would misread. "
                 "Move or rename the folder."

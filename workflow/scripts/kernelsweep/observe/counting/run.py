@@ -180,7 +180,8 @@ def within(seconds: float, function: Callable[[], Result]) -> Result:
         copy.join()
         if is_late:
             raise TimeoutError(f"no result within {seconds:g} s")
-        if status or not file.exists():  # A kernel can call exit(0).
-            raise RuntimeError(f"the process ended with exit status {status}")
-        result: Result = pickle.loads(file.read_bytes())
+        try:
+            result: Result = pickle.loads(file.read_bytes())
+        except (OSError, EOFError, pickle.UnpicklingError) as error:  # A kernel can call exit(0) or fork(), too.
+            raise RuntimeError(f"the process ended with exit status {status}") from error
         return result

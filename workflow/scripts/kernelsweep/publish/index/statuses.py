@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelsweep.json_files import check_keys, read_json
+from kernelsweep.errors import UserError
+from kernelsweep.json_files import AGAIN, check_keys, read_json
 
 if TYPE_CHECKING:
     from kernelsweep.publish.answer import StudyAnswer
@@ -166,9 +167,13 @@ def read_statuses(results: Path, edited: Mapping[str, Sequence[str]]) -> list[Pl
 def _read_status(path: Path) -> Status:
     content = read_json(path)
     check_keys(content, {"provenance": str, "errors": int, "studies": dict}, path)
-    for outcome in content["studies"].values():
-        check_keys(outcome, _KEYS, path)
-    studies: dict[str, Any] = {name: StudyOutcome(**outcome) for name, outcome in content["studies"].items()}
+    studies = {}
+    for name, outcome in content["studies"].items():
+        try:
+            check_keys(outcome, _KEYS, path)
+            studies[name] = StudyOutcome(**outcome)
+        except TypeError as error:  # Of another version of kernelsweep, too.
+            raise UserError(f"{path}: studies.{name} is no study's status. {AGAIN}") from error
     return Status(path.parent, _made(path), content["provenance"], content["errors"], studies)
 
 

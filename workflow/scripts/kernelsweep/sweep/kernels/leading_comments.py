@@ -16,16 +16,16 @@ def leading_comments(text: str) -> tuple[dict[int, str | None], int]:
     out.
     """
     lines: dict[int, str | None] = {}
-    place = 0
+    place, number = 0, 1
     while match := _BEFORE_CODE.match(text, place):
         place = match.end()
-        number = line_number(text, match.start())
         if match["line"] is not None:
             lines[number] = re.sub(r"^[/!]* ?", "", match["line"])
         elif match["block"] is not None:
             opening, *others = match["block"].split("\n")
             lines[number] = re.sub(r"^[*!]* ?", "", opening)
             lines |= {number + n: re.sub(r"^\s*\*+ ?", "", line) for n, line in enumerate(others, 1)}
+        number += match[0].count("\n")
     for number, line in enumerate(text[:place].split("\n"), 1):
         if not line.strip():
             lines.setdefault(number, None)
