@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from checkout import ROOT
-from drawn_values import WRONG, accepted_or_refused, generated, paths, put
-from hypothesis import given
-from hypothesis import strategies as st
-from journal_lines import identity
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.errors import UserError
-from kernelsweep.judge.records import read_records
-from kernelsweep.measure.journal import Journal
 from kernelsweep.results import CONTRACT_COLUMNS, read_rows
 from kernelsweep.share.recording import check_content
 
@@ -86,28 +79,6 @@ def test_an_impossible_measurement(tmp_path: Path, read: Callable[[Path], object
 def test_what_is_no_table(tmp_path: Path, read: Callable[[Path], object], name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     assert_refused(lambda: read(tmp_path / name), name)
-
-
-OF = {**identity({"n": 8}, "b", {}), "visit": 0}
-VISIT = {
-    "measured": "2026-11-21T13:10:28Z",
-    "outcome": {"status": "ok", "visits": [{"samples": [1.5, 2.5], "device_uuid": "GPU-1"}]},
-    "of": OF,
-    "source_sha256": "s",
-}
-
-
-@generated
-@given(place=st.sampled_from(list(paths(VISIT))), value=WRONG)
-def test_any_value_in_a_journals_line_is_read_or_refused(tmp_path: Path, place: Any, value: Any) -> None:
-    journal = tmp_path / "k.jsonl"
-    line = {"journal": 2, "key": "k", "value": put(VISIT, tuple(place), value)}
-    journal.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    with accepted_or_refused(str(journal)):
-        for record in read_records([journal]).values():
-            assert not record.right or min(record.outcome.samples, default=1) > 0  # The emulator leaves none.
-    with Journal(journal, lambda _: None) as opened:
-        assert opened.get("other") is None
 
 
 def unpacked(path: Path) -> str:

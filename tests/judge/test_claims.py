@@ -116,17 +116,6 @@ def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_d
     assert judge_one(replace(gain, at={"array_size": "every"}), evidence()).verdict == "not decidable"
 
 
-def test_a_claim_may_name_a_point_of_its_own() -> None:
-    slow = replace(CLAIM, at={"array_size": 2**16}, relation="about", value="1", tolerance=0.02)
-    assert judge_one(slow, evidence()).verdict == "holds", "there both take little more than the launch"
-    nowhere = judge_one(replace(CLAIM, at={"array_size": 3}), evidence())
-    assert (nowhere.verdict, nowhere.measured) == ("not measured", None)
-    assert (
-        nowhere.message.startswith("unrolled_warps unroll=8 at array_size=3 ")
-        and "not in this sweep" in nowhere.message
-    )
-
-
 def test_what_can_not_be_judged_says_why() -> None:
     broken = fail(sweep(UNROLLING, H200), "wrong_result", "expected 1, found 2", kernel="unrolled", unroll=8)
     assert judge_one(CLAIM, evidence(broken)).message == "unrolled unroll=8: wrong result: expected 1, found 2"

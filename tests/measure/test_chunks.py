@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,9 @@ from journal_lines import add_visit, identity
 from planted import DEVICE, built, planted_kernel, point
 
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
-from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
+from kernelsweep.measure.chunks import points_of_chunk, read_failures
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
-from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import do_work, find_work
@@ -177,14 +176,6 @@ def test_points_are_dealt_so_that_no_variant_is_one_chunks_alone() -> None:
         assert {one["unroll"] for one in share} == {1, 2, 4}
     assert points_of_chunk(points, 1, 4, SEED + 1) != shares[0]
     assert points_of_chunk(points, 1, 1, SEED) == set(points)
-
-
-def test_failures_come_back_as_they_were(tmp_path: Path) -> None:
-    failed = Outcome("wrong_result", "expected 1, found 2", output="2")
-    write_failures(tmp_path / "a.json", {point(1): Outcome("ok"), point(2): failed})
-    write_failures(tmp_path / "b.json", {point(3): replace(failed, status="timed_out")})
-    found = read_failures([tmp_path / "a.json", tmp_path / "b.json"])
-    assert found == {point(2): failed, point(3): replace(failed, status="timed_out")}
 
 
 def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_path: Path) -> None:

@@ -13,16 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn_values import WRONG, accepted_or_refused, generated
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems import comparison, file_instance
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
-from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem_file import Problem, problem_of
 from kernelsweep.running import in_child
 
@@ -479,35 +475,6 @@ def test_memory_that_runs_out_is_told_with_the_line(read: Callable[..., Problem]
     huge = ADD.replace("random.random(n,", "random.random(9,")
     with pytest.raises(UserError, match=r"outputs: c has 4,096 GiB at n=1099511627776, more than this machine's mem"):
         read(huge).doubts("k", {"n": 2**40}, 1)
-
-
-RETURNED = WRONG | st.sampled_from(
-    [
-        *(np.zeros(3), np.zeros(()), np.array("x"), np.array([None]), np.float32(2), 10**400, object(), (3, object)),
-        *((3, "int8"), (3, "int8", 300), (2**70, "f4"), ((2, 0), "int8"), (1.5, "int8"), ("x", "y"), (3, np.zeros(2))),
-    ]
-)
-
-
-@generated
-@given(
-    function=st.sampled_from(["inputs", "outputs", "reference", "error_bound", "work", "launches"]),
-    name=st.sampled_from(["x", "y", "class", "n", "bytes", "arithmetic", ""]),
-    value=RETURNED,
-)
-def test_whatever_a_function_returns_is_taken_or_refused(
-    read: Callable[..., Problem], function: str, name: str, value: Any
-) -> None:
-    functions = ["inputs", "outputs", "reference", "error_bound", "work", "launches"]
-    problem = read("RETURNED = {}\n" + "".join(f"def {one}(n): return RETURNED[{one!r}]\n" for one in functions))
-    right = {"inputs": {}, "outputs": {"y": (3, "float32")}, "reference": {"y": np.arange(3.0)}, "error_bound": {}}
-    returned = problem.module.names["RETURNED"]
-    returned.clear()
-    returned.update({**right, "work": {}, "launches": [UserLaunch(grid=1, block=1, arguments=["y"])]})
-    returned[function] = {name: value} if name else value
-    with accepted_or_refused("kernels/own/problem.py"):
-        problem.doubts("k", {"n": 4}, 1)
-        assert problem.launches("k", {"n": 4})
 
 
 def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., Problem]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from checkout import copy_project
-from drawn_values import WRONG, accepted_or_refused, generated, put
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from write_schemas import schemas
 
@@ -146,6 +146,51 @@ def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
         (toy / "kernels/toy/again").unlink()
 
 
+WRONG = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=20),
+    st.sampled_from(["yes", "2024-01-01", "1e999", "../x", "a" * 5000, 10**30, -1, 0, 1.5, float("nan"), [], {}, [[]]]),
+    st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers(), max_size=2),
+)
+
+# The same examples each time, which end in time.
+generated = settings(
+    max_examples=60,
+    deadline=10_000,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@contextmanager
+def accepted_or_refused(*starts: str) -> Iterator[None]:
+    """What runs here may be refused by a short message that starts so, without characters that steer a terminal."""
+    try:
+        yield
+    except UserError as error:
+        message = str(error)
+        assert message.startswith(starts), message
+        assert len(message.splitlines()) <= LINES and len(message) < 2000, message
+        assert all(one.isprintable() or one in "\n\t" for one in message), message
+
+
+def put(content: Any, keys: tuple[str | int, ...], value: Any) -> Any:
+    """The content with a value at the end of a path of keys; missing levels are created."""
+    if not keys:
+        return value
+    first, *rest = keys
+    if first == 0:
+        items = list(content) if isinstance(content, list) and content else [None]
+        return [put(items[0], tuple(rest), value), *items[1:]]
+    inner = content if isinstance(content, dict) else {}
+    return {**inner, first: put(inner.get(first), tuple(rest), value)}
+
+
 def keys_of_schema(node: Any, schema: dict[str, Any], above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every key that a schema names, as the way to it; 0 stands for a list's first item."""
     if "$ref" in node:
@@ -175,7 +220,7 @@ def contents(project: Path) -> dict[str, Any]:
     return {CONFIG: {**metrics, **read_yaml(project / CONFIG, CONFIG)}, STUDY: read_yaml(project / STUDY, STUDY)}
 
 
-@settings(generated, max_examples=60)
+@generated
 @given(place=st.sampled_from(KEYS), value=WRONG)
 def test_any_value_at_any_key_is_accepted_or_refused_with_a_sentence(
     toy: Path, place: tuple[str, tuple[str, ...]], value: Any

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,13 @@ from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.fit import of_parameter
 from kernelsweep.observe.chosen_points import nearest_point, points_to_check, searched_points
 from kernelsweep.platforms.platform import Address
-from kernelsweep.project.building import compiled_units
 from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of
 from kernelsweep.project.parameters import axes as kernel_axes
-from kernelsweep.project.parameters import checked_kernels, planned_kernels
+from kernelsweep.project.parameters import planned_kernels
 from kernelsweep.project.project import Project, load_project, load_study
-from kernelsweep.project.resources import measuring_threads
 from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
-from kernelsweep.sweep.candidates import MOST_CONFIGURATIONS
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.launches import KernelLaunches, launches_of_task
@@ -186,33 +183,6 @@ def test_a_search_has_the_points_at_its_place_and_the_emulator_checks_some_of_al
     )
     planned = planned_kernels(project, "emulator/studies/own")[0]
     assert planned["rows"] == len(checked) < planned["valid"] == 63 * 2 * 2
-
-
-def test_a_start_makes_few_points_of_a_million_that_a_search_may_measure(
-    load: Callable[..., Project], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    axes = {**STUDY["axes"], "tile": list(range(1, 1025)), "unroll": list(range(1, 701))}
-    searching = {**STUDY, "axes": axes, "platforms": {}, "restrictions": ["tile % 4 != 3"]}
-    made = 0
-    init = Point.__init__
-
-    def counted(self: Point, values: Mapping[str, Any]) -> None:
-        nonlocal made
-        made += 1
-        init(self, values)
-
-    monkeypatch.setattr(Point, "__init__", counted)
-    at = {"width": 128, "height": 61, "cache": "cold"}
-    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
-    project = load({**searching, "search": {"budget": 9, "at": at}}, platform="nvidia-h200", gpu_models=models)
-    place = (project, "nvidia-h200", "own", "own")
-    planned = planned_kernels(project, "nvidia-h200/studies/own")[0]
-    assert (planned["rows"], planned["valid"]) == (9, 768 * 2 * 700) and planned["valid"] > MOST_CONFIGURATIONS
-    found = listed_points(project.config, project.studies["own"], "own", "nvidia-h200")
-    assert found is not None and len(found) == MOST_CONFIGURATIONS and found[-1]["tile"] % 4 != 3
-    assert checked_kernels(project, "own") and measuring_threads(*place, cores=16) == 10
-    assert compiled_units(project, EMULATOR, "own", "own")
-    assert made < 20_000
 
 
 def test_compute_sanitizer_runs_small_data_and_keeps_what_a_macro_is_set_by(load: Callable[..., Project]) -> None:
