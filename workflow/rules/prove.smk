@@ -28,7 +28,7 @@ rule prove_kernel:
     priority: -1
     conda:
         "../../envs/kernelsweep.yaml"
-    threads: for_job(building.unit_count, target=EMULATOR)
+    threads: for_job(resources.proving_threads, cores=CORES)
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.

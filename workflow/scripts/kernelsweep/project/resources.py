@@ -20,7 +20,7 @@ from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import parts_of, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
-from kernelsweep.sweep.kernels.build_targets import target_named
+from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.resolve import listed_points
 
 # To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
@@ -31,6 +31,9 @@ PREPARING_SECONDS = 0.1
 
 # The cores of a job that compiles what it measures, where Snakemake knows of no limit, as in workflow/profiles/slurm.
 CLUSTER_CORES = 4
+
+# One core of so many proves kernels while others measure and compile: else a proof would wait for the GPU.
+PART_PROVING = 4
 
 # A point's time under racecheck, compute-sanitizer's slowest tool.
 SANITIZING_SECONDS = 5
@@ -72,7 +75,8 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
 
     cores  Snakemake's; None where it doesn't know, as on a cluster
 
-    A search takes all cores, and the GPUs that are free. Sweeps share the cores, so that each GPU has one to measure.
+    A search takes the cores that prove no kernel, and the GPUs that are free. Sweeps share them, so that each GPU has
+    one to measure.
     """
     if not compiles_what_it_measures(project, platform, study, kernel):
         return 1
@@ -83,7 +87,16 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
     else:
         units = unit_count(project, project.target(platform), study, kernel)
         gpus = project.models[platform].count or 1
-    return max(1, min(units + 1, (cores or CLUSTER_CORES) // gpus))
+    cores = cores or CLUSTER_CORES
+    return max(1, min(units + 1, (cores - cores // PART_PROVING) // gpus))
+
+
+def proving_threads(project: Project, study: str, kernel: str, cores: int | None) -> int:
+    """The cores of the job that proves a kernel on the emulator, beside a GPU that measures it.
+
+    cores  Snakemake's; None where it doesn't know, as on a cluster
+    """
+    return max(1, min(unit_count(project, EMULATOR, study, kernel), (cores or CLUSTER_CORES) // PART_PROVING))
 
 
 def measuring_priority(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
