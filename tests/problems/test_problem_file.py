@@ -452,6 +452,7 @@ def _use(problem: Problem) -> None:
     ("code", "told"),
     [
         ("os.kill(os.getpid(), 9)", ": reference at n=48 was killed (signal 9), as Linux does where memory runs out."),
+        ("os._exit(0)", ", line 12: reference raises SystemExit at n=48: os._exit(0)"),
         (
             "raise type('\\x1b[2J', (Exception,), {'__str__': lambda e: 1 / 0})()",
             ": reference raises \\x1b[2J at n=48.",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from kernelsweep.errors import UserError
 from kernelsweep.processes import end_with_parent
@@ -32,14 +32,24 @@ Answer = TypeVar("Answer")
 
 @contextmanager
 def running(what: str) -> Iterator[None]:
-    """Where the user's code runs: it is noted."""
-    note, process = _note(), os.getpid()
+    """Where the user's code runs: it is noted, and os._exit(), which would end a run as if all were well, raises
+    SystemExit.
+    """
+    note, ends, process = _note(), os._exit, os.getpid()
     if note:
         note.write_text(what, encoding="utf-8")
+
+    def leave(status: int) -> NoReturn:
+        if os.getpid() != process:  # A fork, such as multiprocessing's.
+            ends(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = leave
     try:
         yield
     finally:
-        if note and os.getpid() == process:  # No fork, such as multiprocessing's.
+        os._exit = ends
+        if note and os.getpid() == process:
             note.unlink(missing_ok=True)
 
 

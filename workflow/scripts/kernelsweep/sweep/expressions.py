@@ -1,4 +1,4 @@
-"""Expressions over a point's axes, as restrictions and launches have them: a small language."""
+"""Expressions over a point's axes, as restrictions and launches have them: a small language with limits."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.problems.element_types import ITEM_SIZES
 from kernelsweep.sweep.point import Point
 
+_LONGEST = 1000  # characters; the parser gives up on far more, in ways of its own
+_LARGEST_EXPONENT = 256  # of two: larger powers would take longer the larger they are
 _LARGEST_NUMBER = 2**64
 
 NUMBER, TEXT, CONDITION = "a number", "a text", "a condition"
@@ -23,6 +25,15 @@ VALUE, ARGUMENT = "a value", "a number or a condition"
 _SEVERAL = {VALUE: (NUMBER, TEXT, CONDITION), ARGUMENT: (NUMBER, CONDITION)}
 # The kind of a name whose expression was checked before, when its axis was known.
 _ANY = "any kind"
+
+
+def _power(base: float, exponent: float) -> Any:
+    if abs(exponent) * abs(math.log2(abs(base))) > _LARGEST_EXPONENT if base else exponent < 0:
+        raise ArithmeticError("this power is too large, or is none")
+    power = base**exponent
+    if isinstance(power, complex):
+        raise ArithmeticError("this power is no real number")
+    return power
 
 
 def _itemsize(dtype: str) -> int:
@@ -37,6 +48,16 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+class _Powers(ast.NodeTransformer):
+    """Have each power computed by a function that refuses results that are too large."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name("**", ast.Load()), [node.left, node.right], [])
 
 
 class Expression:
@@ -56,17 +77,21 @@ class Expression:
         self.names: set[str] = set()
         self._known = known
         self._texts = texts
+        if len(text) > _LONGEST:
+            self.text = f"{text[:30]}…"
+            raise self._refusal(f"{len(text)} characters; at most {_LONGEST} are allowed")
         try:
             tree = ast.parse(text.strip(), mode="eval")
             self.kind = self._kind(tree.body)
-            self._code = compile(tree, "<expression>", "eval")
+            code = ast.fix_missing_locations(_Powers().visit(tree))
+            self._code = compile(code, "<expression>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The expression's value for one point's axis values."""
         try:
-            return eval(self._code, {"__builtins__": {}, **FUNCTIONS}, values)
+            return eval(self._code, {"__builtins__": {}, "**": _power, **FUNCTIONS}, values)
         except (ArithmeticError, NameError, TypeError, ValueError) as error:
             named = {name: values.get(name) for name in sorted(self.names)}
             raise self._refusal(f"can't be computed for {named}: {error}") from error

@@ -10,9 +10,10 @@ from typing import Any
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
-from kernelsweep.sweep.axes import is_size, parse_size
-from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size
+from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
+from kernelsweep.sweep.study import Study
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
 SPEEDUP = "speedup"
@@ -151,9 +152,43 @@ def published_claims(path: Path) -> list[Claim]:
     return list(claims.values())
 
 
+def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: Iterable[str], shown: str) -> None:
+    """Raise UserError for a mistake in the file, for a misspelt study, kernel or axis, and for an id of a study's own.
+
+    A claim about a kernel that isn't there is no mistake, nor about a study of another name: the project may have
+    dropped them.
+    """
+    claims = published_claims(path)
+    for claim in claims:
+        where = f"{shown}: {claim.id}"
+        _check_spelling(claim.study, studies, f"{where}: study")
+        if study := studies.get(claim.study):
+            for side in ("kernel", "reference_kernel"):
+                _check_spelling(getattr(claim, side), _sides(study.settings, study.kernels), f"{where}: {side}")
+            _check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity")
+            for axis, value in claim.at.items():
+                _check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at`")
+                is_word = isinstance(value, str) and value != EVERY_SIZE
+                if axis not in (GRID_SIZE, "cache") and is_word != study.problem.axes[axis].has_texts:
+                    raise UserError(f"{where}: {axis} is {value!r}. Allowed: {'numbers' if is_word else 'words'}.")
+                if axis == "cache":
+                    _check_known(value, CACHE_STATES, f"{where}: cache")
+    for study in studies.values():
+        for claim in own_claims(study.name, study.settings.claims):
+            if claim.id in {other.id for other in claims}:
+                raise UserError(
+                    f"{study.file}: a claim has the id {claim.id!r}, which one in {shown} has. Give another."
+                )
+
+
 def _sides(settings: StudySettings, kernels: Iterable[str]) -> list[str]:
     """What a claim may compare a kernel with."""
     return [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
+
+
+def _check_spelling(name: str, known: Collection[str], key: str) -> None:
+    if name and name not in known and (guess := nearest(name, known, 0.8)):
+        raise UserError(f"{key} is {name!r}{guess}")
 
 
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
