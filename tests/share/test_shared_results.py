@@ -69,26 +69,6 @@ def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path:
     assert printed == [f"axpy_vectors<<<{launch}>>> for {n} elements on NVIDIA H200" for n, launch in expected]
 
 
-def test_a_reductions_header_has_the_fastest_block_and_grid_of_each_size(tmp_path: Path) -> None:
-    study, recorded = load_study("staged", ROOT), ROOT / "resources/recordings/nvidia-h200/measurements.csv.gz"
-    rows = load_measurements([recorded])
-    data = StudyData(study.settings, rows[rows["study"] == "staged"], H200)
-    best = json.loads(
-        best_json(find_best("staged", data, study.kernels), find_uses("staged", data, study.kernels), ["staged"], H200)
-    )
-    header = tmp_path / "staged.h"
-    header.write_text(constants_header(best, "staged", study.settings.reference))
-    asked = {"kernel": "staged_warp", "array_size": 2**24, "dtype": "float32", "operation": "sum", "cache": "cold"}
-    (entry,) = (entry for entry in best["entries"] if asked.items() <= entry.items())
-    place = "kernelsweep::staged::staged_warp::array_size_16777216_dtype_float32_operation_sum"
-    checks = [f"static_assert({place}::{axis} == {entry[axis]});" for axis in ("block_size", "unroll", "grid_size")]
-    use = next(use for use in best["use"] if use["study"] == "staged" and use["kind"]["cache"] == "cold")
-    checks.append(f"static_assert(kernelsweep::staged::use_for_all_sizes::grid_size == {use['grid_size']});")
-    program = tmp_path / "program.cpp"
-    program.write_text("\n".join(['#include "staged.h"', *checks, "int main() {}"]))
-    subprocess.run([*gcc.find(), "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", program], check=True)
-
-
 def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study) -> None:
     best = json.loads(best_json([], [], ["axpy"], EMULATOR))
     with pytest.raises(UserError, match=r"no best configuration of axpy.* There are no times on this platform"):
