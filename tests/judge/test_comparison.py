@@ -34,6 +34,7 @@ from kernelsweep.judge.comparison.verdicts import (
     compare_points,
     comparison_summary,
     kernels_with_verdict,
+    overall,
 )
 from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
 from kernelsweep.measure.identity import identity_sha256
@@ -42,7 +43,6 @@ from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.pairs import (
     FASTER,
     MOST_PAIRS,
-    ORDER,
     SAME,
     SLOWER,
     UNDECIDED,
@@ -220,10 +220,9 @@ def test_verdicts(low: float, high: float, expected: str) -> None:
 
 
 def sampled(random: np.random.Generator, ratio: float, noise: float, enough: Enough) -> list[float]:
-    """The pairs of a visit; 3% of samples take 10% longer, and what runs first takes 2% more."""
+    """The pairs of a visit; 3% of samples take 10% longer."""
     late = np.where(random.random((MOST_PAIRS, 2)) < 0.03, random.exponential(0.1, (MOST_PAIRS, 2)), 0)
-    first = 0.02 * np.resize(ORDER, MOST_PAIRS)
-    logs = [*(np.log(ratio) + first + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
+    logs = [*(np.log(ratio) + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
     rule = PairRule(enough)
     counts = [MOST_PAIRS] if enough.fixed else range(6, MOST_PAIRS + 1)
     return next(logs[:count] for count in counts if rule.is_met(logs[:count], 10.0))
@@ -255,6 +254,22 @@ def test_pairs_end_once_they_decide_and_then_are_right(noise: float, of_process:
         verdicts, pairs = judged(random, factor, noise, of_process)
         assert set(verdicts) <= {expected, UNDECIDED} and pairs < most
         assert verdicts.count(expected) >= 0.95 * len(verdicts)
+
+
+def test_a_mean_narrows_with_points_and_processes_but_not_with_points_of_one_code_and_process() -> None:
+    def mean(codes: str, processes: Sequence[int]) -> float:
+        found = Interval(1.0, np.exp(-0.05), np.exp(0.05))
+        points = [
+            ComparedPoint({}, {"binary_sha256": code}, found, SAME, "", alone=0.03, processes=[process])
+            for code, process in zip(codes, processes, strict=True)
+        ]
+        whole = overall(points, MARGIN)
+        assert whole
+        return float(np.log(whole.ratio.high))
+
+    # Of each reach of 0.05, 0.03 are the pairs' and 0.04 the process'.
+    assert mean("aaaa", [0] * 4) == pytest.approx(np.hypot(0.03 / 2, 0.04))
+    assert mean("abcd", [0] * 4) == mean("aabb", [0, 1, 2, 0]) == pytest.approx(np.hypot(0.03 / 2, 0.04 / 2))
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:

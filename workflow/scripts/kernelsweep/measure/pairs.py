@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from math import ceil, exp, hypot, log, sqrt
 from statistics import NormalDist, fmean, median, variance
 from typing import Any
@@ -63,24 +62,17 @@ class Mean:
         return sqrt(self.variance) * student_quantile(_PROBABILITY, self.degrees)
 
 
-def _without_order(logs: Sequence[float]) -> list[float]:
-    """The logarithms of a visit's ratios, less what it matters which version runs first."""
-    firsts, seconds = ([value for value, step in zip(logs, cycle(ORDER)) if step == wanted] for wanted in (1, -1))
-    effect = (median(firsts) - median(seconds)) / 2
-    return [value - step * effect for value, step in zip(logs, cycle(ORDER))]
-
-
 def mean_of(logs: Sequence[float]) -> Mean | None:
     """The trimmed mean of the pairs of one visit; None for too few."""
     count = len(logs)
     if count < _FEWEST:
         return None
-    ordered, cut = sorted(_without_order(logs)), int(_TRIMMED * count)
+    ordered, cut = sorted(logs), int(_TRIMMED * count)
     kept = ordered[cut : count - cut]
     winsorized = [kept[0]] * cut + kept + [kept[-1]] * cut
     centre = sum(winsorized) / count
     squares = sum((value - centre) ** 2 for value in winsorized)
-    degrees = len(kept) - 2
+    degrees = len(kept) - 1
     return Mean(sum(kept) / len(kept), max(squares / (len(kept) * degrees), _LEAST_VARIANCE), degrees)
 
 
@@ -88,14 +80,16 @@ def mean_of(logs: Sequence[float]) -> Mean | None:
 class Pairs:
     """A point's ratios, after over before.
 
-    time_us  a median time of the version after
-    visits   the logarithm of each pair's ratio, by process
-    fixed    by process, whether the number of pairs was set before
+    time_us    a median time of the version after
+    visits     the logarithm of each pair's ratio, by visit
+    fixed      by visit, whether the number of pairs was set before
+    processes  the number of each visit's process
     """
 
     time_us: float
     visits: Sequence[Sequence[float]]
     fixed: Sequence[bool]
+    processes: Sequence[int] = (0,)
 
     def ratio(self, scatter: Scatter | None = None) -> Ratio | None:
         """The ratio; None for too few pairs. `scatter` is that of processes, where it is known."""
@@ -140,7 +134,7 @@ def pairs_of(outcome: Outcome, inverted: bool = False) -> Pairs | None:
     if inverted:
         logs = [[-value for value in visit] for visit in logs]
     time_us = median(visits[0].before if inverted else visits[0].samples)
-    return Pairs(time_us, logs, [visit.fixed for visit in visits])
+    return Pairs(time_us, logs, [visit.fixed for visit in visits], [visit.process for visit in visits])
 
 
 def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:

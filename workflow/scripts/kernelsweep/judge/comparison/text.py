@@ -133,7 +133,10 @@ def edited_kernels(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPo
 
 
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
-    """ "interleaved 1.062x (1.057 to 1.067), slower at 3 of 8 sizes, same at 5"; of the sizes that are named first."""
+    """ "interleaved 1.062x (1.057 to 1.067), slower at 3 of 8 sizes, same at 5"; of the sizes that are named first.
+
+    Points that are faster or slower where their size is not follow: "but slower at 4 of 88 points".
+    """
     sizes = by_size(compared, margin)
     where: list[str] = []
     shown = overall(compared, margin)
@@ -146,7 +149,10 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
         elif called:
             where.append(f"{name} at {len(called)}" + ("" if where else f" of {len(sizes)} sizes"))
     assert shown, "the points were compared"
-    return f"{_short(compared[0])} {_interval(shown.ratio, '×')}, {', '.join(where)}"
+    others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
+    apart = [f"{name} at {others[name]}" for name in (SLOWER, FASTER) if others[name]]
+    but = f" but {' and '.join(apart)} of {len(compared)} points" if apart else ""
+    return f"{_short(compared[0])} {_interval(shown.ratio, '×')}, {', '.join(where)}{but}"
 
 
 def _short(point: ComparedPoint) -> str:

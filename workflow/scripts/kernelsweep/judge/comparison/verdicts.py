@@ -44,9 +44,10 @@ PAIRED = "both versions ran alternately"
 class ComparedPoint:
     """A point of either sweep with its rows, which are None in a sweep without the point, and the verdict.
 
-    ratio  after over before; None if the point wasn't compared, for the reason in `note`
-    axes   its study's axes of size
-    alone  how far the interval would reach, in logarithms, if it had nothing in common with other points'
+    ratio      after over before; None if the point wasn't compared, for the reason in `note`
+    axes       its study's axes of size
+    alone      how far the interval would reach, in logarithms, if it had nothing in common with other points'
+    processes  those that made its pairs; empty without pairs
     """
 
     before: Row | None
@@ -56,6 +57,7 @@ class ComparedPoint:
     note: str
     axes: Sequence[str] = (ARRAY_SIZE,)
     alone: float = 0.0
+    processes: Sequence[int] = ()
 
     @property
     def row(self) -> Row:
@@ -89,9 +91,9 @@ class ComparedPoint:
 class Overall:
     """Several points together: the geometric mean of their ratios, the verdict on it, and the count of each verdict.
 
-    The points share their processes, so that all of them may deviate in one direction. So the interval is the
-    geometric mean of the points' intervals, and does not narrow with their number. But the part of it that pairs alone
-    have does: each point's pairs are its own.
+    Points of one process may all deviate in one direction. So the interval of two sweeps is the geometric mean of the
+    points' intervals, and does not narrow with their number. In pairs, each point's samples are its own; and what is
+    left of a process is where it has placed the code, which points with the same machine code have in common.
     """
 
     ratio: Interval
@@ -169,7 +171,8 @@ def _compared(
         return uncompared(NO_TIMES)
     if before.get("pairs") and (paired := before["pairs"].ratio(of_pairs)):
         found = paired.interval
-        return ComparedPoint(before, after, found, verdict(found, margin), PAIRED, alone=paired.pairs)
+        of_pairs_alone = {"alone": paired.pairs, "processes": before["pairs"].processes}
+        return ComparedPoint(before, after, found, verdict(found, margin), PAIRED, **of_pairs_alone)
     if scatter is None:
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
@@ -186,13 +189,22 @@ def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
         return None
     middle = fmean(log(found.value) for found in ratios)
     alone = sqrt(sum(point.alone**2 for point in points)) / len(points)
-    shared = [
-        [sqrt(max(0.0, log(end) ** 2 - point.alone**2)) for end, point in zip(ends, points, strict=True)]
-        for ends in ([one.value / one.low for one in ratios], [one.high / one.value for one in ratios])
-    ]
-    below, above = (hypot(fmean(reaches), alone) for reaches in shared)
+    below = hypot(alone, _in_common(points, [log(one.value / one.low) for one in ratios]))
+    above = hypot(alone, _in_common(points, [log(one.high / one.value) for one in ratios]))
     mean = Interval(exp(middle), exp(middle - below), exp(middle + above))
     return Overall(mean, verdict(mean, margin), Counter(point.verdict for point in points))
+
+
+def _in_common(points: Sequence[ComparedPoint], reaches: Sequence[float]) -> float:
+    """How far the interval of points' mean reaches to a side by what they have in common, from each one's reach."""
+    of_cause: dict[Any, float] = {}
+    for point, reach in zip(points, reaches, strict=True):
+        assert point.after, "it was compared"
+        shared, count = sqrt(max(0.0, reach**2 - point.alone**2)), max(1, len(point.processes))
+        for process in point.processes or (None,):
+            cause = None if process is None else (point.after["binary_sha256"], process)
+            of_cause[cause] = of_cause.get(cause, 0.0) + shared / sqrt(count) / len(points)
+    return sqrt(sum(part**2 for part in of_cause.values()))
 
 
 def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:

@@ -207,14 +207,15 @@ class Workers:
 
     def run(
         self,
-        visit: int,
+        number: int,
         point: Point,
         variant: str,
         seconds: float,
         unit: BuiltUnit | None = None,
         earlier: Earlier | None = None,
+        check: bool = True,
     ) -> Outcome:
-        """A point's outcome of a visit, the first of which checks the point.
+        """A point's outcome of a visit by the worker with a number, which checks it or does not.
 
         seconds  as for Worker.run
         unit     of the variant, where it is not in the task's binary
@@ -222,11 +223,11 @@ class Workers:
 
         Raises UserError if a worker can't start.
         """
-        return self._workers[visit].run(
+        return self._workers[number].run(
             point,
             variant,
             seconds,
-            check=visit == 0,
+            check=check,
             unit=_as_values(unit) if unit else None,
             earlier={**_as_values(earlier.unit), "binary_sha256": earlier.binary, "enough": asdict(earlier.enough)}
             if earlier
