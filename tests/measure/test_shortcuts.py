@@ -10,6 +10,7 @@ from planted import ROOT, built, kernel_in, planted_kernel, point, replaying, ru
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
+from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -27,11 +28,15 @@ class Clocked(EmulatorPlatform):
         return [20.0] * count
 
 
-def timed(kernel: KernelSource, points: list[Point], folder: Path, second_input: bool = True) -> list[Outcome]:
+class Restoring(Clocked, CountingPlatform):
+    """One that does so before each sample, as a GPU."""
+
+
+def timed(kernel: KernelSource, points: list[Point], folder: Path, platform: type[Clocked] = Clocked) -> list[Outcome]:
     """The outcomes of a kernel's points, one after another in one process."""
-    task, report = built(kernel, points, folder, second_input=second_input)
+    task, report = built(kernel, points, folder, second_input=True)
     assert report["status"] == "ok", report["message"]
-    on_clock = Runner(Clocked(), task)
+    on_clock = Runner(platform(), task)
     return [on_clock.run(one, instantiation(kernel, one)) for one in points]
 
 
@@ -53,14 +58,19 @@ FIRST, TIMED, SECOND = (
 
 
 @pytest.mark.parametrize(
-    ("by", "when_timed", "without_clock"),
-    [("address", SECOND, SECOND), ("size", TIMED, SECOND), ("flag", TIMED, SECOND), ("counter", TIMED, SECOND),
-     ("content", "", "")],
+    ("by", "when_timed", "restored", "without_clock"),
+    [("address", SECOND, SECOND, SECOND), ("size", TIMED, FIRST, SECOND), ("flag", TIMED, FIRST, SECOND),
+     ("counter", TIMED, "", SECOND), ("content", "", "", "")],
 )  # fmt: skip
-def test_results_that_are_kept_are_found(by: str, when_timed: str, without_clock: str, tmp_path: Path) -> None:
+def test_results_that_are_kept_are_found(
+    by: str, when_timed: str, restored: str, without_clock: str, tmp_path: Path
+) -> None:
     kernel, at = planted_kernel(tmp_path, replaying(by)), point(1000)
-    (outcome,) = timed(kernel, [at], tmp_path)
-    assert outcome.message.startswith(when_timed) and (outcome.status == "ok") != bool(when_timed), outcome.message
+    for platform, told in ((Clocked, when_timed), (Restoring, restored)):
+        folder = tmp_path / platform.__name__
+        folder.mkdir()
+        (outcome,) = timed(kernel, [at], folder, platform)
+        assert outcome.message.startswith(told) and (outcome.status == "ok") != bool(told), outcome.message
     # What knows every input gives right results. That it keeps something is seen, and a GPU restores it.
     (tmp_path / "again").mkdir()  # A library that is loaded once more from its place would still know its results.
     checked = run(kernel, [at], tmp_path / "again", second_input=True)[at]

@@ -16,8 +16,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
-ZEROS = ".nv.global"
-_VARIABLES = (ZEROS, ".nv.global.init")
+_ZEROS = ".nv.global"
+_VARIABLES = (_ZEROS, ".nv.global.init")
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,12 @@ def unit_files(binary: Path, folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def global_variables(cubin: Path) -> list[tuple[str, int, dict[str, int]]]:
-    """The sections of a cubin with variables in global memory: name, bytes, and the place of each variable by name."""
+def global_variables(cubin: Path) -> dict[str, bool]:
+    """The variables of a cubin in global memory, by name: whether they begin as zeros."""
     with cubin.open("rb") as file:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        symbols = list(table.iter_symbols())
-        found = []
-        for name in _VARIABLES:
-            if section := elf.get_section_by_name(name):
-                number = elf.get_section_index(name)
-                there = [one for one in symbols if one["st_shndx"] == number and one["st_info"]["type"] == "STT_OBJECT"]
-                found.append((name, int(section["sh_size"]), {one.name: int(one["st_value"]) for one in there}))
-        return found
+        sections = {elf.get_section_index(name): name for name in _VARIABLES if elf.get_section_by_name(name)}
+        objects = [one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_OBJECT"]
+        return {one.name: sections[one["st_shndx"]] == _ZEROS for one in objects if one["st_shndx"] in sections}

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.build.binaries import ZEROS, global_variables, unit_files
+from kernelsweep.build.binaries import global_variables, unit_files
 from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
@@ -112,10 +112,10 @@ def describe_device(platform: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Variables:
-    """Variables in global memory, which lie together.
+class _Variable:
+    """A variable in global memory.
 
-    initial  their first contents; empty where they are many
+    initial  its first contents; empty where they are many
     kept     a copy of these in memory; None for zeros
     """
 
@@ -146,7 +146,7 @@ class GpuPlatform:
         self._prepared: set[str] = set()
         self._most_shared_bytes: dict[str, int] = {}
         self._modules: list[ctypes.c_void_p] = []
-        self._unit_variables: list[list[_Variables]] = []
+        self._unit_variables: list[list[_Variable]] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
         self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
@@ -278,29 +278,25 @@ class GpuPlatform:
         known = [one for one in self._variables_of(variants) if one.initial]
         return any(self._bytes(one.address, one.size) != one.initial for one in known)
 
-    def _variables_of(self, variants: Iterable[str]) -> list[_Variables]:
+    def _variables_of(self, variants: Iterable[str]) -> list[_Variable]:
         units: set[int] = {self._variants[one]["unit"] for one in variants if "unit" in self._variants[one]}
         return [one for unit in sorted(units) for one in self._unit_variables[unit]]
 
-    def _loaded_variables(self, module: Any, cubin: Path) -> list[_Variables]:
+    def _loaded_variables(self, module: Any, cubin: Path) -> list[_Variable]:
         """The variables in global memory of a binary that was just loaded, where the driver has placed them."""
         found = []
-        for section, size, places in global_variables(cubin):
-            starts = set()
-            for name, place in places.items():
-                with suppress(cuda.Error):  # Not every local name is known to the driver.
-                    starts.add(int(module.get_global(name)[0]) - place)
-            if len(starts) == 1:
-                (address,) = starts
+        for name, are_zeros in global_variables(cubin).items():
+            with suppress(cuda.Error):  # Not every local name is known to the driver.
+                address, size = map(int, module.get_global(name))
                 kept = None
-                if section != ZEROS:
+                if not are_zeros:
                     kept = cuda.mem_alloc(size)
                     cuda.memcpy_dtod(kept, address, size)
                 initial = self._bytes(address, size) if size <= _MOST_COMPARED else b""
-                found.append(_Variables(address, size, initial, kept))
+                found.append(_Variable(address, size, initial, kept))
         return found
 
-    def _restore(self, one: _Variables) -> None:
+    def _restore(self, one: _Variable) -> None:
         if one.kept is None:
             cuda.memset_d8_async(one.address, 0, one.size, self._stream)
         else:

@@ -64,13 +64,16 @@ def check_last_samples(run: PointRun, instances: Sequence[Instance], depth: int,
     return None
 
 
-def check_second_input(run: PointRun, second: Instance, depth: int) -> str | None:
-    """What is wrong with the results of a second input in the same memory, or None.
+def check_second_input(run: PointRun, first: Instance, second: Instance, depth: int) -> str | None:
+    """What is wrong with the results of the first input once more, and of a second one in the same memory, or None.
 
-    Finds results that are kept by address, and state that is left behind. Leaves the second input in place. Raises
-    LaunchError and ContextLost.
+    Nothing restores variables before these runs. So results that are kept are found, by address, size or a flag, even
+    where samples know none, and state that is left behind. Leaves the second input in place. Raises LaunchError and
+    ContextLost.
     """
-    run.check_run()  # Samples have left the state of other buffers, at another place.
+    run.check_run()  # Samples have left the state of the other input, at another place.
+    if mistake := run.judge(first, depth).mistake:
+        return f"right at first, but run again: {mistake}"
     try:
         run.memory.prepare(run.point, run.plan, second, number=1)
     except MemoryError:  # Only the first input has room.

@@ -88,9 +88,10 @@ class Runner:
             outcome = self._check(run) if check else Outcome("ok")
             if outcome.status != "ok":
                 return outcome
-            first = run.plan.launches[0]
-            outcome.occupancy = self._platform.occupancy(first.function, first.threads, first.shared_bytes)
+            launch = run.plan.launches[0]
+            outcome.occupancy = self._platform.occupancy(launch.function, launch.threads, launch.shared_bytes)
             second = self._instances.at(point, True) if check and self._has_second_input() else None
+            first = self._instances.at(point)
             if self._sampling:
                 places = self._memory.prepare_places(point, run.plan, second)
                 samples = run.samples(places)
@@ -105,10 +106,10 @@ class Runner:
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
-                inputs = (self._instances.at(point), second or self._instances.at(point))
+                inputs = (first, second or first)
                 if check and (mistake := check_last_samples(run, inputs, self._depth_of(run), samples.places)):
                     return Outcome("wrong_result", mistake)
-            if second and (mistake := check_second_input(run, second, self._depth_of(run))):
+            if second and (mistake := check_second_input(run, first, second, self._depth_of(run))):
                 return Outcome("wrong_result", mistake)
             return outcome
         except MemoryError as error:
