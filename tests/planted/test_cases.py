@@ -71,13 +71,12 @@ def test_compute_sanitizer_accuses_no_right_kernel(tmp_path: Path) -> None:
         compute_sanitizer = find()
     except UserError as error:
         pytest.skip(str(error))
-    found = found_by_sanitizer(compute_sanitizer, tmp_path)
-    for case, tools in found.items():
-        print(case.topic, case.kind, case.name, *tools)
-    accused = {case.name: tools for case, tools in found.items() if tools and case.kind == "right"}
+    accused, found = found_by_sanitizer(compute_sanitizer, tmp_path)
+    for topic in sorted({case.topic for case in cases()}):
+        wrong = {case.name for case in cases() if case.topic == topic and case.kind == "wrong"}
+        print(f"{topic}: {len(wrong & found)} of {len(wrong)} found, not {' '.join(sorted(wrong - found))}")
     assert not accused
-    seen = {case.topic for case, tools in found.items() if tools}
-    assert seen == {case.topic for case in found}
+    assert len(found) > 40
 
 
 @pytest.mark.xdist_group("memory_cases")
