@@ -129,7 +129,8 @@ def _with_anchors(tokens: Iterable[Token], name: str, title: str) -> Iterable[To
         if token.type in ("heading_open", "table_open"):
             numbers[token.type] += 1
             anchor = f"{name}-{token.type.removesuffix('_open')}-{numbers[token.type]}"
-        link = f'<a class="anchor" href="#{anchor}" aria-label="Link to this {token.type.partition("_")[0]}">#</a>'
+        words = f"Link to this {token.type.partition('_')[0]}"
+        link = f'<a class="anchor" tabindex="-1" href="#{anchor}" aria-label="{words}">#</a>'
         if token.type == "heading_open":
             token.attrs["id"] = anchor
         if token.type == "heading_close":

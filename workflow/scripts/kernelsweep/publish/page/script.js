@@ -49,6 +49,12 @@ for (const table of document.querySelectorAll("table")) {
     heading.scope = "col";
     const button = document.createElement("button");
     button.type = "button";
+    // A table is one stop of the tab key; arrows go from heading to heading.
+    button.tabIndex = column ? -1 : 0;
+    button.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      headings[column + step]?.firstElementChild.focus();
+    });
     button.append(...heading.childNodes);
     heading.append(button);
     button.addEventListener("click", () => {
