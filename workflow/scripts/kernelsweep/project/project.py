@@ -5,6 +5,7 @@ Each stage checks its own part of a study here, so that the module that reads st
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -188,7 +189,7 @@ _UNUSABLE_IN_PATHS = {
 
 def check_folder(folder: Path) -> None:
     """Raise UserError for a folder whose path has a character that the tools behind a run misread."""
-    for character in str(folder):
+    for character in os.fsencode(folder).decode("utf-8", "surrogateescape"):  # Whatever the locale.
         if character in _UNUSABLE_IN_PATHS or not character.isprintable():
             tool = _UNUSABLE_IN_PATHS.get(character, "C++ compilers")
             raise UserError(
