@@ -41,11 +41,6 @@ config.update(PROJECT.config.values())
 if workflow.is_main_process and PROJECT.mistakes:
     logger.error(PROJECT.told_mistakes(), extra=OURS)
 
-# Snakemake itself would answer with a traceback.
-for folder in (RESULTS, *(os.path.join(RESULTS, platform) for platform in PROJECT.platforms)):
-    if os.path.lexists(folder) and not os.path.isdir(folder):
-        refuse(f"{os.path.abspath(folder)} is not a folder. Move it away: results are generated in its place.")
-
 if workflow.is_main_process and not workflow.output_settings.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
     logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
 

@@ -56,8 +56,6 @@ def parse_yaml(text: str, shown: str) -> Any:
 def read_yaml(path: Path, shown: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError with the line if it is none."""
     try:
-        if path.exists() and not path.is_file():
-            raise UserError(f"{shown} is no file. Move it away.")
         data = parse_yaml(path.read_text(encoding="utf-8-sig"), shown)
     except OSError as error:
         raise UserError(f"{shown}: {error.strerror}.") from error
