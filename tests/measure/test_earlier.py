@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from journal_lines import add_visit, identity
 from planted import DEVICE, planted_kernel, point, source_of
 
+from kernelsweep.build.build import variant_reports
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure import work
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.pairs import Enough
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.tries import end_try, next_try
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, units
 
@@ -60,6 +64,32 @@ def test_both_versions_of_a_point_run_alternately(tmp_path: Path) -> None:
     assert [outcome.before_binary for outcome in measured(tmp_path, "if (array_size == 7) return;")[0]] == [
         outcome.before_binary for outcome in second
     ]
+
+
+@pytest.mark.parametrize(
+    ("macros", "functions"),
+    [({}, ["k<8>"]), ({"TILE": "8"}, ["k"]), ({}, ["first", "second"]), ({"TILE": "8"}, ["first", "second"])],
+    ids=["template", "macro", "several launches", "both"],
+)
+def test_a_variants_earlier_version_is_found_whatever_makes_a_variant(
+    tmp_path: Path, macros: dict[str, str], functions: list[str]
+) -> None:
+    store, unit, name = UnitStore(tmp_path / "units"), Unit(macros, [functions]), variant_name(functions, macros)
+    binaries = []
+    for version in ("old", "new"):
+        entries = {one: {"symbol": one, "registers": 8, "binary_sha256": f"{version} {one}"} for one in functions}
+        file = tmp_path / version
+        file.write_bytes(b"")
+        store.compiled({"version": version}, file, lambda entries=entries: ("", entries))
+        binaries.append(variant_reports(unit, entries)[name]["binary_sha256"])
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        for number, binary in enumerate(binaries):
+            add_visit(journal, identity({"n": 8}, binary, {}), 0, [1.0] * 9, "s", f"2026-11-2{number}T10:00:00Z")
+        versions = EarlierVersions(journal, store, [unit], 0.01)
+    found = versions.of(identity({"n": 8}, binaries[1], {}), name, Enough(0.01))
+    assert found and found.binary == binaries[0]
+    assert all(f"{EARLIER}{one}" in "".join(found.unit.variants) for one in functions)
+    assert versions.of(identity({"n": 9}, binaries[1], {}), name, Enough(0.01)) is None
 
 
 def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the_others(tmp_path: Path) -> None:

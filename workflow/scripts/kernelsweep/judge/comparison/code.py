@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,8 @@ def _of_kernel(
         lines += [f"The point that moved farthest, {point_in_words(point)}:", ""]
         lines += ["| | before | after |", "|---|---:|---:|"]
         lines += [f"| {words} | {before.get(name, '')} | {after.get(name, '')} |" for name, words in _RESOURCES.items()]
-        codes = [_instructions(file, str(entry["symbol"])) for file, entry in (units[0], units[1])]
+        with ThreadPoolExecutor() as both:  # The tool takes its time.
+            codes = [*both.map(lambda unit: _instructions(unit[0], str(unit[1]["symbol"])), (units[0], units[1]))]
         if codes[0] and codes[1]:
             lines += [f"| instructions in the machine code | {len(codes[0])} | {len(codes[1])} |", ""]
             lines += _fenced("the machine code before", *codes)
