@@ -1,0 +1,23 @@
+"""A hook of mkdocs: links from documents to files outside docs/ lead to the repository."""
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """The page's text with such links."""
+    folder = PurePosixPath("docs", page.file.src_uri).parent
+
+    def outside(found: re.Match[str]) -> str:
+        parts: list[str] = []
+        for part in (folder / found[1]).parts:
+            if part == "..":
+                parts.pop()
+            else:
+                parts.append(part)
+        if parts[:1] == ["docs"] or not Path(*parts).exists():
+            return found[0]
+        return f"]({config.repo_url or ''}/blob/HEAD/{'/'.join(parts)}{found[2] or ''})"
+
+    return re.sub(r"\]\((\.\./[^)#\s]+)(#[^)]*)?\)", outside, markdown)
