@@ -6,6 +6,7 @@
 import atexit
 import contextlib
 import logging
+import os
 import signal
 import sys
 import threading
@@ -23,7 +24,10 @@ def stop(number, frame):
     STOPPED_BY.append(number)
     logging.disable()
     atexit.unregister(LAST_WORDS.say)
-    atexit.register(say_stopped)
+    # A problem file may loop where it is loaded.
+    while frame and not frame.f_code.co_filename.startswith(os.path.abspath("kernels")):
+        frame = frame.f_back
+    atexit.register(say_stopped, f" in {frame.f_code.co_filename}, line {frame.f_lineno}" if frame else "")
     # Not those that Snakemake starts from now on, to cancel a cluster's jobs.
     processes = psutil.Process().children(recursive=True)
     # A thread can wait for a lock, which the main thread may hold now.
@@ -39,10 +43,10 @@ def end_jobs(processes):
             process.kill()
 
 
-def say_stopped():
-    """The last line, in place of the line of progress that a job may have left."""
+def say_stopped(where):
+    """The last line, in place of the line of progress that a job may have left; `where` in the user's files."""
     erase = "\r\033[K" if sys.stderr.isatty() else ""
-    message = "Stopped. Every finished point and job is kept in results; the same command goes on from there."
+    message = f"Stopped{where}. Every finished point and job is kept in results; the same command goes on from there."
     print(f"{erase}{message}", file=sys.stderr, flush=True)
 
 

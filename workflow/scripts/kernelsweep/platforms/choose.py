@@ -57,7 +57,7 @@ def recorded_studies(root: Path, name: str) -> frozenset[str] | None:
 def recordings(root: Path) -> list[str]:
     """The names of the recordings in resources/recordings/: first that of the most studies, the newest among equals."""
     found = []
-    for file in (root / "resources/recordings").glob("*/environment.json"):
+    for file in filter(Path.is_file, (root / "resources/recordings").glob("*/environment.json")):
         measured = re.search(r'"measured": "([^"]*)"', file.read_text(encoding="utf-8", errors="replace"))
         name = file.parent.name
         found.append((len(recorded_studies(root, name) or ()), measured[1] if measured else "", name))
