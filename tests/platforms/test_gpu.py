@@ -249,12 +249,14 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
     for row in measurement_rows(kernel, report, outcomes, device, {}, 0.005):
         assert row["status"] == "ok", row["message"]
         assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
+        if row["energy_mj"] == "":
+            pytest.skip("this host queues too slowly to keep the GPU busy, so that a run's energy is not known")
         watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
         energies = [float(row[f"energy{end}_mj"]) for end in ("_low", "", "_high")]
         assert energies == sorted(set(energies))
         print(row["cache"], row["time_us"], energies, f"{watts:.0f} W while it runs", row["power_w"])
-        # The kernel's power lies between an idle board's and a board's limit, with a margin on both sides.
-        assert 20 < watts < 1500
+        # The kernel's power lies between an idle board's and a board's limit, 700 W, with a margin on both sides.
+        assert 20 < watts < 900
 
 
 # In a process of its own, since a context of the tests' would be another process's on the device.

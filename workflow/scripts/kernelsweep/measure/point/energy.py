@@ -20,9 +20,8 @@ from kernelsweep.platforms.platform import Platform
 # must stay busy meanwhile.
 QUEUED_SECONDS = 0.05
 
-# These runs fit into any stream's queue, so that queueing them does not wait for the device. The shortest of so many
-# times counts: the host may have been interrupted.
-FEW_RUNS, QUEUEINGS = 16, 3
+# These runs fit into any stream's queue, so that queueing them does not wait for the device.
+FEW_RUNS = 16
 
 # If queueing takes a larger part of a run's time, the device waits for the host, and its energy isn't the run's.
 LARGEST_QUEUEING_SHARE = 0.8
@@ -73,7 +72,8 @@ def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock
     if before is None:
         return None
     platform.synchronize()
-    queueing = min(_seconds_to_queue(platform, queue, clock) for _ in range(QUEUEINGS)) / FEW_RUNS
+    queueing = _seconds_to_queue(queue, FEW_RUNS, clock) / FEW_RUNS
+    platform.synchronize()
     count = FEW_RUNS
     while (elapsed := _seconds_to_run(platform, queue, count, clock)) < QUEUED_SECONDS:
         count *= 2
@@ -100,18 +100,15 @@ def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock
     return Energy(value_mj, value_mj * longest_wait / (last - first))
 
 
-def _seconds_to_queue(platform: Platform, queue: Callable[[], None], clock: Callable[[], float]) -> float:
+def _seconds_to_queue(queue: Callable[[], None], count: int, clock: Callable[[], float]) -> float:
     started = clock()
-    for _ in range(FEW_RUNS):
+    for _ in range(count):
         queue()
-    seconds = clock() - started
-    platform.synchronize()
-    return seconds
+    return clock() - started
 
 
 def _seconds_to_run(platform: Platform, queue: Callable[[], None], count: int, clock: Callable[[], float]) -> float:
     started = clock()
-    for _ in range(count):
-        queue()
+    _seconds_to_queue(queue, count, clock)
     platform.synchronize()
     return clock() - started
