@@ -257,8 +257,8 @@ def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
     builder.ask(
         missing.variant
-        for phase in _phases(work)
-        for group in _groups(_of_phase(work, task, phase), task, phase.visit).values()
+        for visit, are_first in _phases(work)
+        for group in _groups(_of_phase(work, task, visit, are_first), task, visit).values()
         for missing in group
     )
 
@@ -296,13 +296,12 @@ def do_work(
     limits = TimeLimits(task, journal)
     began, share = 0.0, max(_VERDICT_SECONDS / max(1, len(work.visited)), _SHORTEST_SHARE)
     with Recorder(journal, source_sha256) as recorder:
-        for phase in _phases(work):
-            visit, are_first = phase.visit, phase.are_first
+        for visit, are_first in _phases(work):
             if visit and not are_first:
                 before = len(work.missing[visit])
                 _drop_needless(work, visit, task)
                 total -= before - len(work.missing[visit])
-            missed = _of_phase(work, task, phase)
+            missed = _of_phase(work, task, visit, are_first)
             if not missed:
                 continue
             decided, enough = set(), None
@@ -313,7 +312,7 @@ def do_work(
             is_begun = False
             for missing in _in_order(_groups(missed, task, visit), visit, turns):
                 if not is_begun:
-                    workers.begin(phase.process, missing.point)
+                    workers.begin(visit, missing.point)
                     is_begun, began = True, began or time.monotonic()
                 if visit and are_first is False and time.monotonic() - began > _VERDICT_SECONDS:
                     break
@@ -333,9 +332,9 @@ def do_work(
                     earlier = None
                     if versions and enough and point not in decided:
                         earlier = versions.of(ready.identity, missing.variant, enough)
-                    outcome = workers.run(phase.process, point, missing.variant, limit, ready.unit, earlier, not visit)
+                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier, not visit)
                     for one in outcome.visits:
-                        one.process = phase.process
+                        one.process = visit
                     if outcome.status == "ok":
                         limits.add(point, time.perf_counter() - started)
                     outcome = noted(outcome, ready.identity, journal)
@@ -346,7 +345,7 @@ def do_work(
                 if outcome.status == "timed_out":
                     timed_out.append(point)
                 progress(done, total, point, outcome)
-            workers.free_memory(phase.process)
+            workers.free_memory(visit)
     workers.kill()
 
 
@@ -422,44 +421,19 @@ class Recorder:
 _Groups = dict[Data, list[MissingVisit]]
 
 
-@dataclass(frozen=True)
-class _Phase:
-    """A visit to some points in a process: to first_points() or to a part of the others; to all where that is None.
-
-    The processes share the points, so that what a process adds to all of its points cancels in their mean.
-    """
-
-    visit: int
-    process: int
-    are_first: bool | None = None
-    part: int = 0
-    parts: int = 1
-
-
-def _phases(work: Work) -> list[_Phase]:
-    visits = work.visits
+def _phases(work: Work) -> list[tuple[int, bool | None]]:
+    """The visits in order, and whether each is to first_points() or to the others; None where all are one phase."""
     if work.decides is None:
-        return [_Phase(visit, visit) for visit in visits]
-    first = [_Phase(visit, visit, True) for visit in visits]
-    return first + [
-        _Phase(visit, visits[(part + number) % len(visits)], False, part, len(visits))
-        for number, visit in enumerate(visits)
-        for part in range(len(visits))
-    ]
+        return [(visit, None) for visit in work.visits]
+    return [(visit, are_first) for are_first in (True, False) for visit in work.visits]
 
 
-def _of_phase(work: Work, task: KernelTask, phase: _Phase) -> list[MissingVisit]:
-    missing = work.missing[phase.visit]
-    if phase.are_first is None:
+def _of_phase(work: Work, task: KernelTask, visit: int, are_first: bool | None) -> list[MissingVisit]:
+    missing = work.missing[visit]
+    if are_first is None:
         return missing
     first = first_points(work, task)
-    if phase.are_first:
-        return [each for each in missing if each.point in first]
-    problem = problem_of(task.problem)
-    points = [*work.visited]
-    random.Random(f"{task.protocol.seed} parts").shuffle(points)
-    own = {*sorted(points, key=problem.size)[phase.part :: phase.parts]}
-    return [each for each in missing if each.point in own and each.point not in first]
+    return [each for each in missing if (each.point in first) is are_first]
 
 
 def _in_order(groups: _Groups, visit: int, turns: Turns | None) -> Iterable[MissingVisit]:
