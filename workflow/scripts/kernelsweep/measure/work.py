@@ -314,10 +314,12 @@ def do_work(
                 if not is_begun:
                     workers.begin(visit, missing.point)
                     is_begun, began = True, began or time.monotonic()
-                if visit and are_first is False and time.monotonic() - began > _VERDICT_SECONDS:
-                    break
-                done += 1
                 point = missing.point
+                is_paired = any(of.before_binary for of in work.visited[point].values())
+                if is_paired and are_first is False and time.monotonic() - began > _VERDICT_SECONDS:
+                    total -= 1
+                    continue
+                done += 1
                 if point in failed:
                     continue
                 ready = made_ready(missing, journal, builder, work.decides)
