@@ -66,7 +66,7 @@ def test_each_mistake_of_published_kernels_is_in_a_kernel_of_our_own() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.nvcc
-def test_compute_sanitizer_accuses_no_right_kernel(tmp_path: Path) -> None:
+def test_compute_sanitizer_accuses_right_kernels_of_two_kinds_alone(tmp_path: Path) -> None:
     try:
         compute_sanitizer = find()
     except UserError as error:
@@ -75,7 +75,9 @@ def test_compute_sanitizer_accuses_no_right_kernel(tmp_path: Path) -> None:
     for topic in sorted({case.topic for case in cases()}):
         wrong = {case.name for case in cases() if case.topic == topic and case.kind == "wrong"}
         print(f"{topic}: {len(wrong & found)} of {len(wrong)} found, not {' '.join(sorted(wrong - found))}")
-    assert not accused
+    print(*(f"{job}: {told}" for job, told in accused.items()), sep="\n")
+    # racecheck knows no order by atomic functions; synccheck reports an arrival at a cuda::barrier.
+    assert {*accused} <= {"racecheck fences", "synccheck copies"}
     assert len(found) > 40
 
 
