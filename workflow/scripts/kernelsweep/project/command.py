@@ -58,6 +58,8 @@ def main() -> None:
             _run_snakemake(["-s", str(HOME / "Snakefile"), *arguments])
     except UserError as error:
         sys.exit(str(error))
+    except KeyboardInterrupt:  # In the first second; later, the rules answer it.
+        sys.exit(130)
 
 
 def _run_snakemake(arguments: Sequence[str]) -> None:
