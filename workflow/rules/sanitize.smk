@@ -44,13 +44,7 @@ rule sanitize_kernel:
         "../scripts/observe/sanitize_kernel.py"
 
 
-def waits_for_samples(wildcards):
-    """The points of the study's kernels, unless this run only proves."""
-    if targets_of(workflow) == ["prove"]:
-        return []
-    return for_job(lambda project, scope: inputs.of_kernels(project, scope, "points"))(wildcards)
-
-
+# It waits for the points of the study's kernels, unless this run only proves.
 use rule sanitize_kernel as sanitize_measured_kernel with:
     input:
         kernel=by_code(inputs.kernel_file),
@@ -58,7 +52,13 @@ use rule sanitize_kernel as sanitize_measured_kernel with:
         build=for_job(inputs.observed_build),
         searched=for_job(inputs.searched_points),
         device=path("device"),
-        measured=ancient(waits_for_samples),
+        measured=ancient(
+            lambda wildcards: (
+                []
+                if targets_of(workflow) == ["prove"]
+                else for_job(lambda project, scope: inputs.of_kernels(project, scope, "points"))(wildcards)
+            )
+        ),
     output:
         result=path("sanitized_after", suffix="json"),
         raw=path("sanitized_after", suffix="txt"),
