@@ -53,7 +53,7 @@ with logged(snakemake.log[0]):
     sides = Sides(of_before, of_after, settings_before, settings_after, unchanged, registers)
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
-    of_proofs = "\n".join([f"\nProven: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
+    of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     text = comparison_text(points, scatter, margin, sides)
     if section := code_section(points, store):

@@ -14,7 +14,7 @@ from kernelsweep.measure.pairs import SLOWER
 
 with logged(snakemake.log[0], is_answer=True):
     summary, page = read_json(snakemake.input.summary), Path(snakemake.input.page).resolve().as_uri()
-    proven = [f"Proven: {summary['proven']}"] if summary["proven"] else []
+    proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
     for line in (*reversed(summary["verdict"]), *proven):  # The worst stands where the reader is.
         print(textwrap.fill(line, 80, subsequent_indent="  ", break_long_words=False))
     print(f"\n  Page  {page}")
