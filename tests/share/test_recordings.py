@@ -23,6 +23,7 @@ from kernelsweep.publish.page.facts import run_facts
 from kernelsweep.share.recording import check_recording, recorded_device
 
 RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())
+WITH_COUNTERS = ROOT / "resources/recordings/nvidia-h200"
 
 
 @pytest.mark.parametrize("folder", RECORDINGS, ids=lambda folder: str(folder.name))
@@ -35,11 +36,11 @@ def small(tmp_path: Path) -> Path:
     """A valid recording of a few points, free to spoil."""
     folder = tmp_path / "small"
     folder.mkdir()
-    shutil.copy(RECORDINGS[0] / "environment.json", folder)
+    shutil.copy(WITH_COUNTERS / "environment.json", folder)
     for name in ("measurements.csv.gz", "metrics.csv.gz"):
-        lines = gzip.decompress((RECORDINGS[0] / name).read_bytes()).splitlines(keepends=True)
+        lines = gzip.decompress((WITH_COUNTERS / name).read_bytes()).splitlines(keepends=True)
         (folder / name).write_bytes(gzip.compress(b"".join(lines[:40])))
-    lines = (RECORDINGS[0] / "builds.csv").read_bytes().splitlines(keepends=True)
+    lines = (WITH_COUNTERS / "builds.csv").read_bytes().splitlines(keepends=True)
     (folder / "builds.csv").write_bytes(b"".join(lines[:10]))
     check_recording(folder)
     return folder
