@@ -128,7 +128,7 @@ def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None
     page = results / "emulator/report.html"
     said = rows(results, emulator=["sums/one"])
     assert said["emulator"].startswith("18 of 18")
-    assert said["sums"].startswith("9 of 9") and said["sums"].endswith("recorded before your edit of one")
-    assert 'sums now has <strong class="bad">9 of 9 right, recorded before your edit of one<' in page.read_text()
+    assert said["sums"].startswith("9 of 9") and said["sums"].endswith("recorded before an edit of one")
+    assert 'sums now has <strong class="bad">9 of 9 right, recorded before an edit of one<' in page.read_text()
     assert rows(results)["emulator"] == told("✓ 18 of 18", "00:01")
     assert page.read_text() == PAGE

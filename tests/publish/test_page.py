@@ -295,10 +295,10 @@ def test_an_edited_kernel_is_marked_as_recorded_before(project: Path, page: Path
     edit(kernels / "shuffle.cu", "", "// A remark, at the top.\n")
     run = snakemake(project, "warp_shuffle", *RECORDING)
     assert run.returncode == 0, run.stdout
-    assert "\n  recorded before your edit of warp_shuffle/shared_memory\n" in run.stdout
+    assert "\n  recorded before an edit of warp_shuffle/shared_memory\n" in run.stdout
     folder = project / RESULTS / "studies/warp_shuffle"
     table = (folder / "table.md").read_text(encoding="utf-8")
-    (mark,) = re.findall(r"<sup>(\d+)</sup> Recorded before your edit of this kernel", table)
+    (mark,) = re.findall(r"<sup>(\d+)</sup> Recorded before an edit of this kernel", table)
     marked = [
         line for line in table.splitlines() if line.startswith("|") and mark in re.findall(r"<sup>(.*?)</sup>", line)
     ]
@@ -306,4 +306,4 @@ def test_an_edited_kernel_is_marked_as_recorded_before(project: Path, page: Path
     # The page of all studies says so, too, though only one study ran.
     for file in (folder / "report.html", page, project / "results/index.html"):
         shown = re.sub(r"<span hidden>.*?<!--end of", "", file.read_text(encoding="utf-8"))
-        assert "ecorded before your edit of shared_memory" in shown and "✓ 1,251" not in shown
+        assert "ecorded before an edit of shared_memory" in shown and "✓ 1,251" not in shown

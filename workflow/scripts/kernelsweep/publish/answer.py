@@ -111,7 +111,7 @@ def answer_text(
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     if edited := [f"{one.study}/{kernel}" for one in found for kernel in one.edited]:
-        lines.append(f"  recorded before your edit of {list_texts(edited)}")
+        lines.append(f"  recorded before an edit of {list_texts(edited)}")
     lines = list(map(_wrapped, lines)) + _uses_text(found, studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [_wrapped(f"  claims: {', '.join(counts)}")] if counts else []

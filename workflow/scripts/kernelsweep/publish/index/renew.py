@@ -152,7 +152,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     if is_uncounted:
         remark = f"measured again on {when(platform.changed(study))}; {COMMAND} {study} counts its points"
     elif outcome.edited:
-        remark = f"recorded before your edit of {', '.join(outcome.edited)}"
+        remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     is_known = not is_uncounted and not outcome.edited
     curve: Sequence[float] = outcome.answer.get("curve", ())
     width, height = _CURVE

@@ -48,7 +48,7 @@ _FLAGS = {
     "set_clocks": "The GPU's clock was held by a setting of the user's.",
     "other_processes": "Other processes were on the GPU.",
     PROOF_FAILED: "Not proven: the proof found a mistake in this kernel (proofs.csv); never the best, in no claim.",
-    EDITED: "Recorded before your edit of this kernel.",
+    EDITED: "Recorded before an edit of this kernel.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
     "leaves_state": "Leaves something in a `__device__` variable: each timed run finds it as it was at first.",
 }
