@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn, TypeVar
 
 from kernelsweep.errors import UserError
@@ -23,6 +24,9 @@ from kernelsweep.processes import end_with_parent
 
 # The environment variable with the folder of the notes; a process without it writes none.
 FOLDER_OF_NOTES = "KERNELSWEEP_NOTES"
+
+# What only describes data ends after so many seconds.
+_MOST_SECONDS = 60.0
 
 # A note is looked at so often.
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -51,6 +55,29 @@ def running(what: str) -> Iterator[None]:
         os._exit = ends
         if note and os.getpid() == process:
             note.unlink(missing_ok=True)
+
+
+class TooSlow(BaseException):
+    """Is raised in code that should have ended long ago. No `except Exception` of the user's stops it."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Where code gets TooSlow after a minute, and each second from then on; in a process' main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def alarm(number: int, frame: FrameType | None) -> None:
+        raise TooSlow(f"still runs after {_MOST_SECONDS:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _note() -> Path | None:
