@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkout import ROOT
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems import comparison, file_instance
@@ -22,30 +23,7 @@ from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem_file import Problem, problem_of
 from kernelsweep.running import in_child
 
-MATMUL = """
-import numpy as np
-
-
-def inputs(random, n):
-    return {name: random.standard_normal((n, n), np.float32) for name in "AB"}
-
-
-def outputs(n):
-    return {"C": ((n, n), np.float32)}
-
-
-def reference(A, B):
-    return {"C": A.astype(np.float64) @ B}
-
-
-def error_bound(A, B, n):
-    u = 2.0**-24
-    return {"C": n * u / (1 - n * u) * (abs(A).astype(np.float64) @ abs(B))}
-
-
-def work(n):
-    return {"flops": 2 * n**3, "bytes": 3 * 4 * n**2}
-"""
+MATMUL = (ROOT / "benchmarks/own_kernels/kernels/matmul/problem.py").read_text(encoding="utf-8")
 
 HISTOGRAM = """
 import numpy as np

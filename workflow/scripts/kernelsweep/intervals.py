@@ -37,3 +37,8 @@ def ratio(over: Interval, under: Interval) -> Interval:
     below = hypot(log(over.value / over.low), log(under.high / under.value))
     above = hypot(log(over.high / over.value), log(under.value / under.low))
     return Interval(exp(middle), exp(middle - below), exp(middle + above))
+
+
+def ratio_text(found: Interval, unit: str = "") -> str:
+    """A ratio of two versions' times with its interval: `1.062× (1.057 to 1.067)`, with a unit such as `×`."""
+    return f"{found.value:.3f}{unit} ({found.low:.3f} to {found.high:.3f})"

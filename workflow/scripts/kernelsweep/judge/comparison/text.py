@@ -9,7 +9,7 @@ from math import log, sqrt
 from types import MappingProxyType
 
 from kernelsweep.analysis.words import markdown_table
-from kernelsweep.intervals import Interval
+from kernelsweep.intervals import ratio_text
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
 from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
 from kernelsweep.judge.comparison.verdicts import (
@@ -152,7 +152,7 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [f"{name} at {others[name]}" for name in (SLOWER, FASTER) if others[name]]
     but = f" but {' and '.join(apart)} of {len(compared)} points" if apart else ""
-    return f"{_short(compared[0])} {_interval(shown.ratio, '×')}, {', '.join(where)}{but}"
+    return f"{_short(compared[0])} {ratio_text(shown.ratio, '×')}, {', '.join(where)}{but}"
 
 
 def _short(point: ComparedPoint) -> str:
@@ -197,10 +197,6 @@ def _listed(texts: Sequence[str]) -> str:
     shown = list(texts[:_NAMED_KERNELS])
     more = len(texts) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _interval(found: Interval, unit: str = "") -> str:
-    return f"{found.value:.3f}{unit} ({found.low:.3f} to {found.high:.3f})"
 
 
 def point_in_words(point: ComparedPoint) -> str:
@@ -279,7 +275,7 @@ def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) 
         [
             kernel,
             size.text,
-            _interval(found.ratio),
+            ratio_text(found.ratio),
             found.verdict if found.verdict == SAME else f"**{found.verdict}**",
             *(str(found.counts[name] or "") for name in VERDICTS),
         ]

@@ -16,7 +16,7 @@ from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
 from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, text_width_pt
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
-from kernelsweep.intervals import ratio, time_interval
+from kernelsweep.judge.best.find import is_tie
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 
@@ -105,8 +105,8 @@ def _are_best(data: StudyData, best: pandas.DataFrame, values: pandas.Series[Any
     """Whether each cell is the best; at one size of the problem, also whether it can't be told apart from the best."""
     if not {*axes} <= {*kernel_axes(data.settings), KERNEL}:
         return [*(values == values.max())]
-    least = time_interval(best.to_dict("records")[int(values.argmax())])
-    return [ratio(over=time_interval(row), under=least).low <= 1 for row in best.to_dict("records")]
+    rows = best.to_dict("records")
+    return [is_tie(row, rows[int(values.argmax())]) for row in rows]
 
 
 def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> pandas.DataFrame:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from kernelsweep.intervals import Interval, ratio_text
+
 # The room beyond the drawn ends, as a fraction of the scale.
 _HEADROOM = 0.04
 
@@ -52,7 +54,7 @@ def forest(summary: Mapping[str, Any]) -> Forest:
 
     def bar(name: str, row: Mapping[str, Any]) -> Bar:
         others = [f"{count} {word}" for word, count in row["counts"].items() if count and word != row["verdict"]]
-        numbers = f"{row['ratio']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        numbers = ratio_text(Interval(row["ratio"], row["low"], row["high"]))
         ends = (place(row[end]) for end in ("low", "ratio", "high"))
         points = ", ".join(others) and f"{', '.join(others)} of {row['points']} points"
         return Bar(name, numbers, row["verdict"], points, *ends)
