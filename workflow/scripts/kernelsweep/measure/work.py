@@ -334,7 +334,7 @@ def do_work(
                     earlier = None
                     if versions and enough and point not in decided:
                         earlier = versions.of(ready.identity, missing.variant, enough)
-                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier, not visit)
+                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
                     for one in outcome.visits:
                         one.process = visit
                     if outcome.status == "ok":

@@ -207,15 +207,14 @@ class Workers:
 
     def run(
         self,
-        number: int,
+        visit: int,
         point: Point,
         variant: str,
         seconds: float,
         unit: BuiltUnit | None = None,
         earlier: Earlier | None = None,
-        check: bool = True,
     ) -> Outcome:
-        """A point's outcome of a visit by the worker with a number, which checks it or does not.
+        """A point's outcome of a visit, the first of which checks the point.
 
         seconds  as for Worker.run
         unit     of the variant, where it is not in the task's binary
@@ -223,11 +222,11 @@ class Workers:
 
         Raises UserError if a worker can't start.
         """
-        return self._workers[number].run(
+        return self._workers[visit].run(
             point,
             variant,
             seconds,
-            check=check,
+            check=visit == 0,
             unit=_as_values(unit) if unit else None,
             earlier={**_as_values(earlier.unit), "binary_sha256": earlier.binary, "enough": asdict(earlier.enough)}
             if earlier
