@@ -13,7 +13,7 @@ rule check_problem:
         path("checked_problem"),
     log:
         log("check_problem", "{study}", scope="build"),
-    # Before any build, and before the host's times, which take all cores.
+    # Before any build.
     priority: resources.first_priority(PROJECT) + 2
     conda:
         "../../envs/kernelsweep.yaml"

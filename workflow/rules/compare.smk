@@ -3,7 +3,8 @@
 from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.publish.html_files import COMPARISON_FILES
 
-# An edit can bring a race, so the emulator's proofs belong to it: they delay no sample. A folder of results has its own description of the device.
+# An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample. A folder of results
+# brings its own description of the device.
 is_measured_now = config["compare"]["after"] == NOW
 
 

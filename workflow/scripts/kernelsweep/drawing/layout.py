@@ -30,9 +30,6 @@ POINTS_PER_INCH = 72.0
 RASTER_DPI = 300
 # Between the figure's edge and its text, and between text and axes.
 MARGIN_PT = 4.0
-# The share of the width that wrapped text may take: on a screen, letters are set on whole pixels, which makes some
-# lines longer by up to 3%.
-TEXT_ROOM = 0.96
 # The height of a figure's body that only says why it is empty.
 EMPTY_BODY_IN = 1.2
 # A legend stands beside the panels of a figure of at least this width, and below those of a narrower one.

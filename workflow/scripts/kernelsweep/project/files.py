@@ -37,7 +37,7 @@ PATHS = {
     "sanitized": "{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}",
     "sanitized_after": "{platform}/sanitizer/proofs/{study}/{kernel}.{tool}.{suffix}",
     "sanitized_proofs": "{platform}/sanitizer/{study}/{kernel}.proofs.csv",
-    # What is measured beside kernels: the host's sums, the driver's copy and fill, libraries.
+    # What is measured beside kernels: the driver's copy and fill, libraries.
     "driver_limits": "{platform}/limits/{study}.csv",
     "rival": "{platform}/rivals/{study}/{rival}.csv",
     "rival_samples": "{platform}/rivals/{study}/samples/{rival}.csv",

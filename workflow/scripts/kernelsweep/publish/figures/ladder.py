@@ -88,8 +88,7 @@ def _rows(data: StudyData) -> pandas.DataFrame:
     """The rows of the study's table that are drawn, labelled; with columns of times even on platforms without."""
     table = study_table(data)
     table = table.assign(**{column: float("nan") for column in DRAWN_COLUMNS if column not in table})
-    table = table.assign(label=_labels(data, table))
-    return table
+    return table.assign(label=_labels(data, table))
 
 
 def _row_labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
