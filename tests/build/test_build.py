@@ -29,7 +29,7 @@ from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import Unit, spread_units
+from kernelsweep.sweep.kernels.units import TOOLKIT, Unit, spread_units, variant_name
 from kernelsweep.sweep.resolve import kernel_units
 
 ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
@@ -98,6 +98,36 @@ def test_variants_spread_over_units_have_the_same_machine_code(tmp_path: Path) -
     # Functions of one variant share variables, so they stay together.
     pair = Unit({}, [[f"rows<{tile}>", "columns"] for tile in range(20)])
     assert spread_units([pair]) == [pair]
+
+
+@pytest.mark.nvcc
+def test_options_architectures_and_toolkits_make_units_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A toolkit beside the repository is pretended: nvcc as it is here, with another release."""
+    other = tmp_path / "toolkits/13.9/nvidia/cu13/bin/nvcc"
+    other.parent.mkdir(parents=True)
+    other.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "release 13.9, V13.9.1" || exec {nvcc.find()} "$@"\n')
+    other.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    kernel = tmp_path / "spills.cu"
+    kernel.write_text(
+        "__global__ void spills(float *data)\n{\n    float values[128];\n"
+        "#pragma unroll\n    for (int i = 0; i < 128; ++i) values[i] = data[i];\n    __syncthreads();\n"
+        "#pragma unroll\n    for (int i = 0; i < 128; ++i) data[128 + i] = values[i] * values[127 - i];\n"
+        "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n    data[0] = 1;\n#endif\n}\n"
+    )
+    options = [{}, {"-maxrregcount=32": ""}, {"-arch=sm_90a": ""}]
+    sets: list[dict[str, str]] = [*options, {TOOLKIT: "13.9"}, {TOOLKIT: "9.0"}]
+    store = UnitStore(tmp_path / "store")
+    report = build(
+        source_of(kernel), tmp_path / "binary", "sm_90", [Unit(given, [["spills"]]) for given in sets], store=store
+    )
+    plain, limited, featured, newer = (report["variants"][variant_name(["spills"], given)] for given in sets[:4])
+    assert limited["registers"] == 32 < plain["registers"] and limited["spill_store_bytes"] > 0
+    assert len({one["binary_sha256"] for one in (plain, limited, featured)}) == 3
+    assert newer["binary_sha256"] == plain["binary_sha256"] and nvcc.version("13.9") == "nvcc 13.9.1"
+    assert "there is no nvcc 9.0, but " in report["failed"]["spills [CUDA toolkit=9.0]"]
 
 
 @pytest.mark.nvcc

@@ -152,6 +152,12 @@ def test_launches_macros_and_units_follow_from_a_point(load: Callable[..., Proje
     assert read_parameters(columns_of_point.pop("parameters")) == {"width": "128", "height": "61", "tile": "8"}
     assert columns_of_point == {"cache": "cold", "dtype": "int32", "unroll": 1}
     assert kernel.variant_axes == ["width", "tile", "dtype", "unroll"]
+    kernels = [{**STUDY["kernels"][0], "options": ["-O2", "-Xptxas=-O{unroll}", "--maxrregcount={16 * tile}"]}]
+    project = load({**STUDY, "kernels": kernels, "axes": {**STUDY["axes"], "toolkit": ["13.0", "12.9"]}})
+    kernel, points = project.kernel("own", "own"), points_of(project)
+    found = {instantiation(kernel, one).partition("WIDE=true ")[2] for one in points if one["tile"] == 8} - {""}
+    assert found == {f"-Xptxas=-O1 --maxrregcount=128 CUDA toolkit={release}]" for release in ("13.0", "12.9")}
+    assert kernel.options == ("-O2",) and "toolkit" in kernel.variant_axes
 
 
 def test_a_search_has_the_points_at_its_place_and_the_emulator_checks_some_of_all(load: Callable[..., Project]) -> None:

@@ -113,14 +113,24 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
     }
 
 
+def content_of_unit(unit: Unit, target: str) -> dict[str, Any]:
+    """What determines a unit besides content_of(); of options, g++ reads only some. Raises BuildError."""
+    if target_named(target).is_emulator:
+        read = [preprocessor_lines(unit.options), *language_standard(unit.options)]
+        return {"macros": unit.macros, "options of the unit": read}
+    toolkit = nvcc.version(unit.toolkit) if unit.toolkit else ""
+    return {"macros": unit.macros, "options of the unit": unit.options, "toolkit": toolkit}
+
+
 def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Compile a unit with g++. Returns its warnings, and what the report says of each function.
 
     Where the code depends on macros that nvcc defines, it is the GPU's; without these macros where g++ refuses that.
     """
-    text, given = library.with_suffix(".cpp"), preprocessor_lines(source.options)
+    options = [*source.options, *unit.options]
+    text, given = library.with_suffix(".cpp"), preprocessor_lines(options)
     assert source.emulator is not None and source.runtime is not None
-    runtime, standard = source.runtime, language_standard(source.options)
+    runtime, standard = source.runtime, language_standard(options)
     files = [source.file, *included_files(source.file, source.include, source.options)]
     kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
     include = [source.emulator, source.emulator / "include", *include, *named_headers(source.options)[0]]
@@ -167,7 +177,7 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
     files = [source.file, *included_files(source.file, source.include, source.options)]
     kernel, include = _device_code(source, files, cubin.with_suffix(".source"), unit)
     text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
-    output = nvcc.compile_cubin(text, cubin, target, include, source.options)
+    output = nvcc.compile_cubin(text, cubin, target, include, [*source.options, *unit.options], unit.toolkit)
     _check_macros(unit, output)
     return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
 
@@ -183,10 +193,10 @@ def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> d
 
     The unit's number is 0, as of a binary that has no other.
     """
-    entries = {variant_name([name], unit.macros): {**functions[name], "unit": 0} for name in functions}
+    entries = {variant_name([name], unit.given): {**functions[name], "unit": 0} for name in functions}
     for names in unit.variants:
         if len(names) > 1:
-            entries[variant_name(names, unit.macros)] = _combined([functions[name] for name in names])
+            entries[variant_name(names, unit.given)] = _combined([functions[name] for name in names])
     return entries
 
 

@@ -10,12 +10,21 @@ import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit, write_binary
-from kernelsweep.build.build import Source, compile_unit, compiler_of, content_of, macro_clash, variant_reports
+from kernelsweep.build.build import (
+    Source,
+    compile_unit,
+    compiler_of,
+    content_of,
+    content_of_unit,
+    macro_clash,
+    variant_reports,
+)
 from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError
@@ -59,7 +68,9 @@ class Builder:
         with self._lock:
             if number not in self._built:
                 stem = self._stem(number)
-                found = self._store.kept(self._content_of(number), stem) if self._store else None
+                found = None
+                with suppress(BuildError):  # wait() raises it, too.
+                    found = self._store.kept(self._content_of(number), stem) if self._store else None
                 if found is None:
                     return None
                 self._built[number] = Future()
@@ -121,14 +132,14 @@ class Builder:
         if len(unit.variants) == 1 or any(len(functions) > 1 for functions in unit.variants):
             return []
         try:
-            compile_unit(self._source, stem, self._target, Unit(unit.macros, []))
+            compile_unit(self._source, stem, self._target, Unit(unit.given, []))
         except BuildError:
             return []
-        return [Unit(unit.macros, [functions]) for functions in unit.variants]
+        return [Unit(unit.given, [functions]) for functions in unit.variants]
 
     def _content_of(self, number: int) -> dict[str, Any]:
         unit = self._units[number]
-        return {**self._content, "functions": unit.functions, "macros": dict(unit.macros)}
+        return {**self._content, "functions": unit.functions, **content_of_unit(unit, self._target)}
 
     def _unit(self, number: int, file: Path, compiled: Compiled) -> BuiltUnit:
         warnings, functions = compiled
@@ -146,7 +157,7 @@ class Builder:
 
 
 def _names(unit: Unit) -> list[str]:
-    return [variant_name(functions, unit.macros) for functions in unit.variants]
+    return [variant_name(functions, unit.given) for functions in unit.variants]
 
 
 def build(

@@ -8,6 +8,7 @@ import re
 import struct
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section, SymbolTableSection
 
-from kernelsweep.build.toolkit import find_tool, not_found
+from kernelsweep.build.toolkit import DEFAULT_TOOLKIT, not_found, tool_paths
 from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError
 
@@ -24,6 +25,11 @@ _LANGUAGE = [
     "--expt-relaxed-constexpr",  # std::numeric_limits in a kernel, without a warning
     "-lineinfo",  # source lines for the sanitizer and the profiler; the machine code stays the same
 ]
+
+_ARCHITECTURE = ("-arch", "--gpu-architecture", "-gencode", "--generate-code")
+
+# NVIDIA's packages on PyPI that make an nvcc: itself, what it includes, and its optimizer.
+_PACKAGES = ("nvidia-cuda-nvcc", "nvidia-cuda-crt", "nvidia-nvvm", "nvidia-cuda-runtime")
 
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -59,18 +65,31 @@ _WITH_SYMBOL = frozenset({0x2F, 0x11, 0x12, 0x23, 0x0A})
 _REPORT = re.compile(r"^(ptxas info|\s+\d+ bytes stack frame|Function properties)")
 
 
-def find() -> str:
-    """The path of nvcc. Raises BuildError if it is not installed."""
-    if nvcc := find_tool("nvcc"):
-        return nvcc
-    raise BuildError(
-        f"{not_found('nvcc')}: install the CUDA toolkit, or run without a GPU by --config platform=emulator"
-    )
+def find(release: str = "") -> str:
+    """The path of nvcc; of a toolkit's release, such as 13.0, where one is named. Raises BuildError without it."""
+    found = tool_paths("nvcc", release=release)
+    if not found:
+        raise BuildError(
+            f"{not_found('nvcc')}: install the CUDA toolkit, or run without a GPU by --config platform=emulator"
+        )
+    fitting = [path for path in found if f"{_version(path)}.".startswith(f"nvcc {release}." if release else "")]
+    if not fitting:
+        raise BuildError(
+            f"there is no nvcc {release}, but {', '.join(sorted({_version(path) for path in found}))}: install that "
+            f"toolkit in {DEFAULT_TOOLKIT}-{release}, or from 13.0 on its packages by pip install --target "
+            f"toolkits/{release} {' '.join(f'{package}=={release}.*' for package in _PACKAGES)}"
+        )
+    return fitting[0]
 
 
-def version() -> str:
-    """The compiler's release, such as "nvcc 13.0.88"."""
-    text = run_compiler([find(), "--version"]).stdout
+def version(release: str = "") -> str:
+    """The compiler's release, such as "nvcc 13.0.88"; of a toolkit's, as find(). Raises BuildError."""
+    return _version(find(release))
+
+
+@cache
+def _version(path: str) -> str:
+    text = run_compiler([path, "--version"]).stdout
     match = re.search(r"V([\d.]+)", text)
     return f"nvcc {match[1]}" if match else text.strip()
 
@@ -81,14 +100,16 @@ def compile_cubin(
     arch: str,
     include: Sequence[Path],
     options: Sequence[str] = (),
+    toolkit: str = "",
 ) -> str:
     """Compile `unit` for one architecture (sm_90, or native) and return the compilers' output.
 
-    options  further options
+    options  further options; one that names an architecture replaces `arch`
+    toolkit  the release of the toolkit whose nvcc compiles it; empty for the usual one
 
-    Raises BuildError with nvcc's message if it refuses the unit.
+    Raises BuildError with nvcc's message if it refuses the unit, and where there is no such toolkit.
     """
-    return _compiled(["-cubin", "-Xptxas=-v", *options], unit, cubin, arch, include)
+    return _compiled(["-cubin", "-Xptxas=-v", *options], unit, cubin, arch, include, toolkit)
 
 
 def compile_library(source: Path, library: Path, arch: str, options: Sequence[str] = ()) -> None:
@@ -96,13 +117,17 @@ def compile_library(source: Path, library: Path, arch: str, options: Sequence[st
 
     Raises BuildError with nvcc's message if it refuses the source.
     """
-    _compiled(["-O3", "-shared", "-Xcompiler=-fPIC", *options], source, library, arch, [])
+    libraries = Path(find()).resolve().parents[1] / "lib"  # NVIDIA's packages have no lib64
+    _compiled(["-O3", "-shared", "-Xcompiler=-fPIC", f"-L{libraries}", *options], source, library, arch, [])
 
 
-def _compiled(options: Sequence[str], source: Path, output: Path, arch: str, include: Sequence[str | Path]) -> str:
+def _compiled(
+    options: Sequence[str], source: Path, output: Path, arch: str, include: Sequence[str | Path], toolkit: str = ""
+) -> str:
     """Compile a source; what the compilers print. Raises BuildError."""
     folders = [f"-I{folder}" for folder in include]
-    run = run_compiler([find(), *_LANGUAGE, f"-arch={arch}", *options, *folders, "-o", str(output), str(source)])
+    of_arch = [] if any(option.startswith(_ARCHITECTURE) for option in options) else [f"-arch={arch}"]
+    run = run_compiler([find(toolkit), *_LANGUAGE, *of_arch, *options, *folders, "-o", str(output), str(source)])
     printed = run.stderr + run.stdout
     if run.returncode != 0:
         message = "\n".join(line for line in printed.splitlines() if not _REPORT.match(line))

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
 import subprocess
+import sysconfig
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"  # NVIDIA's installers put it there, often without adding it to the PATH.
+_PACKAGE = "nvidia/cu[0-9]*"  # the folder that NVIDIA's packages on PyPI share
 
 
 def find_tool(name: str, *subfolders: str) -> str | None:
-    """The path of a tool: on the PATH, else in bin or one of `subfolders` of CUDA_HOME or of DEFAULT_TOOLKIT."""
-    toolkits = filter(None, (os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT))
-    folders = [f"{toolkit}/{folder}" for toolkit in toolkits for folder in ("bin", *subfolders)]
-    return next(filter(None, (shutil.which(name, path=folder) for folder in (None, *folders))), None)
+    """The path of a tool, the first that tool_paths() finds."""
+    return next(iter(tool_paths(name, *subfolders)), None)
+
+
+def tool_paths(name: str, *subfolders: str, release: str = "") -> list[str]:
+    """The paths of a tool: on the PATH; in bin or one of `subfolders` of CUDA_HOME, of DEFAULT_TOOLKIT and of NVIDIA's
+    packages in this environment; and of a toolkit of a `release`, if one is named, beside DEFAULT_TOOLKIT, or in
+    toolkits/<release> of the user's repository, as pip's --target leaves it.
+    """
+    toolkits = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT, *glob.glob(f"{sysconfig.get_path('purelib')}/{_PACKAGE}")]
+    if release:
+        toolkits += [f"{DEFAULT_TOOLKIT}-{release}", *glob.glob(os.path.abspath(f"toolkits/{release}/{_PACKAGE}"))]
+    folders = [f"{toolkit}/{folder}" for toolkit in filter(None, toolkits) for folder in ("bin", *subfolders)]
+    return list(filter(None, (shutil.which(name, path=folder) for folder in (None, *folders))))
 
 
 def not_found(tool: str) -> str:
     """A sentence for the user: find_tool() has not found the tool."""
-    return f"{tool} was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}"
+    return f"{tool} was not found on the PATH, nor under CUDA_HOME or {DEFAULT_TOOLKIT}, nor in a package of NVIDIA's"
 
 
 def tool_version(tool: str) -> str:

@@ -43,16 +43,16 @@ class EarlierVersions:
             self._add(value)
         wanted = {binary for versions in self._measured.values() for binary in versions}
         self._units: dict[tuple[str, str], BuiltUnit] = {}
-        variants = [(names, unit.macros) for unit in units for names in unit.variants]
+        variants = [(names, unit.given) for unit in units for names in unit.variants]
         for file, functions in store.all() if wanted else []:
-            for names, macros in variants:
+            for names, given in variants:
                 if not functions.keys() >= set(names):
                     continue
-                entries = variant_reports(Unit(macros, [names]), {name: functions[name] for name in names})
-                binary = entries[variant_name(names, macros)]["binary_sha256"]
+                entries = variant_reports(Unit(given, [names]), {name: functions[name] for name in names})
+                binary = entries[variant_name(names, given)]["binary_sha256"]
                 if binary in wanted:
                     renamed = {f"{EARLIER}{name}": entry for name, entry in entries.items()}
-                    self._units[variant_name(names, macros), binary] = BuiltUnit(file, renamed)
+                    self._units[variant_name(names, given), binary] = BuiltUnit(file, renamed)
 
     def of(self, identity: Identity, variant: str, enough: Enough) -> Earlier | None:
         """The latest earlier version of a point; None without one."""

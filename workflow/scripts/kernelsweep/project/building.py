@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from typing import Any
 
+from kernelsweep.build import nvcc
 from kernelsweep.build.build import compiler_of
 from kernelsweep.build.gpu_code import DEFAULT_ARCHITECTURE
 from kernelsweep.compilers import code_variables
@@ -16,6 +18,7 @@ from kernelsweep.project import observed
 from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.launches import OF_TOOLKITS
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.resolve import kernel_units
@@ -61,6 +64,7 @@ def build_settings(
     source = project.kernel(study, kernel)
     return {
         **compiler(project, target),
+        "toolkits": _toolkits(project, study, target),
         "units": [asdict(unit) for unit in compiled_units(project, target, study, kernel)],
         "options": list(source.options),
         "constants": list(source.launches.entry.constants),
@@ -74,7 +78,20 @@ def measuring_build(project: Project, platform: str, study: str, kernel: str) ->
         return None
     target = project.target(platform)
     is_emulator = target_named(target).is_emulator
-    return build_settings(project, study, kernel) if is_emulator else compiler(project, target)
+    if is_emulator:
+        return build_settings(project, study, kernel)
+    return {**compiler(project, target), "toolkits": _toolkits(project, study, target)}
+
+
+def _toolkits(project: Project, study: str, target: str) -> dict[str, str | None]:
+    """The compiler of each release of the CUDA toolkit that a study's axis names; None where it is missing here."""
+    releases = [] if target_named(target).is_emulator else project.studies[study].settings.axes.get(OF_TOOLKITS, [])
+    found: dict[str, str | None] = {}
+    for release in map(str, releases):
+        found[release] = None
+        with suppress(BuildError):
+            found[release] = nvcc.version(release)
+    return found
 
 
 @cache

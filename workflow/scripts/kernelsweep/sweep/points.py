@@ -101,11 +101,11 @@ def launched_columns(kernel: KernelSource, point: Point) -> Row:
 def instantiation(kernel: KernelSource, point: Point) -> str:
     """The name of a point's variant, with C++ names as a demangler prints them: ``unrolled<int, Sum, 2>``.
 
-    Points with equal template arguments and macros share a variant.
+    Points with equal template arguments, macros and options share a variant.
     """
-    return variant_name(kernel.launches.functions(point), kernel.launches.macro_values(point))
+    return variant_name(kernel.launches.functions(point), kernel.launches.given(point))
 
 
 def units(kernel: KernelSource, run: Iterable[Point]) -> list[Unit]:
     """The translation units with the variants of these points."""
-    return units_of((kernel.launches.functions(point), kernel.launches.macro_values(point)) for point in run)
+    return units_of((kernel.launches.functions(point), kernel.launches.given(point)) for point in run)

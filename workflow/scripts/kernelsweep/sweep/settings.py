@@ -383,8 +383,11 @@ class KernelSettings(AxesLayer):
     """The study whose folder in kernels/ holds the file; null for this one."""
     macros: Annotated[Items[str | Table[str, str | Number | bool]], Field(examples=["[tile_size, {WIDTH: n}]"])] = []
     """Axes that the kernel reads as macros of their name, or macros with expressions over the axes as their values."""
-    options: Items[Annotated[str, Field(pattern="^-", examples=["--use_fast_math"])]] = []
-    """Further options for nvcc. The emulator's compiler is given the language, macros and headers that they name."""
+    options: Items[
+        Annotated[str, Field(pattern="^[-{]", examples=["--use_fast_math", "-maxrregcount={registers}"])]
+    ] = []
+    """Further options for nvcc, which may have expressions over the axes in braces. g++ is given the language, macros
+    and headers that they name."""
     constants: Annotated[Items[Identifier], AfterValidator(_differ)] = []
     """Inputs that are copied to the variables of their name in constant memory before the kernel runs."""
     restrictions: Conditions = []

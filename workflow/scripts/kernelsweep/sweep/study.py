@@ -144,7 +144,7 @@ def read_kernel(
         undefined_behaviour=entry.undefined_behaviour,
         smallest_architecture=entry.smallest_architecture,
         gpu_only=entry.gpu_only,
-        options=tuple(entry.options),
+        options=tuple(option for option in entry.options if "{" not in option),
         acknowledged={
             (one.check, f"{path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason
             for one in entry.acknowledged

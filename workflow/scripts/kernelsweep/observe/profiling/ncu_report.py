@@ -25,8 +25,8 @@ _DIGITS = 10
 _CAST = re.compile(r"\((?:unsigned |signed )?\w+(?: \w+)?\)(-?\d+)")
 _BOOLEANS = {"false": "0", "true": "1"}
 _BOOLEAN = re.compile(r"\b(?:false|true)\b")
-# " [RADIUS=4]", the macros of a function's unit in the build report.
-_MACROS = re.compile(r" \[\w+=.*\]$", re.DOTALL)
+# " [RADIUS=4]", what a function's unit is given in the build report.
+_GIVEN = re.compile(r" \[[-\w].*\]$", re.DOTALL)
 _LITERAL = re.compile(r"(?<=\d)[uUlL]+\b")
 _SIGNATURE = re.compile(r"(?:\w+ )?(?P<function>\w+(?:<.*>)?)\(.*\)")
 
@@ -93,7 +93,7 @@ def plain_name(name: str) -> str:
     `unrolled<int, Sum, 8u>` become `unrolled<int, Sum, 8>`. The build report's `rows<32, true> [RADIUS=4]` becomes
     `rows<32, 1>`, as ncu writes it: without the macros, which ncu does not know.
     """
-    name = _MACROS.sub("", name)
+    name = _GIVEN.sub("", name)
     match = _SIGNATURE.fullmatch(name)
     plain = _LITERAL.sub("", _CAST.sub(r"\1", match["function"] if match else name))
     return _BOOLEAN.sub(lambda found: _BOOLEANS[found[0]], plain)

@@ -29,7 +29,7 @@ from kernelsweep.problems.problem import Array
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.expressions import ARGUMENT, NUMBER, VALUE, check_kind, expression, number
 from kernelsweep.sweep.kernels.plan import Launch, Plan
-from kernelsweep.sweep.kernels.units import variant_name
+from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings
 
@@ -42,6 +42,11 @@ _KERNEL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)\s*(?:<(?P<arguments>.
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 # A type or another C++ name: a template argument that is no expression over the axes.
 _CXX_NAME = re.compile(r"[A-Za-z_][\w:\s*<>]*")
+
+# An expression over the axes in an option.
+_SLOT = re.compile(r"\{([^{}]*)\}")
+# The axis whose values are releases of the CUDA toolkit.
+OF_TOOLKITS = "toolkit"
 
 # A launch as the study says it, or as the problem's function returns it.
 SomeLaunch = LaunchSettings | UserLaunch
@@ -78,15 +83,19 @@ class KernelLaunches:
         """Expressions by the name of the macro that is defined as their value."""
         return {name: value for _, name, value in _macros(self.entry)}
 
-    def macro_values(self, point: Mapping[str, Any]) -> dict[str, str]:
-        """The macros of a point's translation unit."""
-        return {name: self._cxx(value, point) for name, value in self.macros.items()}
+    def given(self, point: Mapping[str, Any]) -> dict[str, str]:
+        """What the compiler is given for a point's translation unit alone, as units.Unit has it."""
+        given = {name: self._cxx(value, point) for name, value in self.macros.items()}
+        for option in filter(_SLOT.search, self.entry.options):
+            given[_SLOT.sub(lambda slot: self._cxx(slot[1].strip(), point), option)] = ""
+        return given | ({TOOLKIT: str(point[OF_TOOLKITS])} if OF_TOOLKITS in point else {})
 
     @property
     def variant_names(self) -> set[str]:
-        """The names in the macros and template arguments, among them the axes that a variant depends on."""
+        """The names in macros, options and template arguments, among them the axes that a variant depends on."""
         functions = [launch.kernel or self.function for launch in self.listed] or [self.function]
         texts = [*self.macros.values(), *(text for function in functions for text in function_name(function)[1])]
+        texts += [OF_TOOLKITS, *(slot for option in self.entry.options for slot in _SLOT.findall(option))]
         named = {name for text in texts if _is_expression(text) for name in expression(text).names}
         return named if self.listed else named | {*self.problem.launch_axes}
 
@@ -105,14 +114,14 @@ class KernelLaunches:
 
     def at(self, point: Mapping[str, Any]) -> Plan:
         """The plan of a point. Raises UserError for a grid or a block that CUDA doesn't allow."""
-        macros = self.macro_values(point)
+        given = self.given(point)
         try:
             launches = tuple(
                 Launch(
                     grid=_sides(_several(launch.grid), "grid", _LARGEST_GRID, point),
                     block=_block(_several(launch.block), point),
                     arguments=tuple(_argument(argument, point) for argument in launch.arguments),
-                    function=variant_name([self._function(launch, point)], macros),
+                    function=variant_name([self._function(launch, point)], given),
                     shared_bytes=_bytes(self.entry.shared if launch.shared is None else launch.shared, point),
                 )
                 for launch in self._launches(point)
@@ -182,7 +191,7 @@ def read_launches(
             "would make of them what is compared with the reference."
         )
     for key, text in _formulas(entry):
-        kind = VALUE if key.startswith("macros") else ARGUMENT if key.endswith("arguments") else NUMBER
+        kind = VALUE if key.startswith(("macros", "options")) else ARGUMENT if key.endswith("arguments") else NUMBER
         try:
             check_kind(str(text), axes, kind, texts)
         except UserError as error:
@@ -231,6 +240,7 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
     yield from ((f"results.{name}", count) for name, count in entry.results.items())
     yield from ((f"arrays.{name}.size", array.size) for name, array in entry.arrays.items())
     yield from ((key, value) for key, _, value in _macros(entry))
+    yield from ((f"options.{place}", slot) for place, one in enumerate(entry.options) for slot in _SLOT.findall(one))
 
 
 def _array(name: str, array: KernelArray, point: Mapping[str, Any]) -> Array:

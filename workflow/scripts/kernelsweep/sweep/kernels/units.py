@@ -1,6 +1,7 @@
-"""Translation units: which functions of a kernel's file are compiled together, and under which macros.
+"""Translation units: which functions of a kernel's file are compiled together, and under which macros and options.
 
-Variants that are template instances share a unit. Variants that differ in macros need a unit for each set of macros.
+Variants that are template instances share a unit. Variants that differ in macros, in options of nvcc or in its release
+need a unit for each set of these.
 For nvcc, many instances are spread over several units, which are compiled side by side.
 """
 
@@ -16,6 +17,9 @@ MOST_VARIANTS = 8
 # Begins the names of the variants and functions of a kernel's earlier version, where both are loaded.
 EARLIER = "earlier version: "
 
+# Stands for the CUDA toolkit's release among what a unit is given.
+TOOLKIT = "CUDA toolkit"
+
 # Separates the functions in the name of a variant that launches several.
 _BETWEEN = "; "
 
@@ -24,12 +28,28 @@ _BETWEEN = "; "
 class Unit:
     """A translation unit.
 
-    macros    values by macro, which the compiler defines
+    given     what the compiler is given for this unit alone: values by macro, options without a value, and by TOOLKIT
+              its release
     variants  the C++ names of the functions that each variant launches
     """
 
-    macros: Mapping[str, str]
+    given: Mapping[str, str]
     variants: Sequence[Sequence[str]]
+
+    @property
+    def macros(self) -> dict[str, str]:
+        """The macros that the compiler defines, with their values."""
+        return {name: value for name, value in self.given.items() if name.isidentifier()}
+
+    @property
+    def options(self) -> list[str]:
+        """Options of nvcc that only some variants have."""
+        return [name for name in self.given if not name.isidentifier() and name != TOOLKIT]
+
+    @property
+    def toolkit(self) -> str:
+        """The release of the CUDA toolkit whose nvcc compiles it, such as 13.0; empty for the usual one."""
+        return self.given.get(TOOLKIT, "")
 
     @property
     def functions(self) -> list[str]:
@@ -37,23 +57,23 @@ class Unit:
         return list(dict.fromkeys(function for functions in self.variants for function in functions))
 
 
-def variant_name(functions: Sequence[str], macros: Mapping[str, str]) -> str:
-    """The name of a variant, or of a single function: the C++ names, then the macros in brackets."""
-    defined = " ".join(f"{name}={value}" for name, value in macros.items())
-    return _BETWEEN.join(functions) + (f" [{defined}]" if defined else "")
+def variant_name(functions: Sequence[str], given: Mapping[str, str]) -> str:
+    """The name of a variant, or of a single function: the C++ names, then in brackets what their unit is given."""
+    shown = " ".join(name if name.startswith("-") else f"{name}={value}" for name, value in given.items())
+    return _BETWEEN.join(functions) + (f" [{shown}]" if shown else "")
 
 
 def units_of(variants: Iterable[tuple[Sequence[str], Mapping[str, str]]]) -> list[Unit]:
-    """The units of variants, each given by its functions and macros: sorted, without duplicates."""
-    by_macros: dict[tuple[tuple[str, str], ...], set[tuple[str, ...]]] = {}
-    for functions, macros in variants:
-        by_macros.setdefault(tuple(macros.items()), set()).add(tuple(functions))
-    return [Unit(dict(macros), sorted(by_macros[macros])) for macros in sorted(by_macros)]
+    """The units of variants, each by its functions and what its unit is given: sorted, without duplicates."""
+    found: dict[tuple[tuple[str, str], ...], set[tuple[str, ...]]] = {}
+    for functions, given in variants:
+        found.setdefault(tuple(given.items()), set()).add(tuple(functions))
+    return [Unit(dict(given), sorted(found[given])) for given in sorted(found)]
 
 
 def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
     """The units with the variants of all."""
-    return units_of((functions, unit.macros) for units in several for unit in units for functions in unit.variants)
+    return units_of((functions, unit.given) for units in several for unit in units for functions in unit.variants)
 
 
 def spread_units(units: Iterable[Unit], most_variants: int = MOST_VARIANTS) -> list[Unit]:
@@ -65,11 +85,11 @@ def spread_units(units: Iterable[Unit], most_variants: int = MOST_VARIANTS) -> l
     for unit in units:
         most = most_variants if all(len(functions) == 1 for functions in unit.variants) else len(unit.variants)
         spread += [
-            Unit(unit.macros, unit.variants[start : start + most]) for start in range(0, len(unit.variants), most)
+            Unit(unit.given, unit.variants[start : start + most]) for start in range(0, len(unit.variants), most)
         ]
     return spread
 
 
 def read_units(values: Iterable[Mapping[str, Any]]) -> list[Unit]:
     """The units that a job's parameters describe."""
-    return [Unit(value["macros"], value["variants"]) for value in values]
+    return [Unit(value["given"], value["variants"]) for value in values]
