@@ -242,9 +242,6 @@ COMPARISON_COLUMNS = (
     "binary_after",
 )
 
-# The prefix of sums on the host in the column `kernel`, which recordings may have: cpu_numpy.
-HOST_PREFIX = "cpu_"
-
 # The driver's memory operations that are measured as limits, and their prefix in the column `kernel`: limit_copy.
 DRIVER_LIMITS = ("copy", "fill")
 LIMIT_PREFIX = "limit_"

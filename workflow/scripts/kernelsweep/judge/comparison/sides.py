@@ -12,7 +12,7 @@ from kernelsweep.judge.records import Record, differing, read_records
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.measure.outcome import flags_of
 from kernelsweep.measure.pairs import Pairs, pairs_of
-from kernelsweep.results import ALL_POINT_COLUMNS, HOST_PREFIX, Row, point_columns
+from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns
 
 # The columns that identify a row's point.
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
@@ -25,7 +25,7 @@ Name = tuple[str, ...]
 
 def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
     """The rows of these studies' kernels, without sums on the host."""
-    return [row for row in rows if row["study"] in studies and not row["kernel"].startswith(HOST_PREFIX)]
+    return [row for row in rows if row["study"] in studies]
 
 
 def read_settings(folder: Path) -> dict[str, Any]:

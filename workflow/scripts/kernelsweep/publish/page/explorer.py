@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, HOST_PREFIX, read_parameters
+from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, read_parameters
 
 Row = Mapping[str, str]
 
@@ -48,7 +48,7 @@ def explorer_data(
     """
     by_study: dict[str, list[Row]] = {name: [] for name in studies}
     for row in rows:
-        is_timed = row["status"] == "ok" and row["time_us"] and not row["kernel"].startswith(HOST_PREFIX)
+        is_timed = row["status"] == "ok" and row["time_us"]
         if row["study"] in by_study and is_timed:
             by_study[row["study"]].append({**row, **read_parameters(row.get("parameters", ""))})
     variants = _Variants(builds)
