@@ -28,8 +28,9 @@ from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Finding, Log, parse_log
-from kernelsweep.observe.sanitizer.report import Result, proof_row
+from kernelsweep.observe.sanitizer.proof_row import proof_row
 from kernelsweep.project.project import load_study
+from kernelsweep.results import NOT_CHECKED
 from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -307,11 +308,9 @@ def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Pa
 def test_a_finding_that_the_study_acknowledges_hides_no_other(tmp_path: Path) -> None:
     kernel = replace(planted_kernel(tmp_path), acknowledged={("races", "own.cu:3"): "all write 1"})
     race = Finding("error", "Race reported between Write access", "kernels/own.cu:3", 1, "Race reported")
-    result = Result("s", "own", "racecheck", "findings", "", None, findings=(race, replace(race, location="own.cu:9")))
-    assert {"check": "races", "message": "Race reported (own.cu:9)", "expected": ""}.items() <= proof_row(
-        result, kernel
-    ).items()
-    alone = proof_row(replace(result, findings=(race,)), kernel)
+    both = proof_row(kernel, "racecheck", "findings", "", 3, [race, replace(race, location="own.cu:9")])
+    assert {"check": "races", "message": "Race reported (own.cu:9)", "expected": ""}.items() <= both.items()
+    alone = proof_row(kernel, "racecheck", "findings", "", 3, [race])
     assert (alone["finding"], alone["expected"]) == (race.kind, "all write 1")
 
 
@@ -321,9 +320,6 @@ def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setattr("kernelsweep.build.toolkit.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
     with pytest.raises(UserError, match=r"part of the CUDA toolkit; .* cuda-sanitizer-api"):
         find()
-
-
-# Summaries
 
 
 # The workflow
@@ -336,7 +332,7 @@ def test_sanitize_without_a_gpu_says_so_before_any_job(project: Path) -> None:
     assert not (project / "results").exists()
 
 
-def test_a_run_gives_a_table_and_fails_for_what_was_found(
+def test_a_run_gives_rows_and_fails_for_what_was_found(
     fake: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the target's own check for one.
@@ -354,18 +350,19 @@ def test_a_run_gives_a_table_and_fails_for_what_was_found(
     monkeypatch.setenv("FAKE_EXIT", str(FOUND))
     run = snakemake(project, "results/emulator/sanitizer/.verdict")
     assert run.returncode != 0
-    assert "compute-sanitizer failed or found something in warp_shuffle/shuffle: see" in run.stdout
-    summary = (project / "results/emulator/sanitizer.md").read_text()
-    assert summary in run.stdout
-    assert "| warp_shuffle | shuffle | clean | 1 error, 1 warning | clean | clean |" in summary
-    assert "| warp_shuffle | global_memory | skipped | skipped | skipped | skipped |" in summary
-    assert "- warp_shuffle/global_memory, memcheck: only for a GPU: it is planted" in summary
-    with (project / "results/emulator/sanitizer.csv").open(newline="") as file:
-        found = list(csv.DictReader(file))
-    assert list(found[0]) == ["study", "kernel", "tool", "status", "errors", "warnings", "points", "message"]
-    assert [row["tool"] for row in found if row["status"] == "findings"] == ["racecheck"]
-    assert all(int(row["points"]) > 0 for row in found if row["status"] == "clean")
-    assert "508 hazards" in (project / "results/emulator/sanitizer/warp_shuffle/shuffle.racecheck.txt").read_text()
+    assert "2 not proven: warp_shuffle/global_memory" in run.stdout
+    assert "warp_shuffle/shuffle, races (racecheck): " in run.stdout and "508 hazards" in run.stdout
+    rows = {}
+    for kernel in ("global_memory", "shuffle"):
+        with (project / f"results/emulator/sanitizer/warp_shuffle/{kernel}.csv").open(newline="") as file:
+            rows[kernel] = list(csv.DictReader(file))
+    assert [row["tool"] for row in rows["shuffle"]] == [*TOOLS]
+    assert [row["tool"] for row in rows["shuffle"] if row["finding"]] == ["racecheck"]
+    assert all(int(row["points"]) > 0 for row in rows["shuffle"])
+    assert {row["finding"] for row in rows["global_memory"]} == {NOT_CHECKED}
+    assert {row["message"] for row in rows["global_memory"]} == {"only for a GPU: it is planted"}
+    logs = project / "results/emulator/logs/sanitize_kernel/warp_shuffle"
+    assert "508 hazards" in (logs / "shuffle.racecheck.txt").read_text()
 
 
 # The real tool

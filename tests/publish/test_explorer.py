@@ -102,7 +102,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         studies=[],
         chapters=[],
         points=data,
-        missing=[],
+        too_many="",
         environment=[],
         environment_file=None,
         configuration="",

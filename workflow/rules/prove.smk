@@ -1,13 +1,11 @@
 # Kernels to proofs: what the emulator's sweep proves (measure.smk) is proven beside a GPU, too, on its host's cores.
 
 from kernelsweep.measure.tries import next_try
-from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    prove_under_sanitizer,
     collect_proofs,
     end_proofs,
 
@@ -50,27 +48,6 @@ rule prove_kernel:
         "../scripts/observe/prove_kernel.py"
 
 
-rule prove_under_sanitizer:
-    input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        results=[path("sanitized_after", tool=tool, suffix="json") for tool in TOOLS],
-    output:
-        path("sanitized_proofs"),
-    log:
-        log("prove_under_sanitizer", "{study}", "{kernel}"),
-    wildcard_constraints:
-        platform=names.TIMED,
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        kernel_code=for_job(parameters.kernel_code),
-        kernel=for_job(parameters.kernel_settings),
-        code=code_of("observe/prove_under_sanitizer.py"),
-    script:
-        "../scripts/observe/prove_under_sanitizer.py"
-
-
 rule collect_proofs:
     input:
         for_job(inputs.proofs),
@@ -91,7 +68,7 @@ rule collect_proofs:
 # Ends a run of the target `prove`: fails if a proof found something unexpected.
 rule end_proofs:
     input:
-        proofs=path("proofs"),
+        path("proofs"),
     output:
         touch(path("proofs_end")),
     log:

@@ -6,7 +6,6 @@ import itertools
 from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
-from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.glossary import GLOSSARY, PROOFS
 
 
@@ -71,14 +70,14 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
 rule make_page:
     input:
         summary=path("summary"),
-        best=path("best", suffix="json"),
+        claims=[path("claims", suffix=suffix) for suffix in ("md", "csv")],
+        best=[path("best", suffix=suffix) for suffix in ("md", "json")],
         measurements=for_job(inputs.joined_measurements),
         device=of_scope("device"),
         proofs=for_job(inputs.proofs),
         environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         metrics=for_job(inputs.page_metrics),
-        chapters=[path("claims", suffix="md"), path("best", suffix="md")],
         accesses=for_job(inputs.accesses),
         builds=for_job(inputs.page_builds),
         sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY, PROOFS)],
@@ -95,8 +94,6 @@ rule make_page:
         studies=for_job(parameters.page_studies),
         measurements=for_job(parameters.page_measurements),
         metrics=for_job(parameters.page_metrics),
-        chapters=lambda wildcards: list(inputs.MADE_CHAPTERS if "/studies/" in wildcards.scope else CHAPTERS),
-        found_chapters=for_job(inputs.found_chapters),
         kernel_codes=for_job(parameters.kernel_codes),
         edited=for_job(parameters.edited_kernels),
         code=code_of("publish/make_page.py"),
@@ -111,7 +108,6 @@ rule end_run:
         summary=path("summary"),
         best=path("best", suffix="json"),
         claims=path("claims", suffix="csv"),
-        judgements=lambda wildcards: inputs.judgements(wildcards.scope),
         measurements=for_job(inputs.joined_measurements),
         device=of_scope("device"),
         proofs=for_job(inputs.proofs),

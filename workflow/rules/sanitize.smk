@@ -1,5 +1,4 @@
-# Kernels under NVIDIA's compute-sanitizer: one job a kernel and tool. Nothing is timed, so jobs share the GPU.
-# The target `sanitize` measures nothing; where kernels are measured, these jobs come after their study's last sample.
+# Kernels under NVIDIA's compute-sanitizer: one job a kernel. Nothing is timed, so jobs share the GPU.
 
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
@@ -7,10 +6,10 @@ from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    summarise_findings,
     end_sanitizer,
 
 
+# It takes the place of a job that measures, where none of these is ready.
 rule sanitize_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
@@ -19,18 +18,18 @@ rule sanitize_kernel:
         searched=for_job(inputs.searched_points),
         device=path("device"),
     output:
-        result=path("sanitized", suffix="json"),
-        raw=path("sanitized", suffix="txt"),
+        path("sanitized_proofs"),
     log:
-        log("sanitize_kernel", "{study}", "{kernel}.{tool}"),
+        log("sanitize_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.MEASURED,
-        tool="|".join(TOOLS),
-    priority: resources.first_priority(PROJECT)
+    priority: -1
     conda:
         "../../envs/kernelsweep.yaml"
+    threads: len(TOOLS)
     resources:
         **at_the_device(resources.minutes_under_sanitizer),
+        measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
         kernel_code=for_job(parameters.kernel_code),
         sweep=for_job(parameters.sweep),
@@ -44,63 +43,11 @@ rule sanitize_kernel:
         "../scripts/observe/sanitize_kernel.py"
 
 
-# It waits for the points of the study's kernels, unless this run only proves.
-use rule sanitize_kernel as sanitize_measured_kernel with:
+# Ends a run of the target `sanitize`.
+use rule end_proofs as end_sanitizer with:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        build=for_job(inputs.observed_build),
-        searched=for_job(inputs.searched_points),
-        device=path("device"),
-        measured=ancient(
-            lambda wildcards: (
-                []
-                if targets_of(workflow) == ["prove"]
-                else for_job(lambda project, scope: inputs.of_kernels(project, scope, "points"))(wildcards)
-            )
-        ),
-    output:
-        result=path("sanitized_after", suffix="json"),
-        raw=path("sanitized_after", suffix="txt"),
-    log:
-        log("sanitize_measured_kernel", "{study}", "{kernel}.{tool}"),
-
-
-rule summarise_findings:
-    input:
-        results=for_job(inputs.findings),
-        device=path("device"),
-    output:
-        summary=path("findings", suffix="md"),
-        rows=path("findings", suffix="csv"),
-    log:
-        log("summarise_findings"),
-    wildcard_constraints:
-        platform=names.MEASURED,
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("observe/summarise_findings.py"),
-    script:
-        "../scripts/observe/summarise_findings.py"
-
-
-# Ends the run: shows the summary, and fails if a tool found something unexpected in any kernel.
-rule end_sanitizer:
-    input:
-        results=for_job(inputs.findings),
-        summary=path("findings", suffix="md"),
+        for_job(inputs.of_kernels, file="sanitized_proofs"),
     output:
         touch(path("sanitizer_end")),
     log:
         log("end_sanitizer"),
-    wildcard_constraints:
-        platform=names.MEASURED,
-    # Retrying cannot change the verdict.
-    retries: 0
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("observe/end_sanitizer.py"),
-    script:
-        "../scripts/observe/end_sanitizer.py"

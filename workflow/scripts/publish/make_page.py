@@ -12,7 +12,6 @@ from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import read_uses
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers
-from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import explorer_data, too_many
 from kernelsweep.publish.page.facts import configuration_text, environment_facts, run_facts
@@ -22,9 +21,7 @@ from kernelsweep.publish.page.sections import (
     Results,
     chapter_section,
     failed_html,
-    has_content,
     html,
-    missing_chapter,
     study_section,
 )
 from kernelsweep.results import each_row
@@ -56,23 +53,22 @@ with logged(snakemake.log[0]):
         measurements=[Path(path) for path in params.measurements],
         metrics=[Path(path) for path in params.metrics],
     )
-    found = [name for name in params.chapters if (base / CHAPTERS[name].markdown).is_file()]
+    chapters = [chapter_section("best", "Best configurations", inputs.best, base)]
+    if any(each_row(inputs.claims[1])):
+        chapters = [chapter_section("claims", "Claims", inputs.claims, base), *chapters]
 
     content = Page(
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device, environment),
-        answers=answers(settings, read_uses(inputs.best), counted, proofs, params.edited),
+        answers=answers(settings, read_uses(inputs.best[1]), counted, proofs, params.edited),
         settings=settings,
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
-        chapters=[chapter_section(name, base) for name in found if has_content(name, base)],
+        chapters=chapters,
         points=points,
-        missing=[
-            *(missing_chapter(name, base) for name in params.chapters if name not in found),
-            *filter(None, [too_many(timed)]),
-        ],
+        too_many=too_many(timed),
         environment=environment_facts(counted, device, environment),
         environment_file=link(environment_file, base) if environment_file else None,
         configuration=configuration_text(environment),

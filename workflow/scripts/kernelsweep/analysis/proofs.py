@@ -13,6 +13,9 @@ from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 CsvRow = Mapping[str, str]
 
+# The message of a check that was not made begins so where the tool has failed, or a point under it.
+TOOL_FAILED = "failed: "
+
 
 @dataclass
 class KernelProof:
@@ -137,6 +140,12 @@ def proof_errors(proofs: Proofs) -> list[str]:
         for proof in proofs.values()
         for row in {row["check"]: row for row in reversed(proof.found)}.values()
     ]
+
+
+def tool_errors(proofs: Proofs) -> list[str]:
+    """A sentence for each check that was not made because the tool has failed, or a point under it."""
+    missing = [row for proof in proofs.values() for row in proof.missing]
+    return [f"{in_words(row)}." for row in missing if row["message"].startswith(TOOL_FAILED)]
 
 
 # Variants of a kernel tend to have the same mistakes.

@@ -19,7 +19,6 @@ PATHS = {
     "metrics": "{platform}/metrics.csv",
     "proofs": "{platform}/proofs.csv",
     "proofs_end": "{platform}/proofs/.verdict",
-    "findings": "{platform}/sanitizer.{suffix}",
     "sanitizer_end": "{platform}/sanitizer/.verdict",
     "comparison": "{platform}/comparison/{file}",
     "commits": "commits/{way}.txt",
@@ -34,9 +33,7 @@ PATHS = {
     "counts": "{platform}/counts/{study}/{kernel}.csv",
     "profiled_metrics": "{platform}/metrics/{study}/{kernel}.csv",
     "profiles": "{platform}/profiles/{study}/{kernel}",
-    "sanitized": "{platform}/sanitizer/{study}/{kernel}.{tool}.{suffix}",
-    "sanitized_after": "{platform}/sanitizer/proofs/{study}/{kernel}.{tool}.{suffix}",
-    "sanitized_proofs": "{platform}/sanitizer/{study}/{kernel}.proofs.csv",
+    "sanitized_proofs": "{platform}/sanitizer/{study}/{kernel}.csv",
     # What is measured beside kernels: the driver's copy and fill, libraries.
     "driver_limits": "{platform}/limits/{study}.csv",
     "rival": "{platform}/rivals/{study}/{rival}.csv",

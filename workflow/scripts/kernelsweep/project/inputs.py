@@ -16,7 +16,7 @@ from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
-from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
+from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import observed
@@ -25,16 +25,10 @@ from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
-from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.results import DRIVER_LIMITS, each_row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.source import included_files as files_included
 from kernelsweep.sweep.kernels.source import source_sha256
-
-# The chapters (publish/page/chapters.py) that are made before the page, for all studies and for one. The page shows the
-# others where they exist.
-MADE_CHAPTERS = ("claims", "best")
-
 
 # Sources and builds
 
@@ -302,12 +296,6 @@ def accesses(project: Project, scope: str) -> list[str]:
     return [picture for picture in pictures if are_made or Path(picture).is_file()]
 
 
-def findings(project: Project, platform: str) -> list[str]:
-    """The findings of each of compute-sanitizer's tools for every kernel."""
-    by_tool = [path("sanitized", platform=platform, tool=tool, suffix="json") for tool in TOOLS]
-    return [one.format(study=study, kernel=kernel) for study, kernel in project.kernels_of(platform) for one in by_tool]
-
-
 # Judgements, tables, figures, page
 
 
@@ -357,23 +345,6 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for file in published_files(project, study, kind_of(platform).has_clock)
     ]
-
-
-def judgements(scope: str) -> list[str]:
-    """A scope's judged claims and best configurations, for readers and for programs."""
-    chapters = [CHAPTERS[name] for name in MADE_CHAPTERS]
-    return [
-        f"{path('folder', scope=scope)}/{file}" for chapter in chapters for file in (chapter.markdown, chapter.data)
-    ]
-
-
-def found_chapters(project: Project, scope: str) -> dict[str, str]:
-    """The existing files of the page's other chapters, each with its hash; only a page of all studies has these."""
-    _, study = parts_of(scope)
-    if study:
-        return {}
-    others = [chapter for name, chapter in CHAPTERS.items() if name not in MADE_CHAPTERS]
-    return _hashes([f"{path('folder', scope=scope)}/{chapter.markdown}" for chapter in others])
 
 
 def page_builds(project: Project, scope: str) -> list[str]:

@@ -39,7 +39,9 @@ def _results(project: Project, scope: str) -> list[str]:
     """
     platform, study = parts_of(scope)
     made = [path(name, scope=scope) for name in ("end", "page", "summary")]
-    made += [*inputs.judgements(scope), *inputs.tables_and_figures(project, scope), *inputs.accesses(project, scope)]
+    made += [path("claims", scope=scope, suffix=suffix) for suffix in ("md", "csv")]
+    made += [path("best", scope=scope, suffix=suffix) for suffix in ("md", "json")]
+    made += [*inputs.tables_and_figures(project, scope), *inputs.accesses(project, scope)]
     if not study and is_recording(platform):  # The page of all pages shows what else was recorded.
         others = [name for name in project.studies if name not in project.config.studies]
         made += [path("status", scope=scope_of(platform, name)) for name in others if project.can_have(platform, name)]
@@ -124,8 +126,7 @@ def count(project: Project) -> list[str]:
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
     platforms = observed_platforms(list(project.models), project.platforms, "The target sanitize")
-    marks = [path("findings", suffix="md"), path("findings", suffix="csv"), path("sanitizer_end")]
-    return [mark.format(platform=platform) for platform in platforms for mark in marks]
+    return [path("sanitizer_end", platform=platform) for platform in platforms]
 
 
 def header(project: Project) -> list[str]:

@@ -2,8 +2,8 @@
 
 from kernelsweep.build.toolkit import find_tool
 
-# Its tools find accesses out of bounds, races in shared memory, misused barriers, and reads of uninitialised memory.
-TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
+# Its tools, each with the check of proofs.csv that it makes.
+TOOLS = {"memcheck": "bounds", "racecheck": "races", "synccheck": "barriers", "initcheck": "uninitialised"}
 
 
 def find_sanitizer() -> str | None:

@@ -49,7 +49,7 @@ class Page:
     failed         the points that failed, by name, as HTML
     summary        each study's points and how well their times repeat, as HTML
     points         the timed points by study, for the explorer (explorer.py)
-    missing        why chapters are missing, as HTML
+    too_many       why there is no explorer, or ""
     configuration  the resolved one, as text
     words          the glossary, as HTML
     """
@@ -64,7 +64,7 @@ class Page:
     studies: Sequence[Section]
     chapters: Sequence[Section]
     points: Mapping[str, Any]
-    missing: Sequence[str]
+    too_many: str
     environment: Facts
     environment_file: Link | None
     configuration: str

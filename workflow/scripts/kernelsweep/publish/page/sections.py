@@ -12,13 +12,11 @@ from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
-from kernelsweep.publish.page.chapters import CHAPTERS
 from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.glossary import proven_means
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import excused_points, failed_points
-from kernelsweep.results import each_row
 
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
@@ -125,30 +123,12 @@ def _why(steps: Path, name: str, title: str, base: Path) -> str:
     return f'<details class="why" open>{summary}{html(steps, name, title, base)}</details>\n'
 
 
-def has_content(name: str, base: Path) -> bool:
-    """Whether the page shows a chapter whose text exists: not where nothing is claimed, say."""
-    chapter = CHAPTERS[name]
-    return not chapter.needs_rows or next(each_row(base / chapter.data), None) is not None
-
-
-def chapter_section(name: str, base: Path) -> Section:
-    """A chapter that follows the studies. Where its text opens with a finding, that is its description."""
-    chapter = CHAPTERS[name]
-    data = base / chapter.data
+def chapter_section(name: str, title: str, files: Sequence[str], base: Path) -> Section:
+    """A chapter that follows the studies, of a result's two files: its Markdown, and the same for programs."""
+    text, data = map(Path, files)
     return Section(
         name=name,
-        title=chapter.title,
-        description=_first_heading(base / chapter.markdown) if chapter.opens_with_finding else "",
-        html=html(base / chapter.markdown, f"chapter-{name}", chapter.title, base),
+        title=title,
+        html=html(text, f"chapter-{name}", title, base),
         files={"For programs": [link(data, base)]},
     )
-
-
-def _first_heading(file: Path) -> str:
-    with file.open(encoding="utf-8") as text:
-        return text.readline().removeprefix("# ").strip()
-
-
-def missing_chapter(name: str, base: Path) -> str:
-    """Why a chapter is missing, as HTML."""
-    return to_html(CHAPTERS[name].missing, f"missing-{name}", CHAPTERS[name].title, base, base)
