@@ -53,9 +53,11 @@ with logged(snakemake.log[0]):
         measurements=[Path(path) for path in params.measurements],
         metrics=[Path(path) for path in params.metrics],
     )
-    chapters = [chapter_section("best", "Best configurations", inputs.best, base)]
-    if any(each_row(inputs.claims[1])):
-        chapters = [chapter_section("claims", "Claims", inputs.claims, base), *chapters]
+    found = {
+        "claims": ("Claims", any(each_row(inputs.claims[1]))),
+        "best": ("Best configurations", read_json(inputs.best[1])["entries"]),
+    }
+    chapters = [chapter_section(name, title, inputs[name], base) for name, (title, rows) in found.items() if rows]
 
     content = Page(
         title=f"{params.title} – {device['name']}",

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from snakemake.cli import args_to_api, parse_args
+from snakemake import cli
 from snakemake.logging import logger
 
 from kernelsweep.build.device_code import kernel_parameters
@@ -68,13 +68,15 @@ def _run_snakemake(arguments: Sequence[str]) -> None:
     sys.argv = ["kernelsweep", *arguments]
     argparse.ArgumentParser.print_usage = lambda *_: None  # type: ignore[method-assign]  # 150 lines above an error
     logger.addFilter(without_stack)
+    cli.print = lambda *_, **__: None  # which profile it uses, on a line of its own
     try:
-        parser, parsed = parse_args(None)
+        parser, parsed = cli.parse_args(None)
     except Exception as error:  # Of a profile.
         sys.exit(f"{type(error).__name__}: {error}")
+    del cli.print
     for file in parsed.configfile or ():  # Snakemake's exceptions don't name it.
         read_yaml(Path(file), str(file))
-    sys.exit(0 if args_to_api(parsed, parser) else 1)
+    sys.exit(0 if cli.args_to_api(parsed, parser) else 1)
 
 
 def start_study(arguments: Sequence[str]) -> str:
