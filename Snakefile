@@ -51,6 +51,12 @@ rule header:
         for_job(targets.header),
 
 
+# A view of the page's explorer as a PDF: --config view='<the page's address>' width=3.3. Not part of `all`.
+rule figure:
+    input:
+        for_job(targets.figure),
+
+
 # The run's studies in the T4 format of the autotuning community. It needs times. Not part of `all`.
 rule t4:
     input:

@@ -7,8 +7,10 @@ import re
 import shutil
 import subprocess
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pandas
 import pytest
@@ -18,10 +20,13 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.tables.formats import as_latex, captions
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, short_text
+from kernelsweep.publish.view import draw_view
+from kernelsweep.publish.view_address import platform_in
 from kernelsweep.share.recording import recorded_device
 
 # The width that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
@@ -119,3 +124,30 @@ def test_the_citation_is_of_this_version() -> None:
     assert citation["title"].startswith(project["name"])
     assert (citation["version"], citation["license"]) == (project["version"], project["license"])
     assert all(author.get("name") or author.get("family-names") for author in citation["authors"])
+
+
+def test_a_view_of_the_explorer_is_a_figure_with_the_studys_labels_and_colours() -> None:
+    data = recorded("unrolling")
+    own = {"labels": {"unrolled": "ours"}, "colours": {"unrolled": "#004488"}}
+    data = replace(data, settings=data.settings.changed(**own))
+    view = {"study": "unrolling", "view": "lines", "show": "gain", "baseline": "neighbored", "over": "array_size"}
+    view |= {"across": "block_size", "at.block_size": "512", "at.cache": "cold", "kernels": "neighbored,unrolled"}
+    page = f"file:///x/results/recording/nvidia-h200/report.html#explorer?{urlencode(view)}"
+    figure = draw_view(data, page, 3.3)
+    assert figure.get_figwidth() == 3.3
+    axes = figure.axes[0]
+    assert axes.get_ylabel() == "times as fast as neighbored"
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["neighbored", "ours"]
+    baseline, ours = (line for line in axes.lines if len(line.get_ydata()) > 1)
+    assert set(baseline.get_ydata()) == {1.0} and ours.get_color() == "#004488"
+    rows = data.kernel_rows
+    there = rows[(rows["block_size"] == 512) & (rows["cache"] == "cold") & (rows["array_size"] == 2**30)]
+    best = there.groupby("kernel")["time_us"].min()
+    assert list(ours.get_ydata())[-1] == pytest.approx(best["neighbored"] / best["unrolled"])
+    cells = draw_view(data, page.replace("view=lines", "view=map").replace("show=gain", "show=time_us"), 3.3)
+    # At each size, one of the best is 100% of it, whatever the others take.
+    assert [text.get_text() for text in cells.axes[0].texts].count("100") >= 8
+    for wrong in (page.partition("#")[0], page.replace("view=lines", "view=points")):
+        with pytest.raises(UserError, match=r"explorer|every point"):
+            draw_view(data, wrong, 3.3)
+    assert platform_in(page) == "recording/nvidia-h200"

@@ -12,6 +12,7 @@ from kernelsweep.publish.page.glossary import GLOSSARY, PROOFS
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     make_page,
+    end_figure,
     end_run,
 
 
@@ -44,13 +45,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         # At the end of a run only the last study's figures are left to draw. On two cores, a job measures meanwhile.
         threads: max(1, min(4, (CORES or 1) // 2))
         params:
-            study=for_job(
-                lambda project, study: {
-                    key: value
-                    for key, value in project.studies[study].settings.values().items()
-                    if key not in ("claims", "problem")
-                }
-            ),
+            study=for_job(parameters.drawn_study),
             figures=for_job(parameters.figures),
             look={key: config[f"figure_{key}"] for key in ("widths", "font")},
             formats=formats_of(config["sweep"]),
@@ -65,6 +60,29 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             ),
         script:
             "../scripts/publish/publish_study.py"
+
+
+# A view of the page's explorer, as config.yaml's view names it.
+rule end_figure:
+    input:
+        measurements=for_job(inputs.measurements),
+        device=path("device"),
+        proofs=for_job(inputs.proofs),
+    output:
+        path("view"),
+    log:
+        log("figure", "{study}", "end_{name}"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        study=for_job(parameters.drawn_study),
+        edited=for_job(parameters.edited_kernels),
+        view=config["view"],
+        width=config["width"],
+        font=config["figure_font"],
+        code=code_of("publish/draw_view.py"),
+    script:
+        "../scripts/publish/draw_view.py"
 
 
 rule make_page:

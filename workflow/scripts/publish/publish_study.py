@@ -18,6 +18,7 @@ from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_latex, as_markdown, captions
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, short_text, table_text
+from kernelsweep.publish.view import labelled
 
 
 def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
@@ -28,7 +29,7 @@ def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
         for width_name, width in widths.items():
             if not (names := file_names(name, width_name, params.formats)):
                 continue
-            figure = module.draw(data, width)
+            figure = module.draw(shown, width)
             for file_name in names:
                 save(figure, folder / file_name)
             if width == TWO_COLUMNS:
@@ -52,6 +53,7 @@ with logged(snakemake.log[0]):
     sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 
+    shown = labelled(data)
     widths = chosen_widths(**params.look)
     folder = figures[0].parent
     remove_others(map(str, figures))

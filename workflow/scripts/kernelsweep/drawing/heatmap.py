@@ -32,11 +32,12 @@ def shades() -> matplotlib.cm.ScalarMappable:
     return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(LOWEST, 100.0), colours)
 
 
-def draw_cells(axes: Axes, cells: pandas.DataFrame) -> None:
+def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str) -> None:
     """Cells that are coloured and annotated, hatched with a status's letter, or blank.
 
     cells  a row for each: down and across, the labels of its row and column, ordered categories; shown, its number, NaN
            without one; shade, its percentage; status; is_outlined
+    digits  the format of a number
     """
     names = ["shown", "shade", "status", "is_outlined"]
     table = cells.pivot(index="down", columns="across", values=names)
@@ -44,7 +45,7 @@ def draw_cells(axes: Axes, cells: pandas.DataFrame) -> None:
     seaborn.heatmap(
         shade.astype(float),
         annot=shown.astype(float),
-        fmt=",.0f",
+        fmt=digits,
         annot_kws={"color": palette.BLACK, "va": "center_baseline"},
         cmap=shades().cmap,
         vmin=LOWEST,

@@ -48,11 +48,19 @@ def facet_grid(
 
 
 def draw_lines(
-    axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, names: Sequence[Any], texts: Mapping[Any, str]
+    axes: Axes,
+    rows: pandas.DataFrame,
+    x: str,
+    y: str,
+    by: str,
+    names: Sequence[Any],
+    texts: Mapping[Any, str],
+    colours: Mapping[Any, str],
 ) -> None:
     """A line for each of `names`, the values of the column `by`; those without a colour are grey.
 
-    texts  the values of x in order, with their labels: values are equally far from each other
+    texts    the values of x in order, with their labels: values are equally far from each other
+    colours  other than the usual ones, by name
 
     A row without a y breaks its line.
     """
@@ -71,7 +79,7 @@ def draw_lines(
         estimator=None,
         hue_order=names,
         style_order=names,
-        palette=[style.colour(number) for number in numbers],
+        palette=[colours.get(name, style.colour(number)) for number, name in enumerate(names)],
         dashes=[style.dashes(number) for number in numbers],
         markers=[style.marker(number) for number in numbers],
         legend=False,
@@ -84,9 +92,13 @@ def draw_lines(
     axes.set_xticks(range(0, len(texts), step), list(texts.values())[::step])
 
 
-def line_handles(labels: Sequence[str]) -> list[Line2D]:
-    """The entries of a legend of draw_lines(), one for each label."""
-    return [Line2D([], [], label=label, **{**style.line_look(number), **LINE}) for number, label in enumerate(labels)]
+def line_handles(labels: Mapping[Any, str], colours: Mapping[Any, str]) -> list[Line2D]:
+    """The entries of a legend of draw_lines(), one for each name with its label."""
+    looks = [style.line_look(number) for number in range(len(labels))]
+    return [
+        Line2D([], [], label=label, **look | {"color": colours.get(name, look["color"])} | LINE)
+        for (name, label), look in zip(labels.items(), looks, strict=True)
+    ]
 
 
 def on_grid(axes: Axes) -> None:

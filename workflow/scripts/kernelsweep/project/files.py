@@ -58,6 +58,7 @@ PATHS = {
     "best_table": "{platform}/studies/{study}/best.tex",
     "steps": "{platform}/studies/{study}/steps.md",
     "figure": "{platform}/studies/{study}/figures/{file}",
+    "view": "{platform}/studies/{study}/views/{name}.pdf",
     "accesses": "emulator/studies/{study}/accesses/{name}.svg",
     # Outputs to pass on to others.
     "constants": "{platform}/best/{study}.h",

@@ -198,6 +198,12 @@ def kernels_with_a_grid(project: Project, study: str) -> list[str]:
     return [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]
 
 
+def drawn_study(project: Project, study: str) -> dict[str, Any]:
+    """The settings of a study that its tables and figures read."""
+    values = project.studies[study].settings.values()
+    return {key: value for key, value in values.items() if key not in ("claims", "problem")}
+
+
 def figures(project: Project, platform: str, study: str) -> dict[str, str]:
     """The files that draw a study's figures, by the figures' names; without a clock, no figures of times."""
     drawn = drawn_figures(project.studies[study], project.root, kind_of(platform).has_clock)
@@ -235,15 +241,26 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "description", "kinds", "reference", "tied", "limits", "search"),
-            "names": list(project.studies[study].kernels),
-            "gridded": kernels_with_a_grid(project, study),
+            **explored,
+            **settings(project, study, "description", "limits", "search"),
             "figures": {
                 name: {"file": file, **asdict(read_declaration(project.root / file))}
                 for name, file in figures(project, platform, study).items()
             },
             "file": f"config/studies/{study}.yaml",
             "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
+        }
+        for study, explored in explored_studies(project, scope).items()
+    }
+
+
+def explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """What the explorer needs to know of a scope's studies."""
+    return {
+        study: {
+            **settings(project, study, "title", "kinds", "reference", "tied"),
+            "names": list(project.studies[study].kernels),
+            "gridded": kernels_with_a_grid(project, study),
         }
         for study in project.studies_of(scope)
     }

@@ -5,7 +5,9 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-from kernelsweep.errors import UserError
+import hashlib
+
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
@@ -13,6 +15,7 @@ from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import inputs
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
+from kernelsweep.publish.view_address import platform_in, read_view
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.settings import Config
 
@@ -132,6 +135,17 @@ def sanitize(project: Project) -> list[str]:
 def header(project: Project) -> list[str]:
     """The C++ header of each study's best configurations, on the platforms with times."""
     return _of_studies(project, "header", "constants")
+
+
+def figure(project: Project) -> list[str]:
+    """The figure of the explorer's view that the configuration names."""
+    address, width = project.config.view, project.config.width
+    name = read_view(address)["study"]
+    if name not in project.studies:
+        raise UserError(f"view: there is no study {name!r}{nearest(name, project.studies) or '.'}")
+    platform = platform_in(address) or _timed(project, "figure")[-1]
+    digest = hashlib.sha256(f"{address} {width}".encode()).hexdigest()[:8]
+    return [path("view", platform=platform, study=name, name=digest)]
 
 
 def t4(project: Project) -> list[str]:

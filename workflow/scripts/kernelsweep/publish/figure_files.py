@@ -42,6 +42,11 @@ def _in_folder(folder: Path) -> dict[str, Path]:
 def check_figures(study: Study, root: Path) -> None:
     """Raise UserError if a study names a figure that doesn't exist, or if one of its own can't be used."""
     own, shipped = own_figures(study.name, root), shipped_figures()
+    for key in ("labels", "colours"):
+        for name in getattr(study.settings, key):
+            if name not in study.kernels:
+                guess = nearest(name, study.kernels) or ";"
+                raise UserError(f"{study.file}: {key} names {name!r}{guess} Allowed: {', '.join(study.kernels)}.")
     for name, file in own.items():
         read_declaration(file)
         if name in shipped:

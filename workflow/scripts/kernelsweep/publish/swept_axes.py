@@ -87,7 +87,7 @@ def shown_quantity(rows: pandas.DataFrame, name: str | None) -> Shown:
     rows  with times, at least one
     """
     name = name or next(column for column in QUANTITIES if rows[column].notna().all())
-    return Shown(name, QUANTITIES[name], rows[name].astype("float64"), name != "time_us")
+    return Shown(name, QUANTITIES.get(name, name), rows[name].astype("float64"), name != "time_us")
 
 
 def axis_text(axis: str) -> str:

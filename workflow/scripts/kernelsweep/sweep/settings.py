@@ -97,7 +97,8 @@ CsvName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.csv$", ex
 Architecture = Annotated[str, Field(pattern=r"^sm_[1-9][0-9]{1,2}[af]?$", examples=["sm_90"])]
 
 
-FigureWidth = Literal["two_columns", "one_column"] | Annotated[float, Field(ge=2, le=20)]
+Inches = Annotated[float, Field(ge=2, le=20)]
+FigureWidth = Literal["two_columns", "one_column"] | Inches
 
 
 class PlatformAxes(SettingsRecord):
@@ -295,6 +296,10 @@ class Config(OnPlatforms):
     always drawn."""
     figure_font: Words = "DejaVu Sans"
     """The font family of figures, which must be installed where they are drawn."""
+    view: str = ""
+    """The address of a view in the page's explorer, which the target figure draws."""
+    width: Inches = 3.3
+    """The width of that figure, in inches."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 2026
     """The seed of the input array and of the order of points."""
     points_per_job: Annotated[int, Field(ge=1, le=10_000_000)] = 2_500
@@ -552,6 +557,13 @@ class _Study(AxesLayer):
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["effect", "lines"]
     """The study's figures besides correctness: names, or a name with the axes that it shows."""
+    labels: Annotated[Table[str, Words], Field(examples=["{shuffle: ours}"])] = {}
+    """Other names for kernels, in figures."""
+    colours: Annotated[
+        Table[str, Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$", examples=["#004488"])]],
+        Field(examples=['{shuffle: "#004488"}']),
+    ] = {}
+    """Colours of kernels' lines, in figures."""
     published: CsvName | None = None
     """A file in resources/published/ with published outputs, where the study compares outputs; or null."""
 

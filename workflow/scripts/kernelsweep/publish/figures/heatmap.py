@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.places import kernel_axes
+from kernelsweep.analysis.places import place_axes
 from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, status_key
@@ -24,7 +24,7 @@ FIGURE = Declaration(
     title="Two axes",
     purpose="throughput by any two axes",
     needs=("times",),
-    axes=("x", "y"),
+    axes=("x", "y", "panel"),
     shows_quantity=True,
 )
 # The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
@@ -33,6 +33,8 @@ UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
 SHARED = "further kernels"
 # The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
 CELL_IN, PANEL_FRAME_IN, PADDING_PT = 0.19, 0.42, 5.0
+# Numbers have no decimals where the largest is at least this.
+LEAST_WHOLE = 10
 # The least height of a panel, and the part of the width that the panels share: beside them stands the scale of colours.
 LEAST_ROWS, PANELS_SHARE = 3, 0.87
 
@@ -51,37 +53,46 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     free = [axis for axis in candidates if axis not in chosen.values()]
     x = chosen.get("x") or (free.pop(0) if free else None)
     y = chosen.get("y") or (free.pop(0) if free else None)
-    drawn = list(dict.fromkeys([*filter(None, [x, y]), KERNEL]))
+    panel = chosen.get("panel", "" if KERNEL in (x, y) else KERNEL)
+    drawn = list(dict.fromkeys(filter(None, [x, y, panel])))
     best, every = swept_axes.best_rows(data, drawn), swept_axes.rows_there(data, drawn)
     if best.empty or x is None or y is None:
         reason = swept_axes.no_times(data) if best.empty else "A heat map needs two axes with several values."
         frame = Frame(width, FIGURE.heading(data.title), "Nothing to draw.", place_caption(data, drawn, ""))
         return empty_figure(frame, reason)
     shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
-    values = shown.values if shown.more_is_better else 100 * shown.values.min() / shown.values
-    best = best.assign(
-        shown=values, shade=100 * values / values.max(), is_outlined=_are_best(data, best, values, (x, y))
-    )
+    # Problems of several sizes are not compared with each other.
+    sizes = [axis for axis in drawn if axis in place_axes(data.settings)]
+    group = best.groupby(sizes).ngroup() if sizes else best[KERNEL].map(lambda _: 0)
+    values = shown.values
+    values = values if shown.more_is_better else 100 * values.groupby(group).transform("min") / values
+    fastest = best.loc[best["time_us"].groupby(group).idxmin()].to_dict("records")
+    ties = [is_tie(row, fastest[number]) for row, number in zip(best.to_dict("records"), group, strict=True)]
+    best = best.assign(shown=values, shade=100 * values / values.groupby(group).transform("max"), is_outlined=ties)
     empty = every.assign(shown=float("nan"), shade=float("nan"), is_outlined=False)
     cells = pandas.concat([best, empty]).drop_duplicates(drawn)
     cells = cells.assign(status=shown_status(cells))
     blank = set(cells.loc[cells["shown"].isna(), "status"])
     unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
-    meaning = f"Cells: {unit}, the best over all other axes; outlined: the best and its ties; blank: not in the sweep."
+    where = f" at each {axis_text(sizes[0])}" if sizes else ""
+    meaning = (
+        f"Cells: {unit}, the best over all other axes; outlined: the best{where} and its ties; blank: not in the sweep."
+    )
     meaning += f" Hatched: {status_key(sorted(blank - {'ok'}))}." if blank - {"ok"} else ""
     meaning += f" {NO_VALUE}: no {shown.name} is known." if "ok" in blank else ""
     axes_texts = (axis_text(x), axis_text(y))
     words = map(without_unit, (shown.label, *axes_texts))
     heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
     frame = Frame(width, heading, "", place_caption(data, drawn[:2], meaning))
-    return _maps(frame, _labelled(data, cells, x, y), axes_texts)
+    return _maps(frame, _labelled(data, cells, x, y, panel), axes_texts, f"% of the best{where}".partition(" (")[0])
 
 
-def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) -> Figure:
+def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], shade_text: str) -> Figure:
     """The panels, as many side by side as have room for their cells."""
+    digits = ",.0f" if cells["shown"].max() >= LEAST_WHOLE else ".2f"
     by_panel = cells.groupby("panel", sort=False)
     across, down = by_panel["across"].nunique().max(), max(LEAST_ROWS, by_panel["down"].nunique().max())
-    texts = [f"{cells['shown'].max():,.0f}", *cells["across"].unique()]
+    texts = [f"{cells['shown'].max():{digits}}", *cells["across"].unique()]
     labels_pt = max(map(text_width_pt, cells["down"].unique())) + 5 * PADDING_PT
     least_pt = across * (max(map(text_width_pt, texts)) + PADDING_PT) + labels_pt
     panel_in = (least_pt / POINTS_PER_INCH / PANELS_SHARE, PANEL_FRAME_IN + CELL_IN * down)
@@ -89,43 +100,38 @@ def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) ->
     for panel, axes in grid.axes_dict.items():
         of_panel = cells[cells["panel"] == panel]
         used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
-        draw_cells(axes, of_panel.assign(**used))
+        draw_cells(axes, of_panel.assign(**used), digits)
         # All cells are of one size.
         axes.set(xlim=(0, across), ylim=(down, 0))
     grid.set_axis_labels(*axes_texts)
     if SHARED in grid.axes_dict:
         grid.axes_dict[SHARED].set_ylabel("")
     bar = figure.colorbar(shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
-    bar.set_label("% of the best")
+    bar.set_label(shade_text)
     bar.outline.set_visible(False)
     return figure
 
 
-def _are_best(data: StudyData, best: pandas.DataFrame, values: pandas.Series[Any], axes: tuple[str, str]) -> list[bool]:
-    """Whether each cell is the best; at one size of the problem, also whether it can't be told apart from the best."""
-    if not {*axes} <= {*kernel_axes(data.settings), KERNEL}:
-        return [*(values == values.max())]
-    rows = best.to_dict("records")
-    return [is_tie(row, rows[int(values.argmax())]) for row in rows]
-
-
-def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str) -> pandas.DataFrame:
+def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str, panel: str) -> pandas.DataFrame:
     """The cells that were tried, with the columns panel, down and across.
 
-    A panel for each kernel, unless the kernel is an axis; those with one value of y come last, and share a panel.
+    A panel for each value of the axis `panel`. Kernels with one value of y come last, and share one.
     """
     tried = cells[cells["status"] != "skipped"]
     across, down = ({value: _label(data, axis, value) for value in values_of(tried, axis, data)} for axis in (x, y))
     cells = cells[cells[x].isin(list(across)) & cells[y].isin(list(down))]
-    cells = cells.assign(panel="", across=cells[x].map(across), down=cells[y].map(down))
+    cells = cells.assign(
+        panel=[_label(data, panel, it) for it in cells[panel]] if panel else "",
+        across=cells[x].map(across),
+        down=cells[y].map(down),
+    )
     rows = list(down.values())
-    if KERNEL not in (x, y):
+    if panel == KERNEL:
         most = tried.groupby([KERNEL, x])[y].nunique().groupby(KERNEL).max()
         is_alone = ~cells[KERNEL].isin(most[most > 1].index)
         alone = cells[is_alone].sort_values("shown", ascending=False).drop_duplicates([KERNEL, x])
         alone = alone.assign(panel=SHARED, down=alone[KERNEL])
-        several = cells[~is_alone]
-        cells = pandas.concat([several.assign(panel=several[KERNEL]), alone])
+        cells = pandas.concat([cells[~is_alone], alone])
         rows += data.kernel_names
     order = {name: place for place, name in enumerate(data.kernel_names)}
     cells = cells.sort_values(

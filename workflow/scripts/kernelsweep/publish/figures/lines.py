@@ -72,11 +72,11 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     for name, of_panel in grid.axes_dict.items():
         drawn = rows[rows["panel"] == name]
         texts = {value: axis_value(x, value) for value in values_of(drawn, x, data)}
-        draw_lines(of_panel, drawn, x, "shown", "line", [group[0] for group in groups], texts)
+        draw_lines(of_panel, drawn, x, "shown", "line", [group[0] for group in groups], texts, data.settings.colours)
     grid.set_axis_labels(axis_text(x), shown.label)
     _scale_y(grid.axes.flat, rows["shown"].max(), data if shown.name == "bandwidth_gbs" else None)
-    labels = ["\n".join(wrap(", ".join(group), LABEL_PT)) for group in groups]
-    add_legend(figure, line_handles(labels), axis_text(by) if by else "")
+    labels = {group[0]: "\n".join(wrap(", ".join(group), LABEL_PT)) for group in groups}
+    add_legend(figure, line_handles(labels, data.settings.colours), axis_text(by) if by else "")
     return figure
 
 

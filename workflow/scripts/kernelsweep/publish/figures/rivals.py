@@ -48,9 +48,9 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     for panel, axes in grid.axes_dict.items():
         of_panel = rows[rows["panel"] == panel]
         sizes = {size: size_text(int(size)) for size in sorted(of_panel["array_size"].unique())}
-        draw_lines(axes, of_panel, "array_size", "speedup", "kernel", names, sizes)
+        draw_lines(axes, of_panel, "array_size", "speedup", "kernel", names, sizes, {})
     grid.set_axis_labels("array size (elements)", f"speedup over {data.settings.rival_names[0]} (×)")
-    add_legend(figure, line_handles(names))
+    add_legend(figure, line_handles({name: name for name in names}, {}))
     return figure
 
 

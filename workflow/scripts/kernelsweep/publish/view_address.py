@@ -1,0 +1,36 @@
+"""The address of a view of the page's explorer. Imports no matplotlib, since a run that is planned asks for it."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, unquote
+
+from kernelsweep.errors import UserError
+
+# The figures that show the explorer's views, and an axis' value in its address where that is free.
+FIGURES = {"lines": "lines", "map": "heatmap"}
+BEST = "best"
+# What each view names, besides the values of axes.
+_NAMED = ("study", "view", "show", "over", "across", "kernels")
+
+
+def read_view(address: str) -> dict[str, str]:
+    """What a view shows, by the names in its address; the values of its axes are under `at.<axis>`.
+
+    Raises UserError where the address has no view that a figure can show.
+    """
+    view = dict(parse_qsl(address.partition("#explorer?")[2]))
+    if missing := [name for name in _NAMED if not view.get(name)]:
+        raise UserError(
+            f"view={address!r} has no {missing[0]} behind #explorer?. Choose a view in the page's explorer, and copy "
+            "the page's address: snakemake figure --config view='<address>' width=3.3"
+        )
+    if view["view"] not in FIGURES:
+        raise UserError("view: a figure shows lines or a heat map, not every point. Choose another view.")
+    return view
+
+
+def platform_in(address: str) -> str | None:
+    """The platform whose page an address leads to; None where it has only the view."""
+    found = re.search(r"/results/((?:recording/)?[^/]+)/(?:studies/[^/]+/)?report\.html", unquote(address))
+    return found[1] if found else None

@@ -1,0 +1,19 @@
+"""Draw a view of the page's explorer as a PDF for a paper, and say where it is, with a caption."""
+
+from pathlib import Path
+
+from kernelsweep.analysis.study_data import read_study_data
+from kernelsweep.drawing.layout import save, texts_of
+from kernelsweep.drawing.style import use_font
+from kernelsweep.logs import logged
+from kernelsweep.publish.view import draw_view
+
+with logged(snakemake.log[0], is_answer=True):
+    inputs, params = snakemake.input, snakemake.params
+    data = read_study_data(
+        snakemake.wildcards.study, params.study, inputs.measurements, inputs.device, None, inputs.proofs, params.edited
+    )
+    use_font(params.font)
+    figure = draw_view(data, params.view, params.width)
+    save(figure, Path(snakemake.output[0]))
+    print(f"  Figure   {snakemake.output[0]}\n  Caption  {texts_of(figure)['caption']}")
