@@ -47,6 +47,7 @@ rule compare_sweeps:
 
 rule make_comparison:
     input:
+        rows=path("comparison", file="comparison.csv"),
         text=path("comparison", file="comparison.md"),
         summary=path("comparison", file="comparison.json"),
         sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
@@ -57,6 +58,7 @@ rule make_comparison:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
+        studies=for_job(parameters.explored_studies),
         code=code_of("publish/make_comparison.py"),
     script:
         "../scripts/publish/make_comparison.py"

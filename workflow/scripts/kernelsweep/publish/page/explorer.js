@@ -216,7 +216,7 @@
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
     count.textContent = points.length
-      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? " A cell has the fastest of its points, as a share of its column's best; bright is fast." : ""}`
+      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? " A cell has the fastest of its points, as a share of the best at its size; bright is fast." : ""}`
       : `${study.title}: no timed point is left by these choices.`;
     drawn = marked;
     section.dataset.ready = performance.now();
@@ -308,22 +308,29 @@
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
     const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [HEIGHT - MARGIN.bottom, MARGIN.top])];
-    // Bright is fast, against the best of the column: else sizes would outshine the axis asked for.
-    const times = study.values.time_us, least = d3.rollup(shown, (column) => d3.min(column, (point) => times[point]), (point) => placeOf(view.over, point));
-    const share = (point) => least.get(placeOf(view.over, point)) / times[point];
+    // Bright is fast, against the best of the same problem: else sizes would outshine the axis asked for.
+    const sizes = drawnAxes().filter((name) => name !== KERNEL && !axisNamed(name).of_kernel);
+    const times = study.values.time_us, problemOf = (point) => sizes.map((name) => placeOf(name, point)).join();
+    const least = d3.rollup(shown, (cells) => d3.min(cells, (point) => times[point]), problemOf);
+    const share = (point) => least.get(problemOf(point)) / times[point];
     const position = d3.scaleLinear().domain([d3.min(shown, share) * 0.9999, 1]);
     const fill = (point) => d3.interpolateViridis(position(share(point)));
-    const cell = (point) => {
-      const short = values[point] === null ? "–" : number(values[point]), name = study.kernels[study.kernel[point]];
-      return view.across !== KERNEL && PER_LETTER * (short.length + name.length + 2) < x.bandwidth() ? `${short} ${name}` : short;
+    const letters = Math.floor(x.bandwidth() / PER_LETTER) - 1, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
+    const nameIn = (point) => {
+      const name = study.kernels[study.kernel[point]];
+      const half = Math.floor(letters / 2);
+      return name.length > letters ? `${name.slice(0, half - 1)}…${name.slice(-half)}` : name;
     };
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + x.bandwidth() / 2, y: y(placeOf(view.across, point)) + y.bandwidth() / 2 }));
     svg.append("g").selectAll("rect").data(marks).enter().append("rect").attr("fill", (mark) => fill(mark.point))
       .attr("x", (mark) => mark.x - x.bandwidth() / 2).attr("y", (mark) => mark.y - y.bandwidth() / 2).attr("width", x.bandwidth()).attr("height", y.bandwidth());
     if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
-      svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
-        .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + 4).text((mark) => cell(mark.point))
-        .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
+      const lines = [[(point) => (values[point] === null ? "–" : number(values[point])), isNamed ? -4 : 4], ...(isNamed ? [[nameIn, 12]] : [])];
+      for (const [text, down] of lines) {
+        svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
+          .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point))
+          .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
+      }
     }
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
@@ -434,6 +441,14 @@
     create("a", { href, download: `${view.study}.${button.value}` }).click();
     setTimeout(() => URL.revokeObjectURL(href), 1000);
   }));
+
+  section.querySelector(".pdf")?.addEventListener("click", (event) => {
+    const address = location.href.split("#")[0] + ADDRESS + new URLSearchParams(view);
+    details.replaceChildren(
+      create("p", { textContent: "This draws the view, 3.3 inches wide; its kernels have the labels and colours of the study's file:" }),
+      create("pre", { textContent: `${event.target.value} figure --config view='${address}' width=3.3` }),
+    );
+  });
 
   const wanted = () => (location.hash.startsWith(ADDRESS) ? Object.fromEntries(new URLSearchParams(location.hash.slice(ADDRESS.length))) : null);
   const follow = () => {

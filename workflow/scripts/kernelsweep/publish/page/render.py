@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.analysis.words import list_texts
+from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
 from kernelsweep.publish.answer import StudyAnswer
 from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
@@ -73,8 +74,6 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML."""
-    script, licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS)
-    scripts = [script, *([f"/*\n{licence}*/\n{d3}", explorer] if page.points else [])]
     words = {
         "configuration": configuration_text,
         "beside": beside_text,
@@ -85,14 +84,23 @@ def render(page: Page) -> str:
     return html_text(
         PAGE_TEMPLATE,
         page.title,
-        scripts,
+        [SCRIPTS[0].read_text(encoding="utf-8"), *explorer_scripts(page.points)],
         page=page,
-        packed_points=_packed(page.points),
+        packed_points=packed(page.points),
+        command=COMMAND,
         **words,
     )
 
 
-def _packed(data: Mapping[str, Any]) -> str:
-    """Data for a script as compressed JSON, in letters. The same data give the same text."""
+def explorer_scripts(points: Mapping[str, Any]) -> list[str]:
+    """The scripts of the explorer, where it has points."""
+    licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS[1:])
+    return [f"/*\n{licence}*/\n{d3}", explorer] if points else []
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """The explorer's points as compressed JSON, in letters; empty without any. The same data give the same text."""
+    if not data:
+        return ""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
