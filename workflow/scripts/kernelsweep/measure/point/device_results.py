@@ -130,10 +130,13 @@ class ResultComparison:
         """Put the only right elements of a result on the device. Returns whether its type has them all."""
         memory = self._buffers.get(name, Role.EXPECTED, number)
         for start in range(0, result.count, _AT_ONCE):
-            part = np.take(values, np.arange(start, min(start + _AT_ONCE, result.count)), mode="wrap")
+            stop = min(start + _AT_ONCE, result.count)
+            repeats = values.size < result.count
+            part = np.take(values, np.arange(start, stop), mode="wrap") if repeats else values[start:stop]
             with np.errstate(all="ignore"):
-                rounded = part.astype(result.dtype)
-            if not right(rounded, part, None).all():
+                rounded = part.astype(result.dtype, copy=False)
+            # Of the type's own values, only NaN is no right one: equal to none.
+            if not (rounded == part if rounded is part else right(rounded, part, None)).all():
                 return False
             self._platform.upload(memory, rounded, start * result.dtype.itemsize)
         return True
