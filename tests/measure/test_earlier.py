@@ -46,7 +46,7 @@ def measured(
         found = find_work(task, planned, {}, journal, DEVICE, decides=decides)
         versions = EarlierVersions(journal, store, of_points, 0.01)
         with Workers(task, found.visits) as workers:
-            do_work(found, task, journal, workers, versions=versions)
+            do_work(found, task, journal, workers, find_versions=lambda: versions)
     results = found.results()
     code = {each.point: report["variants"][each.variant]["binary_sha256"] for each in planned}
     return [results[one] for one in points], code

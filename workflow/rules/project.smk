@@ -83,9 +83,6 @@ def is_for_verdict():
 
 # Skipped in dry runs: reading someone else's results is fine.
 onstart:
-    if is_for_verdict():  # What its last jobs import takes a second, and is there when the kernels are measured.
-        steps = ("measure/measure_kernel.py", "judge/compare_sweeps.py", "publish/make_comparison.py")
-        FORK_SERVER.prepare([ROOT / "workflow/scripts" / step for step in (*steps, "judge/end_comparison.py")])
     if os.path.isdir(RESULTS) and not os.access(RESULTS, os.W_OK | os.X_OK):
         raise WorkflowError(
             f"You can't write to {os.path.abspath(RESULTS)}. Make the folder writable, or move it away, and type "

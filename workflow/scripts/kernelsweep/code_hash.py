@@ -56,6 +56,7 @@ def _user_code_hash(files: tuple[tuple[Path, int, int], ...]) -> str:
     return hashlib.sha256(f"{code_hash(every)} {releases}".encode()).hexdigest()
 
 
+@cache
 def is_of_library(path: Path) -> bool:
     """Whether a file or folder is Python's, an installed package's, kernelsweep's or the system's, and no user's."""
     return any(path.is_relative_to(folder) for folder in _LIBRARIES)

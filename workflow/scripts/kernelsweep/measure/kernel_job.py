@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, TextIO
 
 from kernelsweep.build.builder import Builder
@@ -23,7 +23,7 @@ from kernelsweep.measure.references import References, have_small_ones
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Progress as Show
-from kernelsweep.measure.work import Turns, begin_to_build, do_work, find_work, first_points
+from kernelsweep.measure.work import Turns, begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -77,7 +77,7 @@ class KernelJob:
         are_known = have_small_ones(self.task, work.checked, kind_of(self.platform).has_clock)
         early = None
         if self.decides:
-            early = EarlyVerdict(self.margin, len(first_points(work, self.task)), notifier(self.terminal, self.name))
+            early = EarlyVerdict(self.margin, len(work.first), notifier(self.terminal, self.name))
         with (
             Workers(self.task, work.visits) as workers,
             self._references([] if are_known else planned) as references,
@@ -87,8 +87,8 @@ class KernelJob:
             if self.builder:  # After what forks this process, which has threads then.
                 begin_to_build(work, self.task, self.builder)
             try:
-                source, versions = self.source_sha256, self._versions(planned)
-                do_work(work, self.task, self.journal, workers, shown.show, source, self.builder, turns, versions)
+                at_device = (workers, shown.show, self.source_sha256, self.builder, turns)
+                do_work(work, self.task, self.journal, *at_device, partial(self._versions, planned))
             finally:
                 # Before another job has the device: the ends of contexts would disturb its samples.
                 workers.stop()

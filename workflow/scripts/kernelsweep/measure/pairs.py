@@ -173,9 +173,9 @@ class Enough:
     margin   they decide on this, the smallest difference that matters, as a fraction; or there are MOST_PAIRS; or more
              would tell nothing beside how processes scatter
     scatter  how they do, where it is known
-    seconds  that is enough, however well the time itself is known, and pairs take no longer than this; 0 where the time
-             is wanted, too
-    fixed    whether pairs take so many seconds whatever they say
+    seconds  that is enough, however well the time itself is known, and the visit takes no longer than this, if a few
+             milliseconds are left for pairs; 0 where the time is wanted, too
+    fixed    whether pairs alone take so many seconds, whatever they say
     """
 
     margin: float

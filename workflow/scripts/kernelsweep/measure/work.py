@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,9 @@ _SHORTEST_LIMITS = {False: 30.0, True: 2.0}
 # So many points of each other kernel of the study tell how long one takes.
 _MOST_OF_OTHERS = 50
 
-# A verdict's points share so many seconds of pairs, but each gets a few milliseconds; those that stay undecided get
-# further visits until so many seconds have passed. At the first points, the number of pairs is fixed.
-_VERDICT_SECONDS, _SHORTEST_SHARE, _FIXED_SECONDS = 6.0, 0.015, 0.03
+# A verdict's visits share so many seconds, and so many more a point; those that stay undecided get further visits
+# until they have passed. At the first points, the pairs' seconds are fixed.
+_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FIXED_SECONDS = 2.0, 0.01, 0.03
 
 # A first verdict is on so many points, one a size, and all processes visit them.
 _MOST_FIRST = 16
@@ -127,19 +128,34 @@ def noted(outcome: Outcome, identity: Identity, journal: Journal) -> Outcome:
 class Work:
     """The visits to a kernel's points: those that the journal has, and those that are still to be made.
 
+    task      the kernel's
     order     the points, as the results have them
     outcomes  of points that aren't visited
     visited   the outcomes of visits, by their number from 0
     missing   the visits to be made, by their number
     decides   the margin, as a fraction, on which the pairs of a point with an earlier version are to decide: then it
-              gets no further visit, but for one point of each size, and these come first; None to make all visits
+              gets no further visit; None to make all visits
     """
 
+    task: KernelTask
     order: list[Point]
     outcomes: dict[Point, Outcome]
     visited: dict[Point, dict[int, Outcome]]
     missing: list[list[MissingVisit]]
     decides: float | None = None
+
+    @cached_property
+    def first(self) -> frozenset[Point]:
+        """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes.
+
+        All processes visit them, and for a verdict first: they tell how far processes lie apart, whatever comes out.
+        """
+        points = list(self.visited)
+        random.Random(str(self.task.protocol.seed)).shuffle(points)
+        problem = problem_of(self.task.problem)
+        of_sizes = sorted({problem.size(point): point for point in points}.items(), key=itemgetter(0))
+        count = min(len(of_sizes), _MOST_FIRST)
+        return frozenset(of_sizes[number * len(of_sizes) // count][1] for number in range(count))
 
     @property
     def is_done(self) -> bool:
@@ -200,7 +216,7 @@ def find_work(
     order = [each.point for each in planned]
     visited: dict[Point, dict[int, Outcome]] = {point: {} for point in order if point not in outcomes}
     visits = range(task.protocol.visits)
-    work = Work(order, dict(outcomes), visited, [[] for _ in visits], decides)
+    work = Work(task, order, dict(outcomes), visited, [[] for _ in visits], decides)
     identity_of = identities(task, device)
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
@@ -216,22 +232,22 @@ def find_work(
     for visit in range(1, task.protocol.visits):
         if any(work.missing[:visit]):
             break
-        _drop_needless(work, visit, task)
+        _drop_needless(work, visit)
     return work
 
 
-def _drop_needless(work: Work, visit: int, task: KernelTask) -> None:
+def _drop_needless(work: Work, visit: int) -> None:
     """Leave out this visit of points on which those before have decided."""
-    dropped = set() if work.decides is None else _decided(work, visit, task, work.decides)
+    dropped = set() if work.decides is None else _decided(work, visit, work.decides)
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in dropped]
 
 
-def _decided(work: Work, visit: int, task: KernelTask, margin: float) -> set[Point]:
-    """The points on whose edit the pairs of the visits before this one have decided, without first_points()."""
+def _decided(work: Work, visit: int, margin: float) -> set[Point]:
+    """The points, but for the first ones, on whose edit the pairs of the visits before this one have decided."""
     scatter = _scatter(work)
-    ratios = {point: paired_ratio(of.values(), scatter) for point, of in work.before(visit).items()}
-    found = {point for point, ratio in ratios.items() if ratio and verdict(ratio, margin) != UNDECIDED}
-    return found - first_points(work, task) if found else found
+    before = {point: of for point, of in work.before(visit).items() if point not in work.first}
+    ratios = {point: paired_ratio(of.values(), scatter) for point, of in before.items()}
+    return {point for point, ratio in ratios.items() if ratio and verdict(ratio, margin) != UNDECIDED}
 
 
 def _scatter(work: Work) -> Scatter | None:
@@ -240,25 +256,12 @@ def _scatter(work: Work) -> Scatter | None:
     return scatter_of(pairs for pairs in every if pairs)
 
 
-def first_points(work: Work, task: KernelTask) -> set[Point]:
-    """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes.
-
-    All processes visit them first: they tell how far processes lie apart, whatever comes out.
-    """
-    points = [point for point in work.order if point not in work.outcomes]
-    random.Random(str(task.protocol.seed)).shuffle(points)
-    problem = problem_of(task.problem)
-    of_sizes = sorted({problem.size(point): point for point in points}.items(), key=itemgetter(0))
-    count = min(len(of_sizes), _MOST_FIRST)
-    return {of_sizes[number * len(of_sizes) // count][1] for number in range(count)}
-
-
 def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
     builder.ask(
         missing.variant
         for visit, are_first in _phases(work)
-        for group in _groups(_of_phase(work, task, visit, are_first), task, visit).values()
+        for group in _groups(_of_phase(work, visit, are_first), task, visit).values()
         for missing in group
     )
 
@@ -272,7 +275,7 @@ def do_work(
     source_sha256: str = "",
     builder: Builder | None = None,
     turns: Turns | None = None,
-    versions: EarlierVersions | None = None,
+    find_versions: Callable[[], EarlierVersions | None] = lambda: None,
 ) -> None:
     """Run the missing visits, and add them to the work and to the journal.
 
@@ -281,7 +284,7 @@ def do_work(
     builder        compiles the variants, where the task has no binary
     turns          which points are checked next, and the device's lease; without it, all have their references, and the
                    device is the caller's
-    versions       earlier versions of points: each is timed alternately with the one now
+    find_versions  finds earlier versions of points: each is timed alternately with the one now
 
     A point is visited protocol.visits times, each time by another worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
@@ -293,35 +296,38 @@ def do_work(
     done = 0
     failed: set[Point] = set()
     timed_out: list[Point] = []
-    limits = TimeLimits(task, journal)
-    began, share = 0.0, max(_VERDICT_SECONDS / max(1, len(work.visited)), _SHORTEST_SHARE)
+    limits: TimeLimits | None = None
+    versions: EarlierVersions | None = None
+    ends = 0.0
     with Recorder(journal, source_sha256) as recorder:
         for visit, are_first in _phases(work):
             if visit and not are_first:
                 before = len(work.missing[visit])
-                _drop_needless(work, visit, task)
+                _drop_needless(work, visit)
                 total -= before - len(work.missing[visit])
-            missed = _of_phase(work, task, visit, are_first)
+            missed = _of_phase(work, visit, are_first)
             if not missed:
                 continue
-            decided, enough = set(), None
-            if versions:
-                decided = set() if are_first else _decided(work, visit, task, versions.margin)
-                seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else share
-                enough = Enough(versions.margin, _scatter(work), seconds, bool(are_first))
-            is_begun = False
+            is_begun, left = False, len(missed)
             for missing in _in_order(_groups(missed, task, visit), visit, turns):
                 if not is_begun:
+                    workers.start(visit, missing.point)
+                    if limits is None:  # While devices open.
+                        limits, versions = TimeLimits(task, journal), find_versions()
                     workers.begin(visit, missing.point)
-                    is_begun, began = True, began or time.monotonic()
+                    ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)
+                    decided = set() if are_first or not versions else _decided(work, visit, versions.margin)
+                    scatter, is_begun = _scatter(work) if versions else None, True
                 point = missing.point
                 is_paired = any(of.before_binary for of in work.visited[point].values())
-                if is_paired and are_first is False and time.monotonic() - began > _VERDICT_SECONDS:
+                share, left = (ends - time.monotonic()) / left, left - 1
+                if is_paired and are_first is False and share < 0:
                     total -= 1
                     continue
                 done += 1
                 if point in failed:
                     continue
+                assert limits
                 ready = made_ready(missing, journal, builder, work.decides)
                 if ready.outcome:
                     outcome = ready.outcome
@@ -332,7 +338,9 @@ def do_work(
                 else:
                     started, limit = time.perf_counter(), limits.of(point)
                     earlier = None
-                    if versions and enough and point not in decided:
+                    if versions and point not in decided:
+                        seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else max(share, 1e-9)
+                        enough = Enough(versions.margin, scatter, seconds, bool(are_first))
                         earlier = versions.of(ready.identity, missing.variant, enough)
                     outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
                     for one in outcome.visits:
@@ -387,8 +395,9 @@ class Recorder:
 
     def __init__(self, journal: Journal, source_sha256: str) -> None:
         self._journal = journal
-        self._source = {"source_sha256": source_sha256, "revision": git_revision()}
+        self._source_sha256 = source_sha256
         self._thread = ThreadPoolExecutor(1)
+        self._revision = self._thread.submit(git_revision)
         self._last: Future[None] | None = None
 
     def add(self, outcome: Outcome, identity: Identity) -> None:
@@ -402,7 +411,8 @@ class Recorder:
             "outcome": asdict(outcome),
             # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
             "of": identity,
-            **self._source,
+            "source_sha256": self._source_sha256,
+            "revision": self._revision.result(),
         }
         self._journal.add(identity_sha256(identity), value)
 
@@ -430,12 +440,11 @@ def _phases(work: Work) -> list[tuple[int, bool | None]]:
     return [(visit, are_first) for are_first in (True, False) for visit in work.visits]
 
 
-def _of_phase(work: Work, task: KernelTask, visit: int, are_first: bool | None) -> list[MissingVisit]:
+def _of_phase(work: Work, visit: int, are_first: bool | None) -> list[MissingVisit]:
     missing = work.missing[visit]
     if are_first is None:
         return missing
-    first = first_points(work, task)
-    return [each for each in missing if (each.point in first) is are_first]
+    return [each for each in missing if (each.point in work.first) is are_first]
 
 
 def _in_order(groups: _Groups, visit: int, turns: Turns | None) -> Iterable[MissingVisit]:

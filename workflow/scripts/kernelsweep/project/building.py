@@ -23,17 +23,16 @@ from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.resolve import kernel_units
 
-# A GPU's kernel with more units is compiled by the job that measures it, while the GPU runs the units that are ready.
-# Fewer are compiled before, in a second or two on 16 cores: then other kernels' jobs need not wait for cores.
-MOST_UNITS_BEFORE = 32
-
 
 @cache
-def compiles_what_it_measures(project: Project, platform: str, study: str, kernel: str) -> bool:
-    """Whether the job that measures a kernel compiles it: for a search, only the configurations that it proposes."""
-    if not kind_of(platform).has_clock or project.studies[study].settings.search:
-        return True
-    return unit_count(project, project.target(platform), study, kernel) > MOST_UNITS_BEFORE
+def compiles_what_it_measures(project: Project, platform: str, study: str) -> bool:
+    """Whether the job that measures a kernel compiles it: for a search, only the configurations that it proposes.
+
+    For this machine's GPU, too, while the GPU is opened and runs the units that are ready. A cluster's nodes with GPUs
+    may have no compiler, and their time is dear.
+    """
+    is_here = platform in project.models and project.models[platform].count > 0
+    return is_here or not kind_of(platform).has_clock or bool(project.studies[study].settings.search)
 
 
 @cache
@@ -74,7 +73,7 @@ def build_settings(
 
 def measuring_build(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
     """The settings by which the job that measures a kernel compiles it; None where another job does so before."""
-    if not compiles_what_it_measures(project, platform, study, kernel):
+    if not compiles_what_it_measures(project, platform, study):
         return None
     target = project.target(platform)
     is_emulator = target_named(target).is_emulator

@@ -90,7 +90,7 @@ def build(project: Project, platform: str, study: str, kernel: str) -> list[str]
 
 def measured_build(project: Project, platform: str, study: str, kernel: str) -> list[str]:
     """What a kernel that is measured is built from, or its build, if another job compiles it before."""
-    if compiles_what_it_measures(project, platform, study, kernel):
+    if compiles_what_it_measures(project, platform, study):
         return emulator_files(project, project.target(platform))
     return build(project, platform, study, kernel)
 
@@ -98,7 +98,7 @@ def measured_build(project: Project, platform: str, study: str, kernel: str) -> 
 def build_reports(project: Project, platform: str) -> list[str]:
     """The reports on the builds of a platform's kernels that are compiled before they are measured."""
     kernels = project.kernels_of(platform)
-    before = [each for each in kernels if not compiles_what_it_measures(project, platform, *each)]
+    before = [each for each in kernels if not compiles_what_it_measures(project, platform, each[0])]
     return [build(project, platform, *each)[1] for each in before]
 
 

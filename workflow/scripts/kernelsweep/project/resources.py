@@ -78,7 +78,7 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
     A search takes the cores that prove no kernel, and the GPUs that are free. Sweeps share them, so that each GPU has
     one to measure.
     """
-    if not compiles_what_it_measures(project, platform, study, kernel):
+    if not compiles_what_it_measures(project, platform, study):
         return 1
     if not kind_of(platform).has_clock:  # It compiles first, and then measures.
         return min(unit_count(project, project.target(platform), study, kernel), cores or CLUSTER_CORES)
@@ -88,7 +88,7 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
         units = unit_count(project, project.target(platform), study, kernel)
         gpus = project.models[platform].count or 1
     cores = cores or CLUSTER_CORES
-    return max(1, min(units + 1, (cores - cores // PART_PROVING) // gpus))
+    return max(1, min(units + 1, (cores - math.ceil(cores / PART_PROVING)) // gpus))
 
 
 def proving_threads(project: Project, study: str, kernel: str, cores: int | None) -> int:

@@ -99,7 +99,8 @@ class Runner:
                 if earlier and (before := self._earlier(run, earlier, check)):
                     pairs, enough = PairedSamples(run, before, places), read_enough(earlier["enough"])
                     outcome.before_binary = earlier["binary_sha256"]
-                visit = take_samples(run, samples, self._sampling, self._pauses.of_point(), pairs, enough)
+                pause, spent = self._pauses.of_point(), time.perf_counter() - started
+                visit = take_samples(run, samples, self._sampling, pause, pairs, enough, spent)
                 visit.other_processes = bool(self._platform.other_processes())
                 if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
                     visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj

@@ -14,6 +14,8 @@ from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.statistics import FEWEST_SAMPLES
 
+_LEAST_SECONDS = 0.004  # of pairs, however long the visit has taken before
+
 
 def take_samples(
     run: PointRun,
@@ -22,11 +24,13 @@ def take_samples(
     pause: Callable[[], bool],
     pairs: PairedSamples | None = None,
     enough: Enough | None = None,
+    spent: float = 0.0,
 ) -> Visit:
     """Time a point that was found right.
 
     pause   waits for a throttled device; returns False once it waits no more
     pairs   samples of it and of its earlier version, to be taken in place of its own until there are `enough`
+    spent   the seconds of the visit so far
 
     Raises LaunchError and ContextLost.
     """
@@ -48,7 +52,8 @@ def take_samples(
     if pairs and enough:
         rule = PairRule(enough)
         if enough.seconds:
-            sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=enough.seconds)
+            seconds = enough.seconds if enough.fixed else max(_LEAST_SECONDS, enough.seconds - spent)
+            sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=seconds)
 
         def has_enough(is_settled: bool) -> bool:
             return (is_settled or bool(enough.seconds)) and not enough.fixed and rule.is_met(logs, before[-1])

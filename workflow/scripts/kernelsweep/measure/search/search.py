@@ -222,8 +222,8 @@ class _Finalists:
             show = bench.open_device("finalists")
             workers, self._prepared = self._prepared or Workers(task, work.visits), None
             with workers:
-                source, versions = bench.source_sha256, bench.versions(planned)
-                do_work(work, task, bench.journal, workers, show, source, bench.builder, versions=versions)
+                at_device = (workers, show, bench.source_sha256, bench.builder)
+                do_work(work, task, bench.journal, *at_device, find_versions=lambda: bench.versions(planned))
         return work.results()
 
     def __enter__(self) -> _Finalists:
