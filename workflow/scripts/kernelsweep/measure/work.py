@@ -38,9 +38,11 @@ if TYPE_CHECKING:
 _MOST_TIMED_OUT = 2
 
 # A point's first run may take this many times as long as a point of the study took, in this run or an earlier one, and
-# as its size is larger; and at least these seconds, on the emulator and elsewhere.
+# as its size is larger; and at least these seconds, on the emulator and elsewhere. Where no point of the study is
+# known, it may take some seconds, and more an element, but on the emulator.
 _TIMES_ANOTHER = 100
 _SHORTEST_LIMITS = {False: 30.0, True: 2.0}
+_UNKNOWN_LIMIT, _UNKNOWN_LIMIT_AN_ELEMENT = 10.0, 1e-5
 
 # So many points of each other kernel of the study tell how long one takes.
 _MOST_OF_OTHERS = 50
@@ -366,7 +368,8 @@ class TimeLimits:
         self._problem = problem_of(task.problem)
         self._most = task.protocol.timeout_seconds
         kind = kind_of_implementation(task.platform)
-        self._least = _SHORTEST_LIMITS[kind is None or kind.has_clock]
+        self._has_clock = kind is None or kind.has_clock
+        self._least = _SHORTEST_LIMITS[self._has_clock]
         self._per_size = math.inf  # the fewest seconds that a point took, over its size
         self._fewest = math.inf
         for value in itertools.chain(journal.values(), journal.beside(_MOST_OF_OTHERS)):
@@ -382,7 +385,10 @@ class TimeLimits:
 
     def of(self, point: Point) -> float:
         """The most seconds that its first run may take."""
-        likely = max(self._fewest, self._per_size * self._problem.size(point))
+        size = self._problem.size(point)
+        if self._fewest == math.inf and self._has_clock:
+            return min(self._most, _UNKNOWN_LIMIT + _UNKNOWN_LIMIT_AN_ELEMENT * size)
+        likely = max(self._fewest, self._per_size * size)
         return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
 
 
