@@ -30,7 +30,6 @@ from synthetic_sweep import (
     BLOCK_SIZES,
     EMULATOR,
     H200,
-    SIZES,
     UNROLLING,
     WARP_SHUFFLE,
     fail,
@@ -45,7 +44,7 @@ from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.drawing.figure_formats import file_names
 from kernelsweep.errors import UserError
 from kernelsweep.publish.figure_files import check_figures, drawn_figures, shipped_figures
-from kernelsweep.publish.figures import correctness, heatmap, ladder, lanes, lines, rivals
+from kernelsweep.publish.figures import heatmap, ladder, lanes, lines, rivals
 from kernelsweep.results import PROOF_FAILED
 from kernelsweep.sweep.study import Study
 
@@ -59,7 +58,7 @@ LONGEST_FIRST = sorted(
     (study for study in shipped_studies() if study.settings.steps),
     key=lambda study: -len(study.settings.steps),
 )
-DRAWN = {study.name: ("correctness", *study.settings.figure_names) for study in LONGEST_FIRST}
+DRAWN = {study.name: study.settings.figure_names for study in LONGEST_FIRST}
 STUDIES = {
     figure: names for figure in DECLARED if (names := [one.name for one in LONGEST_FIRST if figure in DRAWN[one.name]])
 }
@@ -236,9 +235,6 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
     said = texts(draw(heatmap, BY_UNROLL, unproven, H200))
     assert said.count("P") == 2 * len(BLOCK_SIZES)
     assert any("W wrong result, P proof failed" in " ".join(text.split()) for text in said)
-    said = texts(draw(correctness, WARP_SHUFFLE, rows, H200))
-    assert said.count("18/20\n2 W") == len(SIZES)
-    assert "464 of 480 points tried gave the right result; 0 were skipped." in said
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:
@@ -300,7 +296,7 @@ def test_outputs_that_differ_or_are_missing_are_marked_in_place() -> None:
 def test_the_readme_lists_every_figure_as_it_declares_itself() -> None:
     listed = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \|$", (ROOT / "docs/results.md").read_text(), re.MULTILINE)
     declared = {(name, one.purpose, ", ".join(one.needs) or "–") for name, one in DECLARED.items()}
-    assert declared == {row for row in listed if row[0] in DECLARED} and len(DECLARED) >= 7
+    assert declared == {row for row in listed if row[0] in DECLARED} and len(DECLARED) >= 6
 
 
 OWN = 'FIGURE = Declaration(\n    title="Mine",\n    purpose="mine",\n    needs=("times",),\n)\n'
@@ -325,8 +321,8 @@ def test_a_mistake_in_a_figure_of_ones_own_is_one_readable_error(
     study = Study("study", made({"figures": ["mine"]}), REDUCTION, {})
     if not mistake:
         check_figures(study, tmp_path)
-        assert list(drawn_figures(study, tmp_path, has_clock=True)) == ["correctness", "mine"]
-        assert list(drawn_figures(study, tmp_path, has_clock=False)) == ["correctness"]
+        assert list(drawn_figures(study, tmp_path, has_clock=True)) == ["mine"]
+        assert list(drawn_figures(study, tmp_path, has_clock=False)) == []
         return
     with pytest.raises(UserError, match=re.escape(mistake)):
         check_figures(study, tmp_path)

@@ -67,7 +67,7 @@ with logged(snakemake.log[0]):
         settings=settings,
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
-        studies=[study_section(name, study, counted.by_status(name), results) for name, study in studies.items()],
+        studies=[study_section(name, study, results) for name, study in studies.items()],
         chapters=chapters,
         points=points,
         too_many=too_many(timed),

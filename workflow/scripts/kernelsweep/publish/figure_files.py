@@ -14,9 +14,6 @@ from kernelsweep.drawing.declaration import QUANTITIES, SHOW, read_declaration
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.sweep.study import Study
 
-# Every study has this figure without naming it.
-CORRECTNESS = "correctness"
-
 # The titles, messages and captions of a study's figures, in the figures' folder.
 TEXTS_FILE = "texts.json"
 # The same for papers, as LaTeX.
@@ -51,7 +48,7 @@ def check_figures(study: Study, root: Path) -> None:
         read_declaration(file)
         if name in shipped:
             raise UserError(f"{file.relative_to(root)}: kernelsweep has a figure {name}. Rename this one.")
-    known = [name for name in (*shipped, *own) if name != CORRECTNESS]
+    known = [*shipped, *own]
     for number, name in enumerate(study.settings.figure_names):
         if name not in known:
             raise UserError(
@@ -82,7 +79,7 @@ def check_figures(study: Study, root: Path) -> None:
 def drawn_figures(study: Study, root: Path, has_clock: bool) -> dict[str, Path]:
     """The files of the figures that are drawn for a study, by name; without a clock, none that needs times."""
     files = shipped_figures() | own_figures(study.name, root)
-    named = {name: files[name] for name in (CORRECTNESS, *study.settings.figure_names)}
+    named = {name: files[name] for name in study.settings.figure_names}
     return {name: file for name, file in named.items() if has_clock or "times" not in read_declaration(file).needs}
 
 

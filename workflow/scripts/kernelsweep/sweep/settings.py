@@ -556,7 +556,7 @@ class _Study(AxesLayer):
     reference: Place = {}
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["effect", "lines"]
-    """The study's figures besides correctness: names, or a name with the axes that it shows."""
+    """The study's figures: names, or a name with the axes that it shows."""
     labels: Annotated[Table[str, Words], Field(examples=["{shuffle: ours}"])] = {}
     """Other names for kernels, in figures."""
     colours: Annotated[

@@ -11,7 +11,7 @@ import kernelsweep
 from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.json_files import read_json
-from kernelsweep.publish.figure_files import CORRECTNESS, TEXTS_FILE
+from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.glossary import proven_means
 from kernelsweep.publish.page.markdown import to_html
@@ -64,20 +64,16 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
 
 
 def study_figures(
-    name: str, figures: Mapping[str, Mapping[str, Any]], points: Mapping[str, int], results: Results
+    name: str, figures: Mapping[str, Mapping[str, Any]], results: Results
 ) -> tuple[list[Figure], list[str]]:
     """A study's figures in the order of its story, and sentences on those that would show nothing.
 
     figures  by name, the figure's declaration and the file that draws it
-    points   the number of the study's points with each status
     """
     folder = results.study(name)
     texts = read_json(folder / "figures" / TEXTS_FILE)
     embedded, undrawn = [], []
-    for figure in sorted(figures, key=lambda figure: figure == CORRECTNESS):
-        declared = figures[figure]
-        if figure == CORRECTNESS and not set(points) - {"ok", "skipped"}:
-            continue
+    for figure, declared in figures.items():
         if reason := texts[figure].get("missing"):
             undrawn.append(f"{declared['title']}: {reason}")
             continue
@@ -89,14 +85,13 @@ def study_figures(
     return embedded, undrawn
 
 
-def study_section(name: str, study: Mapping[str, Any], points: Mapping[str, int], results: Results) -> Section:
+def study_section(name: str, study: Mapping[str, Any], results: Results) -> Section:
     """A study's story: its table, its figures, and the files that they come from.
 
-    study   its title, description, figures, file and kernels' files
-    points  the number of its points with each status
+    study  its title, description, figures, file and kernels' files
     """
     folder, base = results.study(name), results.base
-    figures, undrawn = study_figures(name, study["figures"], points, results)
+    figures, undrawn = study_figures(name, study["figures"], results)
     why = _why(folder / "steps.md", f"study-{name}-why", study["title"], base)
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
