@@ -23,7 +23,7 @@ rule measure_library:
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **at_the_device(resources.minutes_of_library),
+        **AT_THE_DEVICE,
         measuring=1,
     params:
         journal=path("journal", kernel="{rival}"),
@@ -56,7 +56,7 @@ rule measure_driver:
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **at_the_device(resources.minutes_of_library),
+        **AT_THE_DEVICE,
         measuring=1,
     params:
         limits=for_job(inputs.driver_limits),

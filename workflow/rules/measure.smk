@@ -22,7 +22,7 @@ rule describe_device:
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
-        **at_the_device(resources.shortest_minutes),
+        **AT_THE_DEVICE,
     params:
         state=for_job(lambda project, platform: project.models[platform].state if platform in project.models else None),
         code=code_of("measure/describe_device.py"),
@@ -52,7 +52,7 @@ rule measure_kernel:
     # One, unless it compiles while it measures.
     threads: lambda wildcards: for_job(resources.measuring_threads, cores=CORES)(wildcards)
     resources:
-        **at_the_device(resources.minutes_of_kernel),
+        **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
         # How many references it computes at once, before it waits for the device.
         reference_processes=CORES or 1,
@@ -138,7 +138,7 @@ rule describe_environment:
         "../../envs/kernelsweep.yaml"
     # It names the processor of the GPU's host.
     resources:
-        **at_the_device(resources.shortest_minutes),
+        **AT_THE_DEVICE,
     params:
         configuration={
             "config": PROJECT.config.values(),

@@ -24,7 +24,7 @@ rule profile_kernel:
     conda:
         "../../envs/profiling.yaml"
     resources:
-        **at_the_device(resources.minutes_under_ncu),
+        **AT_THE_DEVICE,
     params:
         kernel_code=for_job(parameters.kernel_code),
         metrics=for_job(parameters.metric_definitions),

@@ -127,17 +127,8 @@ def of_scope(name, **fixed):
     return lambda wildcards: path(name, **with_scope(dict(wildcards.items())), **fixed)
 
 
-def at_the_device(minutes):
-    """The resources of a rule whose jobs run at a platform's device; `minutes` is a function of the project."""
-
-    def of_job(name):
-        def resource(wildcards, attempt):
-            limit = for_job(minutes)(wildcards) * attempt
-            return resources.resource(PROJECT, wildcards.platform, name, limit)
-
-        return resource
-
-    return {name: of_job(name) for name in resources.resource_names(PROJECT)}
+# What jobs at a platform's device ask a cluster for.
+AT_THE_DEVICE = {name: for_job(resources.resource, name=name) for name in resources.resource_names(PROJECT)}
 
 
 @for_users

@@ -28,7 +28,7 @@ rule sanitize_kernel:
         "../../envs/kernelsweep.yaml"
     threads: len(TOOLS)
     resources:
-        **at_the_device(resources.minutes_under_sanitizer),
+        **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
         kernel_code=for_job(parameters.kernel_code),

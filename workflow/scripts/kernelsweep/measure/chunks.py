@@ -15,13 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from kernelsweep.measure.outcome import Outcome, read_outcome
-from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.point import Point
-
-
-def most_points(sweeps: Iterable[Axes]) -> int:
-    """The number of points of a kernel's sweeps. A point of two sweeps counts twice."""
-    return sum(math.prod(map(len, axes.values())) for axes in sweeps)
 
 
 def chunk_count(points: int, points_per_job: int) -> int:

@@ -1,9 +1,4 @@
-"""The number of points of a job, and its cluster resources, which Snakemake ignores without a cluster.
-
-A time limit that is too short ends a job and costs what its journal doesn't have yet; one that is too long makes the
-job wait longer for its turn. So these are generous, and each attempt gets as much time again. On an H200 a point of a
-full sweep took 0.03 s, checked and timed in three visits, and a point of the slowest kernel 0.09 s.
-"""
+"""The number of points of a job, its priority and cores, and what it asks a cluster for."""
 
 from __future__ import annotations
 
@@ -11,10 +6,7 @@ import math
 from collections import Counter
 from functools import cache
 
-from kernelsweep.baselines.libraries import library_axes
-from kernelsweep.measure.chunks import chunk_count, most_points
-from kernelsweep.observe.chosen_points import MOST_CHECKED_POINTS
-from kernelsweep.observe.requests import TOOL_START_SECONDS
+from kernelsweep.measure.chunks import chunk_count
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import parts_of, scope_of
@@ -23,20 +15,11 @@ from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.resolve import listed_points
 
-# To start Snakemake twice, import, and open a context for each visit: 10 s, unless the cluster's file system is slow.
-START_SECONDS = 300
-
-# A point's time before its first sample: its input, the check, and the kernel's own time where that is long.
-PREPARING_SECONDS = 0.1
-
 # The cores of a job that compiles what it measures, where Snakemake knows of no limit, as in workflow/profiles/slurm.
 CLUSTER_CORES = 4
 
 # One core of so many proves kernels while others measure and compile: else a proof would wait for the GPU.
 PART_PROVING = 4
-
-# A point's time under racecheck, compute-sanitizer's slowest tool.
-SANITIZING_SECONDS = 5
 
 
 @cache
@@ -178,55 +161,10 @@ def most_measuring(gpus: int, cores: int) -> int:
 
 def resource_names(project: Project) -> list[str]:
     """The resources that jobs at a platform's device ask for; config.yaml's `gpu_models` may name some."""
-    added = {name for model in project.config.gpu_models.values() for name in model.resources}
-    return sorted({"gpu", "runtime", *added})
+    return sorted({"gpu"}.union(*(model.resources for model in project.config.gpu_models.values())))
 
 
-def resource(project: Project, platform: str, name: str, minutes: int) -> str | int | None:
-    """The amount of a resource that a job at a platform's device asks for; None if it needs none.
-
-    minutes  its time limit, unless config.yaml sets one for the GPU's model
-    """
+def resource(project: Project, platform: str, name: str) -> str | int | None:
+    """The amount of a resource that a job at a platform's device asks for; None if it needs none."""
     own = project.config.gpu_models[platform].resources if platform in project.config.gpu_models else {}
-    asked = {"runtime": minutes, "gpu": 1 if kind_of(platform).needs_gpu else None, **own}
-    return asked.get(name)
-
-
-def shortest_minutes(project: Project) -> int:
-    """The time limit of a job that measures next to nothing."""
-    return _measuring_minutes(project, 0)
-
-
-def minutes_of_kernel(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
-    """The time limit of a job that measures a kernel, or one of its chunks."""
-    return _measuring_minutes(project, points_of_job(project, platform, study, kernel, chunks))
-
-
-def minutes_of_library(project: Project, platform: str, study: str) -> int:
-    """The time limit of a job that measures a library's reduction, or the driver's copy and fill."""
-    return _measuring_minutes(project, most_points(library_axes(project.config, project.studies[study], platform)))
-
-
-def minutes_under_ncu(project: Project, study: str, kernel: str) -> int:
-    """The time limit of a job that profiles a kernel: each point for the longest time allowed."""
-    settings = project.studies[study].settings
-    points = sum(step.kernel == kernel for step in (*settings.steps, *settings.profiled))
-    return _minutes(TOOL_START_SECONDS + points * project.config.profiling.timeout_seconds)
-
-
-def minutes_under_sanitizer(project: Project) -> int:
-    """The time limit of a job that runs a kernel under one of compute-sanitizer's tools, where one point hangs."""
-    points = MOST_CHECKED_POINTS * SANITIZING_SECONDS + project.config.measuring.timeout_seconds
-    return _minutes(TOOL_START_SECONDS + points)
-
-
-def _measuring_minutes(project: Project, points: int) -> int:
-    """Each point is sampled for the longest time allowed, and one hangs."""
-    measuring = project.config.measuring
-    of_point = PREPARING_SECONDS + measuring.max_seconds + measuring.visits * 2 * measuring.energy_seconds
-    waiting = measuring.timeout_seconds + measuring.max_pause_seconds
-    return _minutes(points * of_point + waiting)
-
-
-def _minutes(seconds: float) -> int:
-    return math.ceil((START_SECONDS + seconds) / 60)
+    return own.get(name, 1 if name == "gpu" and kind_of(platform).needs_gpu else None)
