@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
@@ -40,8 +41,8 @@ def running(what: str) -> Iterator[None]:
     SystemExit.
     """
     note, ends, process = _note(), os._exit, os.getpid()
-    if note:
-        note.write_text(what, encoding="utf-8")
+    if note is not None:
+        os.pwrite(note, what.encode(), 0)
 
     def leave(status: int) -> NoReturn:
         if os.getpid() != process:  # A fork, such as multiprocessing's.
@@ -53,8 +54,8 @@ def running(what: str) -> Iterator[None]:
         yield
     finally:
         os._exit = ends
-        if note and os.getpid() == process:
-            note.unlink(missing_ok=True)
+        if note is not None and os.getpid() == process:
+            os.ftruncate(note, 0)
 
 
 class TooSlow(BaseException):
@@ -80,9 +81,15 @@ def limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _note() -> Path | None:
+def _note() -> int | None:
+    """This thread's note, an open file, which is empty while nothing runs: to make a file for each call is slow."""
     folder = os.environ.get(FOLDER_OF_NOTES)
-    return Path(folder, f"{os.getpid()}.{threading.get_native_id()}.running") if folder else None
+    return _opened(f"{folder}/{os.getpid()}.{threading.get_native_id()}.running") if folder else None
+
+
+@cache
+def _opened(note: str) -> int:
+    return os.open(note, os.O_CREAT | os.O_WRONLY)
 
 
 def running_in(folder: str | None, process: int | None = None) -> list[tuple[str, float]]:
@@ -93,7 +100,8 @@ def running_in(folder: str | None, process: int | None = None) -> list[tuple[str
     found = []
     for note in sorted(Path(folder).glob(f"{process or '*'}.*.running")) if folder else ():
         with suppress(OSError):
-            found.append((note.read_text(encoding="utf-8"), time.time() - note.stat().st_mtime))
+            if what := note.read_text(encoding="utf-8"):
+                found.append((what, time.time() - note.stat().st_mtime))
     return found
 
 

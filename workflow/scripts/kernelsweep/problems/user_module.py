@@ -95,6 +95,7 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     sys.modules[module.__name__] = module
     siblings: dict[str, ModuleType] = {}
     own = _own_modules(files[0].parent)
+    importlib.invalidate_caches()
     with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings):
         exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     # Modules that no import statement names, such as importlib's.
@@ -151,7 +152,6 @@ def _siblings_first(folder: Path, own: Set[str], siblings: dict[str, ModuleType]
     sys.dont_write_bytecode = True
     sys.modules.update(siblings)
     sys.path.insert(0, str(folder))
-    importlib.invalidate_caches()
     try:
         yield
     finally:
@@ -163,7 +163,7 @@ def _siblings_first(folder: Path, own: Set[str], siblings: dict[str, ModuleType]
 
 def _taken_out(names: Set[str]) -> dict[str, ModuleType]:
     """The modules (and their submodules) that have these names, taken out of sys.modules."""
-    if names.isdisjoint(sys.modules):
+    if not any(name in sys.modules for name in names):
         return {}
     found = [name for name in sys.modules if name.partition(".")[0] in names]
     return {name: sys.modules.pop(name) for name in found}
