@@ -32,7 +32,7 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import TOOLKIT, Unit, spread_units, variant_name
 from kernelsweep.sweep.resolve import kernel_units
 
-ARCHITECTURES = ["sm_75", "sm_120"]  # The oldest that CUDA 13 knows, and the newest.
+ARCHITECTURES = ["sm_120", "sm_75"]  # The newest that CUDA 13 knows, and the oldest.
 
 TOY = """\
 __constant__ int weights[4] = {1, 2, 3, 4};
@@ -459,26 +459,29 @@ def shipped_kernels() -> list[Any]:
     every = (kernel for study in study_names(ROOT) for kernel in load_study(study, ROOT).kernels.values())
     # Once, even if several studies use it.
     kernels = {kernel.path: kernel for kernel in every if kernel.problem.name in (REDUCTIONS, EXCHANGES)}
-    # A folder's kernels in one unit for each architecture, since half of nvcc's time goes by before it reads a kernel.
-    # They alternate between the architectures.
+    # A folder's kernels in one unit, since half of nvcc's time goes by before it reads a kernel. Folders alternate
+    # between the architectures.
     units: dict[tuple[str, str], list[KernelSource]] = {}
-    for (path, kernel), arch in zip(kernels.items(), itertools.cycle(ARCHITECTURES), strict=False):
-        if kernel.unsupported_on(arch):
-            arch = kernel.smallest_architecture or arch
-        units.setdefault((path.parent.name, arch), []).append(kernel)
+    for (_, of_folder), arch in zip(
+        itertools.groupby(kernels.items(), lambda each: each[0].parent.name), itertools.cycle(ARCHITECTURES)
+    ):
+        for path, kernel in of_folder:
+            supported = kernel.smallest_architecture if kernel.unsupported_on(arch) else None
+            units.setdefault((path.parent.name, supported or arch), []).append(kernel)
     return [pytest.param(together, arch, id=f"{folder}-{arch}") for (folder, arch), together in units.items()]
 
 
 def variants(kernel: KernelSource) -> list[str]:
-    """A kernel's variants of two block sizes, each with the smallest and the largest unroll factor, for sums of int32
-    and float64 (the narrowest and the widest type); and of the largest of both for each other type and operation. An
+    """A kernel's variants of the smallest block size and unroll factor, and of the largest, for sums of int32 and
+    float64 (the narrowest and the widest type); and of the largest of both for each other type and operation. An
     exchange has the variants of its study.
     """
     if kernel.problem.name == EXCHANGES:
         (unit,) = kernel_units(load_config({}, ROOT), load_study("exchanges", ROOT), kernel.name, "a-gpu")
         return sorted(unit.functions)
     _, unrolls = typed_unrolls(kernel)
-    sums = itertools.product(["int32", "float64"], ["sum"], [64, 1024], [min(unrolls), max(unrolls)])
+    ends = ((64, min(unrolls)), (1024, max(unrolls)))
+    sums = ((dtype, "sum", *end) for dtype in ("int32", "float64") for end in ends)
     rest = [("int64", "sum"), ("float32", "sum"), *(("int32", other) for other in ("product", "minimum", "maximum"))]
     every = [
         point(2**20, block, unroll=unroll, dtype=dtype, operation=operation)
