@@ -80,10 +80,10 @@ class Copies(EmulatorPlatform):
             sample(lambda: None, lambda: None)
         return [20 + 0.001 * number for number in range(count)]
 
-    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Any) -> None:
+    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Any, *attributes: Any) -> None:
         right = self.inputs[int(arguments[2])]
         self.found_input.append(np.array_equal(arguments[0].view(right.dtype)[: right.size], right))
-        super().launch(variant, grid, block, shared_bytes, arguments)
+        super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
 
 
 def runner_on_tiles(

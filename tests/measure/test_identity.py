@@ -197,6 +197,7 @@ EDITS: Mapping[str, tuple[Edit, bool]] = {
     "kernel: a comment": (lambda r: r.edit("scaled.cu", "__syncthreads();", "__syncthreads();  // all"), False),
     "launch: more blocks": (lambda r: r.launch(grid="2 * n / block"), True),
     "launch: dynamic shared memory": (lambda r: r.launch(shared="4 * block"), True),
+    "launch: cooperative": (lambda r: r.launch(cooperative=True), True),
     "launch: an argument": (lambda r: r.launch(arguments=["y", "x", "n - 1"]), True),
     "launch: another expression for the same blocks": (lambda r: r.launch(grid="ceil(n / block)"), False),
     "problem: its code": (lambda r: r.edit("problem.py", "2.0 * x + 1", "2.0 * x + 1.5"), True),

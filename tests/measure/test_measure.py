@@ -229,10 +229,10 @@ def test_the_point_after_a_lost_context_is_not_blamed(tmp_path: Path, in_workers
         "from kernelsweep.platforms import emulator\n"
         "from kernelsweep.errors import ContextLost\n"
         "launch, leave = emulator.EmulatorPlatform.launch, os._exit\n"
-        "def lose(self, variant, grid, block, shared_bytes, arguments):\n"
+        "def lose(self, variant, grid, block, shared_bytes, arguments, attributes):\n"
         "    if arguments[-1] == 64:\n"
         "        raise ContextLost('an illegal memory access was encountered')\n"
-        "    launch(self, variant, grid, block, shared_bytes, arguments)\n"
+        "    launch(self, variant, grid, block, shared_bytes, arguments, attributes)\n"
         "emulator.EmulatorPlatform.launch = lose\n"
         "os._exit = lambda code: (time.sleep(0.5), leave(code))\n"
     )
@@ -308,10 +308,12 @@ class PretendedClock(EmulatorPlatform):
     def flush_cache(self) -> None:
         self.done.append("flush")
 
-    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def launch(
+        self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], *attributes: Any
+    ) -> None:
         self.done.append("launch")
         self.inputs.append(arguments[0][: 4 * arguments[2]].view(np.int32).copy())
-        super().launch(variant, grid, block, shared_bytes, arguments)
+        super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
 
     def time(self, sample: Any, count: int) -> list[float]:
         self.timed_counts.append(count)

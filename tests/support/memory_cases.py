@@ -34,6 +34,7 @@ from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import command
 from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.sweep.kernels.plan import Attributes
 from kernelsweep.sweep.point import Point
 
 FOLDER = ROOT / "tests/planted/cases"
@@ -44,6 +45,8 @@ _CASE = re.compile(
 )
 # Kernels whose mistake is in a function that they call; so are all with fences.
 _CALLS_OTHERS = ("both_branches_call", "block_pipeline_unwaited", "block_pipeline_kept", "producer_runs_ahead")
+# The file of those whose launches are cooperative.
+_TOGETHER = "grid"
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256
 
 
@@ -89,8 +92,8 @@ def cases() -> list[Case]:
 class _Runner:
     """As measure.point.runner.Runner, for the launch that all cases have."""
 
-    def __init__(self, platform: CountingPlatform) -> None:
-        self._platform = platform
+    def __init__(self, platform: CountingPlatform, topic: str) -> None:
+        self._platform, self._topic = platform, topic
         self._memory: list[np.ndarray[Any, Any]] = []
         self._before: list[np.ndarray[Any, Any]] = []
 
@@ -116,7 +119,8 @@ class _Runner:
         platform.upload(z, np.zeros(_COUNT, np.int32))
         self._before = [memory.view(np.int32).copy() for memory in self._memory]
         try:
-            platform.launch(variant, _GRID, _BLOCK, _SHARED, self._memory)
+            attributes = Attributes(cooperative=self._topic == _TOGETHER)
+            platform.launch(variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
         except LaunchError as error:
             return Outcome("launch_failed", str(error))
         return Outcome("ok", "")
@@ -131,10 +135,10 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as compilers:
         libraries = list(compilers.map(lambda topic: _compiled(topic, by_topic[topic], Path(folder)), by_topic))
         found = {}
-        for library, of_topic in zip(libraries, by_topic.values(), strict=True):
+        for library, (topic, of_topic) in zip(libraries, by_topic.items(), strict=True):
             platform = CountingPlatform()
             platform.load(library, {case.name: {"unit": 0, "entry": n} for n, case in enumerate(of_topic)})
-            runner = _Runner(platform)
+            runner = _Runner(platform, topic)
             for case in of_topic:
                 outcome = run_watched(platform, runner, Point({}), case.name)  # type: ignore[arg-type]
                 found[case] = list(findings(outcome))
@@ -171,6 +175,10 @@ int main(int count, char **names)
     }}
 }}
 """
+_COOPERATIVELY = (
+    'if (!strcmp(names[at], "{name}")) {{ void *given[] = {{arrays, arrays + 1, arrays + 2}}; '
+    "cudaLaunchCooperativeKernel({name}, {grid}, {block}, given, {shared}); }}"
+)
 _LAUNCH = 'if (!strcmp(names[at], "{name}")) {name}<<<{grid}, {block}, {shared}>>>(arrays[0], arrays[1], arrays[2]);'
 
 
@@ -208,7 +216,8 @@ def found_by_sanitizer(compute_sanitizer: str, folder: Path) -> tuple[dict[str, 
 
 def _compile_for_gpu(topic: str, known: Sequence[Case], folder: Path) -> None:
     sizes = {"grid": _GRID[0], "block": _BLOCK[0], "shared": _SHARED}
-    launches = "\n        ".join(_LAUNCH.format(name=case.name, **sizes) for case in known if case.topic == topic)
+    text = _COOPERATIVELY if topic == _TOGETHER else _LAUNCH
+    launches = "\n        ".join(text.format(name=case.name, **sizes) for case in known if case.topic == topic)
     source = folder / f"{topic}.main.cu"
     source.write_text(_MAIN.format(folder=FOLDER, topic=topic, elements=_COUNT, launches=launches))
     options = ["-arch=native", "-std=c++17", "-lineinfo", "-w"]

@@ -26,10 +26,12 @@ class ModelClock(EmulatorPlatform):
         """The GPU that this process was given."""
         return os.environ.get("CUDA_VISIBLE_DEVICES", "")
 
-    def launch(self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any]) -> None:
+    def launch(
+        self, variant: str, grid: Any, block: Any, shared_bytes: int, arguments: Sequence[Any], *attributes: Any
+    ) -> None:
         if getattr(self, "_block_size", None) != block[0]:
             self._block_size, self._taken = block[0], 0
-        super().launch(variant, grid, block, shared_bytes, arguments)
+        super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
 
     def time(self, sample: Any, count: int) -> list[float]:
         for _ in range(count):

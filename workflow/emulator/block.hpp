@@ -12,7 +12,7 @@
 // A thread that waits for a phase of a barrier (phases.hpp) tries again once a phase is over and no other thread can run.
 // Until then its warp is left, and keeps which of its lanes wait for what.
 //
-// The order is fixed by the block alone.
+// The order is fixed by the block alone. In a cooperative launch, each block runs up to the grid's barrier, in turn.
 #pragma once
 
 #include "counting/events.hpp"
@@ -83,6 +83,8 @@ struct alignas(cache_line) Thread {
     Lanes mask;
     int source_lane;
     uint64_t value; // brought and taken away
+
+    unsigned grid_barriers; // passed, of the block
 };
 
 struct Launch;
@@ -104,6 +106,9 @@ struct Worker {
     unsigned block_threads;
     unsigned ended;         // threads that have ended
 
+    Thread *at_grid;        // goes on once all blocks are at the grid's barrier; null while the block is not there
+    unsigned grid_barriers; // the block has come to
+
     bool has_news; // a phase is over
     unsigned stalled_warps;
     Lanes stalled[most_threads / lanes_of_a_warp]; // lanes that wait for a phase
@@ -116,6 +121,7 @@ struct Worker {
     dim3 grid_size;
 
     const Launch *launch;
+    bool is_cooperative; // the launch
     Context scheduler;
     sigjmp_buf recovery; // where the signal handler goes on
     bool failed;
@@ -414,6 +420,24 @@ EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site, const void *c
     return worker.outcome;
 }
 
+// Waits for all threads of the grid: once those of the block are there, one of them leaves it to other blocks.
+EMULATOR_APART void wait_for_grid(Site site, const void *call)
+{
+    counting::wait_for_copies(0);
+    wait_at_barrier(false, site, call);
+    Worker &worker = this_worker();
+    Thread &self = *worker.current;
+    if (++self.grid_barriers <= worker.grid_barriers)
+        return;
+    if (!worker.is_cooperative)
+        fail(worker, "%s waits for the grid at %s:%d, and the launch is not cooperative", ThreadName(worker, self).text,
+             site.file, site.line);
+    worker.grid_barriers = self.grid_barriers;
+    worker.at_grid = &self;
+    self.site = site;
+    switch_context(self.context, worker.scheduler);
+}
+
 // Waits until all lanes of `mask` have arrived with the same operation and mask or have ended, then exchanges their
 // values. Lanes that do not exist, in a block's last warp, may be named: the hardware counts them as ended.
 EMULATOR_APART uint64_t exchange_in_warp(const WarpOperation &operation, Lanes mask, uint64_t value,
@@ -474,13 +498,17 @@ EMULATOR_APART uint3 place_of_block(uint64_t number, const dim3 &grid)
     return {unsigned(number % grid.x), unsigned(row % grid.y), unsigned(row / grid.y)};
 }
 
-// Runs one block to its end, or until it fails. Each of its threads enters `thread_main`.
+// Runs one block to its end, to the grid's barrier, or until it fails. Each of its threads enters `thread_main`.
 EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thread_main)())
 {
-    for (unsigned index = 0; index < worker.block_threads; ++index)
+    for (unsigned index = 0; index < worker.block_threads; ++index) {
         prepare(worker.threads[index].context, worker.threads[index].stack_top, thread_main);
+        worker.threads[index].grid_barriers = 0;
+    }
     worker.block_number = number;
     worker.clock = 0;
+    worker.at_grid = nullptr;
+    worker.grid_barriers = 0;
     worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.astray = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     __builtin_memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
@@ -493,9 +521,19 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);
     counting::start_block(worker, unsigned(number), worker.block_threads, worker.ready_lanes);
-    Thread *first = next_thread(worker);
-    worker.current = first;
-    switch_context(worker.scheduler, first->context);
+    worker.current = next_thread(worker);
+    switch_context(worker.scheduler, worker.current->context);
+    counting::end_block();
+}
+
+// Runs a block on, after the grid's barrier.
+EMULATOR_COLD inline void go_on_with_block(Worker &worker)
+{
+    const unsigned warp = worker.at_grid->index / lanes_of_a_warp;
+    worker.current = worker.at_grid;
+    worker.at_grid = nullptr;
+    counting::go_on_with_block(worker, unsigned(worker.block_number), warp, worker.lanes_of(warp));
+    switch_context(worker.scheduler, worker.current->context);
     counting::end_block();
 }
 

@@ -14,6 +14,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+#define __cluster_dims__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // One for each core that runs blocks, one block at a time: thread-local. Inside a function that implies static, and
 // `extern __shared__ T name[]` stays a declaration, whose definition the linking step adds.

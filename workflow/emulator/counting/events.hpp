@@ -11,9 +11,11 @@ struct Worker;
 namespace emulator::counting {
 
 // What follows from them is compiled once, with the runtime (on_events.hpp).
-bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes);
+bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes, bool is_cooperative);
 void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes);
-void end_block();
+void go_on_with_block(Worker &worker, unsigned block, unsigned warp, Lanes existing_lanes);
+void end_block(); // or leave it at the grid's barrier
+void pass_grid_barrier();
 void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
 void observe_word(const void *address, size_t size, bool is_store, const void *caller);

@@ -15,7 +15,8 @@ struct State {
 
 inline State state;
 
-EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes)
+EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes,
+                                       bool is_cooperative)
 {
     for (unsigned side = 0; side < 3; ++side) {
         findings.grid[side] = uint32_t(grid_size[side]);
@@ -30,6 +31,9 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     forget_flags();
     if (!make_room_for_releases(grid * block_size[0] * block_size[1] * block_size[2]))
         return false;
+    ordering.is_cooperative = is_cooperative;
+    ordering.moment = 1;
+    ordering.grid_ordered = 0;
     ordering.first_run = ordering.next_run + 1; // None is 0.
     ordering.next_run += uint32_t(grid);
     return spaces.shared_cells != nullptr;
@@ -65,6 +69,18 @@ EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned thr
     forget_copies(threads);
     start_warp(0, existing_lanes);
 }
+
+EMULATOR_UNCOUNTED void go_on_with_block(Worker &worker, unsigned block, unsigned warp, Lanes existing_lanes)
+{
+    state.worker = &worker;
+    requests.block = block;
+    start_ordering(ordering.threads);
+    ordering.warps_run -= (ordering.threads + lanes_of_a_warp - 1) / lanes_of_a_warp; // They are counted already.
+    forget_copies(ordering.threads);
+    start_warp(warp, existing_lanes);
+}
+
+EMULATOR_UNCOUNTED void pass_grid_barrier() { ordering.grid_ordered = advance(); }
 
 EMULATOR_UNCOUNTED void end_block()
 {

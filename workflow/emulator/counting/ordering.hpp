@@ -1,5 +1,7 @@
 // The order of accesses: the synchronisations of a block, as moments of one clock.
 //
+// At the grid's barrier the blocks of a cooperative launch take turns; it orders all accesses of the launch.
+//
 // The clock of a block advances at every barrier and every __syncwarp. An access carries the moment at which it
 // happened, and is ordered before what follows a barrier, or, within a warp, a __syncwarp that names both lanes,
 // directly or through other lanes. The other warp-level operations exchange values and order no accesses: CUDA's
@@ -57,6 +59,8 @@ struct Fences {
 
 struct Ordering {
     uint32_t moment;
+    bool is_cooperative;   // the launch: its blocks, which take turns, share one clock
+    uint32_t grid_ordered; // all accesses of the launch up to this moment come before what any thread does now
     uint32_t block_ordered; // all accesses of the block up to this moment come before what any thread does now
     Warp warps[most_threads / lanes_of_a_warp];
 
@@ -362,8 +366,9 @@ EMULATOR_UNCOUNTED inline bool make_room_for_releases(size_t threads)
 
 EMULATOR_UNCOUNTED inline void start_ordering(unsigned threads)
 {
-    ordering.moment = 1;
-    ordering.block_ordered = 0;
+    if (!ordering.is_cooperative)
+        ordering.moment = 1;
+    ordering.block_ordered = ordering.grid_ordered;
     ordering.threads = threads;
     ordering.has_learned = false;
     ordering.learned_count = 0;

@@ -196,7 +196,8 @@ EMULATOR_UNCOUNTED_INLINE bool is_current(const Access &access, Space space)
 EMULATOR_UNCOUNTED_INLINE bool comes_before(const Access &earlier, unsigned thread)
 {
     if (earlier.run != requests.run)
-        return is_released(earlier.run, earlier.thread, earlier.moment, thread);
+        return earlier.moment <= ordering.grid_ordered ||
+               is_released(earlier.run, earlier.thread, earlier.moment, thread);
     return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
 }
 

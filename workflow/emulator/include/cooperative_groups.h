@@ -1,4 +1,4 @@
-// CUDA's cooperative groups: the block, tiles of a warp, and the active lanes of a warp.
+// CUDA's cooperative groups: the grid, the block, tiles of a warp, and the active lanes of a warp.
 #pragma once
 
 #include "../emulator.hpp"
@@ -65,7 +65,7 @@ private:
 
 inline thread_block this_thread_block() { return {}; }
 
-// The whole launch, whose threads cannot wait for one another here.
+// The whole launch. Its threads can wait for one another if it is cooperative.
 class grid_group {
 public:
     static unsigned long long num_blocks() { return (unsigned long long)(gridDim.x) * gridDim.y * gridDim.z; }
@@ -76,11 +76,8 @@ public:
     static dim3 block_index() { return blockIdx; }
     static dim3 dim_blocks() { return gridDim; }
     static dim3 group_dim() { return gridDim; }
-    template <typename Any = int>
-    static void sync()
-    {
-        static_assert(sizeof(Any) == 0, "grid_group::sync is a CUDA word that the emulator does not supply");
-    }
+    static bool is_valid() { return ::emulator::this_worker().is_cooperative; }
+    EMULATOR_APART void sync(EMULATOR_SITE) const { ::emulator::wait_for_grid(site, __builtin_return_address(0)); }
 };
 
 inline grid_group this_grid() { return {}; }

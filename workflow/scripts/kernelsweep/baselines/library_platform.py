@@ -10,7 +10,8 @@ import numpy as np
 
 from kernelsweep.baselines.library_calls import load
 from kernelsweep.platforms.gpu import STREAMS, GpuPlatform
-from kernelsweep.platforms.platform import Memory, Size
+from kernelsweep.platforms.platform import Memory
+from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 
 
 class LibraryPlatform(GpuPlatform):
@@ -42,7 +43,13 @@ class LibraryPlatform(GpuPlatform):
         self._function = load(name, binary)
 
     def launch(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+        self,
+        variant: str,
+        grid: Size,
+        block: Size,
+        shared_bytes: int,
+        arguments: Sequence[Memory | np.generic],
+        attributes: Attributes = NO_ATTRIBUTES,
     ) -> None:
         self._function(*self._variants[variant]["words"], *map(_plain, arguments), self._stream)
 

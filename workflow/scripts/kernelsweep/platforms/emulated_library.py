@@ -43,6 +43,7 @@ class EmulatedLibrary:
             ctypes.c_size_t * 3,
             ctypes.c_size_t * 3,
             ctypes.c_size_t,
+            ctypes.c_int,
             ctypes.POINTER(ctypes.c_void_p),
             ctypes.c_char_p,
             ctypes.c_size_t,
@@ -58,6 +59,7 @@ class EmulatedLibrary:
         block: int | tuple[int, int, int],
         shared_bytes: int,
         arguments: Sequence[Any],
+        cooperative: bool = False,
     ) -> None:
         """Run a kernel to its end. Other Python threads continue meanwhile.
 
@@ -65,6 +67,7 @@ class EmulatedLibrary:
         grid, block   number of blocks, and of threads in each: in x, or in x, y and z
         shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
+        cooperative   whether the grid's threads can wait for one another
 
         Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
         a barrier while others of their block wait elsewhere, and a stack overflow; IllegalAccess for an illegal
@@ -88,7 +91,7 @@ class EmulatedLibrary:
                 _last_launched._library.emulator_release()
             _last_launched = self
             failed = self._library.emulator_launch(
-                entry, sides(*blocks), sides(*threads), shared_bytes, pointers, message, len(message)
+                entry, sides(*blocks), sides(*threads), shared_bytes, cooperative, pointers, message, len(message)
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:

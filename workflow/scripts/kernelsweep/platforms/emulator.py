@@ -12,9 +12,10 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions, Memory, MemoryMistake, Size, constant_bytes
+from kernelsweep.platforms.platform import Conditions, Memory, MemoryMistake, constant_bytes
 from kernelsweep.problems.array_values import ArrayValue
 from kernelsweep.problems.comparison import difference, error_share
+from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -111,11 +112,17 @@ class EmulatorPlatform:
         memory[:] = constant_bytes(name, values, len(memory))
 
     def launch(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+        self,
+        variant: str,
+        grid: Size,
+        block: Size,
+        shared_bytes: int,
+        arguments: Sequence[Memory | np.generic],
+        attributes: Attributes = NO_ATTRIBUTES,
     ) -> None:
         unit, entry = self._entries[variant]
         library = self._libraries[unit]
-        library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)))
+        library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)), attributes.cooperative)
         self.partial_barrier = self.partial_barrier or library.partial_barrier
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:

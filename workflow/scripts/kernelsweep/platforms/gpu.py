@@ -10,12 +10,13 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,14 +25,8 @@ from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import (
-    Address,
-    Conditions,
-    Memory,
-    MemoryMistake,
-    Size,
-    constant_bytes,
-)
+from kernelsweep.platforms.platform import Address, Conditions, Memory, MemoryMistake, constant_bytes
+from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
 
@@ -49,6 +44,11 @@ STREAMS = 8
 # A kernel that uses more dynamic shared memory must have an attribute set.
 _COMMON_SHARED_BYTES = 48 * 1024
 _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+# Attributes of a function, and of a launch, by their numbers in cuda.h.
+_NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+_COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+_PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has
 
 # PyCUDA's letters for unsigned integers, by their bytes.
 _SCALARS = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -111,6 +111,23 @@ def describe_device(platform: str) -> dict[str, Any]:
     }
 
 
+class _LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig of cuda.h: the grid, the block, the dynamic shared bytes; a stream; attributes."""
+
+    _fields_: ClassVar = [
+        ("sizes", ctypes.c_uint * 7),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("count", ctypes.c_uint),
+    ]
+
+
+class _LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute of cuda.h."""
+
+    _fields_: ClassVar = [("number", ctypes.c_uint), ("padding", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+
 @dataclass(frozen=True)
 class _Variable:
     """A variable in global memory.
@@ -147,6 +164,10 @@ class GpuPlatform:
         self._most_shared_bytes: dict[str, int] = {}
         self._modules: list[ctypes.c_void_p] = []
         self._unit_variables: list[list[_Variable]] = []
+        self._variable_names: list[Mapping[str, bool]] = []
+        # What PyCUDA can't launch is launched from the second copy of its module, in _modules.
+        self._own_functions: dict[str, ctypes.c_void_p] = {}
+        self._with_own_variables: set[int] = set()
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
         self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
@@ -247,7 +268,12 @@ class GpuPlatform:
             files = unit_files(binary, Path(folder))
             loaded_units = [cuda.module_from_file(str(file)) for file in files]
             self._units += loaded_units
-            self._unit_variables += list(map(self._loaded_variables, loaded_units, files))
+            names = list(map(global_variables, files))
+            self._variable_names += names
+            self._unit_variables += [
+                self._loaded_variables(unit.get_global, of_unit)
+                for unit, of_unit in zip(loaded_units, names, strict=True)
+            ]
             # The driver computes occupancy from a module handle, which PyCUDA does not expose.
             modules = [ctypes.c_void_p() for _ in files]
             for module, file in zip(modules, files, strict=True):
@@ -265,6 +291,7 @@ class GpuPlatform:
         self._prepared -= loaded.keys()
         for name in loaded:
             self._most_shared_bytes.pop(name, None)
+            self._own_functions.pop(name, None)
 
     def parameter_types(self, variant: str) -> Sequence[str]:
         known: Sequence[str] = self._variants[variant].get("parameter_types", [])
@@ -282,12 +309,18 @@ class GpuPlatform:
         units: set[int] = {self._variants[one]["unit"] for one in variants if "unit" in self._variants[one]}
         return [one for unit in sorted(units) for one in self._unit_variables[unit]]
 
-    def _loaded_variables(self, module: Any, cubin: Path) -> list[_Variable]:
-        """The variables in global memory of a binary that was just loaded, where the driver has placed them."""
+    def _loaded_variables(
+        self, place_of: Callable[[str], tuple[int, int]], names: Mapping[str, bool]
+    ) -> list[_Variable]:
+        """The variables in global memory of a module that was just loaded, where the driver has placed them.
+
+        place_of  gives a variable's address and size
+        names     as global_variables() gives them
+        """
         found = []
-        for name, are_zeros in global_variables(cubin).items():
-            with suppress(cuda.Error):  # Not every local name is known to the driver.
-                address, size = map(int, module.get_global(name))
+        for name, are_zeros in names.items():
+            with suppress(cuda.Error, LaunchError):  # Not every local name is known to the driver.
+                address, size = map(int, place_of(name))
                 kept = None
                 if not are_zeros:
                     kept = cuda.mem_alloc(size)
@@ -308,13 +341,24 @@ class GpuPlatform:
         except cuda.Error as error:
             raise LaunchError(f"the kernel has no variable {name} in constant memory: {error}") from error
         self.synchronize()
-        self.upload(address, constant_bytes(name, values, size))
+        for place in (address, self._own_global(self._variants[variant]["unit"], name)[0]):
+            self.upload(place, constant_bytes(name, values, size))
 
     def launch(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+        self,
+        variant: str,
+        grid: Size,
+        block: Size,
+        shared_bytes: int,
+        arguments: Sequence[Memory | np.generic],
+        attributes: Attributes = NO_ATTRIBUTES,
     ) -> None:
         function = self._functions[variant]
-        if variant not in self._prepared:  # All launches of a kernel have arguments of the same sizes.
+        is_new = variant not in self._prepared
+        if attributes is not NO_ATTRIBUTES or (is_new and any(isinstance(one, np.void) for one in arguments)):
+            self._launch_extended(variant, (*grid, *block, shared_bytes), arguments, attributes)
+            return
+        if is_new:  # All launches of a kernel have arguments of the same sizes.
             function.prepare("".join(map(_format, arguments)))
             self._prepared.add(variant)
         try:
@@ -324,6 +368,49 @@ class GpuPlatform:
             function.prepared_async_call(grid, block, self._stream, *map(_packed, arguments), shared_size=shared_bytes)
         except cuda.Error as error:
             raise _translated(error) from error
+
+    def _launch_extended(
+        self, variant: str, sizes: Sequence[int], arguments: Sequence[Memory | np.generic], attributes: Attributes
+    ) -> None:
+        """Launch with attributes, or with structures, by what PyCUDA has no call for; `sizes` as in _LaunchConfig."""
+        function, is_large = self._own_function(variant), prod(attributes.cluster) > _PORTABLE_CLUSTER
+        settings = [(_MAX_DYNAMIC_SHARED_BYTES, sizes[-1])] if sizes[-1] > _COMMON_SHARED_BYTES else []
+        settings += [(_NON_PORTABLE_CLUSTER, 1)] if is_large else []
+        status = next(filter(None, (self._libcuda.cuFuncSetAttribute(function, *one) for one in settings)), 0)
+        values = [ctypes.create_string_buffer(one, len(one)) for one in map(_as_bytes, arguments)]
+        parameters = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+        wanted: list[tuple[int, tuple[int, ...]]] = [(_COOPERATIVE, (1,))] if attributes.cooperative else []
+        wanted += [(_CLUSTER, attributes.cluster)] if attributes.cluster else []
+        given = (_LaunchAttribute * 2)(*(_LaunchAttribute(number, 0, value) for number, value in wanted))
+        config = _LaunchConfig(tuple(sizes), self._stream.handle, ctypes.addressof(given), len(wanted))
+        status = status or self._libcuda.cuLaunchKernelEx(ctypes.byref(config), function, parameters, None)
+        if status:
+            text = ctypes.c_char_p()
+            self._libcuda.cuGetErrorString(status, ctypes.byref(text))
+            raise _translated(RuntimeError((text.value or b"").decode()))
+
+    def _own_function(self, variant: str) -> ctypes.c_void_p:
+        """A variant's function in the module of _modules, whose variables are restored from now on, too."""
+        if variant not in self._own_functions:
+            function, unit = ctypes.c_void_p(), self._variants[variant]["unit"]
+            symbol = self._variants[variant]["symbol"].encode()
+            if self._libcuda.cuModuleGetFunction(ctypes.byref(function), self._modules[unit], symbol):
+                raise LaunchError(f"the driver finds no function {variant} in its cubin")
+            self._own_functions[variant] = function
+            if unit not in self._with_own_variables:
+                self._with_own_variables.add(unit)
+                own = partial(self._own_global, unit)
+                self._unit_variables[unit] += self._loaded_variables(own, self._variable_names[unit])
+        return self._own_functions[variant]
+
+    def _own_global(self, unit: int, name: str) -> tuple[int, int]:
+        """The address and the size of a variable in the module of _modules."""
+        address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        if self._libcuda.cuModuleGetGlobal_v2(
+            ctypes.byref(address), ctypes.byref(size), self._modules[unit], name.encode()
+        ):
+            raise LaunchError(f"the driver finds no variable {name}")
+        return address.value, size.value
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         function = ctypes.c_void_p()
@@ -435,6 +522,11 @@ def _format(argument: Memory | np.generic) -> str:
             f"{', '.join(map(str, _SCALARS))} bytes"
         )
     return _SCALARS[argument.nbytes]
+
+
+def _as_bytes(argument: Memory | np.generic) -> bytes:
+    """An argument's bytes, as the kernel has them."""
+    return argument.tobytes() if isinstance(argument, np.generic) else int(argument).to_bytes(8, sys.byteorder)
 
 
 def _packed(argument: Memory | np.generic) -> Any:

@@ -10,12 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelsweep.errors import MisfitError
+from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 
 # A platform's memory, as its allocate() returns it.
 Memory = Any
-
-# The numbers of blocks of a grid, or of threads of a block, in x, y and z.
-Size = tuple[int, int, int]
 
 
 class Address(int):
@@ -155,7 +153,13 @@ class Platform(Protocol):
         """
 
     def launch(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+        self,
+        variant: str,
+        grid: Size,
+        block: Size,
+        shared_bytes: int,
+        arguments: Sequence[Memory | np.generic],
+        attributes: Attributes = NO_ATTRIBUTES,
     ) -> None:
         """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
 

@@ -363,6 +363,10 @@ class LaunchSettings(SettingsRecord):
     """The number of threads of a block, in one to three dimensions, as expressions over the axes."""
     shared: Formula | None = None
     """The bytes of dynamic shared memory, as an expression over the axes; null for the kernel's own."""
+    cluster: Sides | None = None
+    """The blocks of a cluster, in one to three dimensions, as expressions over the axes; for sm_90 and later."""
+    cooperative: bool = False
+    """Whether all blocks are resident at once, so that the grid's threads can wait for one another."""
     arguments: Items[Argument]
     """The arguments in the function's order, each the name of an array, of a scalar or of an axis, or an expression
     over the axes."""

@@ -89,6 +89,7 @@ class PointRun:
                 launch.block,
                 launch.shared_bytes,
                 self._arguments(launch, place),
+                launch.attributes,
             )
             for launch in self.plan.launches
         ]

@@ -20,7 +20,8 @@ from kernelsweep.platforms.counting.mistakes import Buffer, in_words
 from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.emulated_library import as_bytes
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.platforms.platform import Memory, MemoryMistake, Size
+from kernelsweep.platforms.platform import Memory, MemoryMistake
+from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 
 # The GPU's alignment of allocations, so that a request touches the same sectors.
 _ALIGNMENT = 256
@@ -205,7 +206,13 @@ class CountingPlatform(EmulatorPlatform):
         self._constants.add(self._units[unit].library.variable(name).ctypes.data)
 
     def launch(
-        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Sequence[Memory | np.generic]
+        self,
+        variant: str,
+        grid: Size,
+        block: Size,
+        shared_bytes: int,
+        arguments: Sequence[Memory | np.generic],
+        attributes: Attributes = NO_ATTRIBUTES,
     ) -> None:
         self.threads = self.threads or prod(block)
         number, entry = self._entries[variant]
@@ -218,7 +225,7 @@ class CountingPlatform(EmulatorPlatform):
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)
-        super().launch(variant, grid, block, shared_bytes, arguments)
+        super().launch(variant, grid, block, shared_bytes, arguments, attributes)
 
     def _use(self, unit: CountingUnit) -> None:
         """Have a unit know the buffers. A kernel may have a hundred units, of which a point needs one."""

@@ -28,7 +28,7 @@ from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem import Array
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.expressions import ARGUMENT, NUMBER, VALUE, check_kind, expression, number
-from kernelsweep.sweep.kernels.plan import Launch, Plan
+from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Launch, Plan
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings
@@ -37,6 +37,8 @@ from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettin
 _LARGEST_GRID = (2**31 - 1, 65_535, 65_535)
 _LARGEST_BLOCK = (1024, 1024, 64)
 _MOST_THREADS = 1024
+# On an H100, where a kernel allows more than the portable 8.
+_LARGEST_CLUSTER = (16, 16, 16)
 
 _KERNEL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)\s*(?:<(?P<arguments>.*)>)?\s*", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -102,7 +104,11 @@ class KernelLaunches:
     @property
     def launch_names(self) -> set[str]:
         """The names in the grids, blocks and sizes, among them the axes by which launches can be wrong."""
-        texts = [text for one in self.listed for text in (*_several(one.grid), *_several(one.block), one.shared)]
+        texts = [
+            text
+            for one in self.listed
+            for text in (*_several(one.grid), *_several(one.block), *_several(one.cluster), one.shared)
+        ]
         texts += [self.entry.shared, *self.entry.results.values()]
         texts += [array.size for array in self.entry.arrays.values()]
         named = {name for text in texts if isinstance(text, str) for name in expression(text).names}
@@ -123,6 +129,7 @@ class KernelLaunches:
                     arguments=tuple(_argument(argument, point) for argument in launch.arguments),
                     function=variant_name([self._function(launch, point)], given),
                     shared_bytes=_bytes(self.entry.shared if launch.shared is None else launch.shared, point),
+                    attributes=_attributes(launch, point),
                 )
                 for launch in self._launches(point)
             )
@@ -232,6 +239,7 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
         where = f"launches.{place}"
         yield from ((f"{where}.grid", text) for text in _several(launch.grid))
         yield from ((f"{where}.block", text) for text in _several(launch.block))
+        yield from ((f"{where}.cluster", text) for text in _several(launch.cluster or 1))
         yield f"{where}.shared", launch.shared or 0
         for argument in launch.arguments:
             if not _IDENTIFIER.fullmatch(str(argument)):
@@ -319,6 +327,20 @@ def _sides(
         if not 1 <= side <= limit:
             raise UserError(f"{_side(key, text)} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
     return (sides[0], sides[1], sides[2])
+
+
+def _attributes(launch: SomeLaunch, point: Mapping[str, Any]) -> Attributes:
+    """Raises UserError for a cluster that CUDA doesn't allow."""
+    if launch.cluster is None:
+        return Attributes(cooperative=launch.cooperative) if launch.cooperative else NO_ATTRIBUTES
+    cluster = _sides(_several(launch.cluster), "cluster", _LARGEST_CLUSTER, point)
+    grid = _sides(_several(launch.grid), "grid", _LARGEST_GRID, point)
+    if any(side % of_cluster for side, of_cluster in zip(grid, cluster, strict=True)):
+        raise UserError(
+            f"the grid {' x '.join(map(str, grid))} is no multiple of the cluster {' x '.join(map(str, cluster))} at "
+            f"{Point(point)}. Add a restriction."
+        )
+    return Attributes(cluster, launch.cooperative)
 
 
 def _side(key: str, text: str | float) -> str:

@@ -15,6 +15,21 @@ Size = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
+class Attributes:
+    """What a launch is besides its sizes.
+
+    cluster      the sides of a cluster of blocks; empty for what the kernel says of itself
+    cooperative  whether all blocks are resident at once, so that the grid's threads can wait for one another
+    """
+
+    cluster: tuple[int, ...] = ()
+    cooperative: bool = False
+
+
+NO_ATTRIBUTES = Attributes()
+
+
+@dataclass(frozen=True)
 class Launch:
     """One launch.
 
@@ -23,6 +38,7 @@ class Launch:
                   which are passed at their own width
     function      the C++ name of what is launched, with its macros, as units.variant_name() gives it
     shared_bytes  the dynamic shared memory of a block
+    attributes    clusters of blocks, and whether the launch is cooperative
     """
 
     grid: Size
@@ -30,6 +46,7 @@ class Launch:
     arguments: tuple[str | np.generic, ...]
     function: str
     shared_bytes: int = 0
+    attributes: Attributes = NO_ATTRIBUTES
 
     @property
     def blocks(self) -> int:

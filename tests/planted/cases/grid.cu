@@ -1,0 +1,80 @@
+// The barrier of the grid. These launches are cooperative.
+
+// right: blocks exchange their parts of an array
+__global__ void blocks_exchange(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    cooperative_groups::this_grid().sync();
+    z[i] = y[127 - i];
+}
+
+// right: shared memory and registers stay across two barriers, and each thread knows its place
+__global__ void blocks_go_on(const int *x, int *y, int *z)
+{
+    __shared__ int tile[64];
+    extern __shared__ int more[];
+    const auto grid = cooperative_groups::this_grid();
+    tile[t] = x[i];
+    more[63 - t] = x[i];
+    const int own = x[i];
+    z[i] = own;
+    grid.sync();
+    y[i] = z[127 - i] + tile[63 - t] + more[t];
+    grid.sync();
+    z[int(grid.thread_rank())] = y[127 - i] + own + tile[t];
+}
+
+// right: warps that have not met since the barrier
+__global__ void only_one_warp_goes_on(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    cooperative_groups::this_grid().sync();
+    if (t < 32)
+        z[i] = y[127 - i] + __shfl_xor_sync(~0u, x[i], 1);
+}
+
+// right: some threads have ended
+__global__ void others_of_block_have_ended(const int *x, int *y, int *z)
+{
+    if (t >= 40)
+        return;
+    y[i] = x[i];
+    cooperative_groups::this_grid().sync();
+    z[i] = y[i < 64 ? i + 64 : i - 64];
+}
+
+// wrong (races: race): nothing orders what comes after the barrier
+__global__ void exchange_after_barrier(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    cooperative_groups::this_grid().sync();
+    z[i] = y[127 - i];
+    y[i] = 0;
+}
+
+// wrong (races: race): the block's barrier is not the grid's
+__global__ void barrier_of_block(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    cooperative_groups::this_thread_block().sync();
+    z[i] = y[127 - i];
+}
+
+// wrong (uninitialised: uninitialised): part of shared memory is never written
+__global__ void half_of_shared(const int *x, int *y, int *z)
+{
+    __shared__ int tile[64];
+    if (t < 32)
+        tile[t] = x[i];
+    cooperative_groups::this_grid().sync();
+    y[i] = tile[t];
+}
+
+// wrong (barriers: barrier): one block leaves without the others
+__global__ void one_block_leaves(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    if (blockIdx.x != 0)
+        cooperative_groups::this_grid().sync();
+    z[i] = y[i];
+}
