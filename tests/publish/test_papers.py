@@ -110,6 +110,10 @@ def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_non
     # The host's sums are another matter, and a mark says which code is undefined.
     assert "cpu" not in text and r"volatile $\dagger$" in text and "undefined behaviour" in text
     assert r"\texttt{cublas\_matmul} & tf32 & " in latex(recorded("matmul"))
+    chosen = replace(data, settings=data.settings.changed(table=["points_run", "speedup"]))
+    assert re.search(r"\\texttt\{unrolled\} & 512/8 & \d+ & [\d.]+ ", as_latex(short_text(table, chosen)))
+    with pytest.raises(UserError, match="did you mean 'speedup'"):
+        short_text(table, replace(data, settings=data.settings.changed(table=["speed_up"])))
     emulated = shipped_data("unrolling", str(EMULATOR["name"]))
     for without in (emulated, recorded("exchanges")):
         assert re.fullmatch(r"(% .*times.*\.\n+){2}", latex(without))

@@ -561,6 +561,9 @@ class _Study(AxesLayer):
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["effect", "lines"]
     """The study's figures: names, or a name with the axes that it shows."""
+    table: Annotated[Names, Field(examples=["[time_us, speedup, global_load_sectors]"])] = []
+    """The columns of the study's table.tex, by their names in table.csv; without them time, rate, share of the peak and
+    speedup."""
     labels: Annotated[Table[str, Words], Field(examples=["{shuffle: ours}"])] = {}
     """Other names for kernels, in figures."""
     colours: Annotated[

@@ -23,6 +23,7 @@ from kernelsweep.analysis.words import (
     reference_text,
     small_number,
 )
+from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import fastest_by_size, find_best
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
@@ -280,6 +281,16 @@ _MARKS = {
 }
 
 
+# The columns that have other heads in LaTeX than in table.csv: head, factor and decimals.
+_SHORT = {
+    "time_us": ("time (µs)", 1, None),
+    "bandwidth_gbs": ("GB/s", 1, 0),
+    "gflops": ("GFLOP/s", 1, 0),
+    "peak_fraction": ("of peak (%)", 100, 1),
+    "speedup": ("speedup", 1, 2),
+}
+
+
 def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     """The rows of a study's kernels and of libraries for one column of a paper; or why there are none.
 
@@ -291,14 +302,8 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     rows = table[table["kind"].isin([KERNEL_ROW, RIVAL_ROW])]
     axes = [axis for axis in kernel_axes(data.settings) if axis in varied(data.kernel_rows, kernel_axes(data.settings))]
     axes = [axis for axis in axes if rows[axis].notna().any() and (axis != "grid_size" or axis in _axes(data))]
-    header, rates = _rates(rows)
-    columns = [
-        Column("configuration", [_configuration(row, axes) for _, row in rows.iterrows()], right=False),
-        Column("time (µs)", [_uncertain_time(row) for _, row in rows.iterrows()]),
-        Column(header, rates),
-        Column("of peak (%)", numbers(rows["peak_fraction"] * 100, 1)),
-        Column("speedup", numbers(rows["speedup"], 2)),
-    ]
+    configurations = [_configuration(row, axes) for _, row in rows.iterrows()]
+    columns = [Column("configuration", configurations, right=False), *_chosen(rows, data)]
     marks = {flag: mark for flag, mark in _MARKS.items() if rows["flags"].str.contains(flag).any()}
     names = [
         kernel + "".join(sign for flag, (sign, _) in marks.items() if flag in flags)
@@ -364,8 +369,26 @@ def _uncertain_time(row: pandas.Series[Any]) -> str:
     return f"{time}({math.ceil(round(side * 10 ** len(time.partition('.')[2]), 6))})"
 
 
-def _rates(rows: pandas.DataFrame) -> tuple[str, list[str]]:
-    """The header and the values of the study's arithmetic, or else of its bytes."""
-    if rows["gflops"].notna().any():
-        return "GFLOP/s", numbers(rows["gflops"], 0)
-    return "GB/s", numbers(rows["bandwidth_gbs"], 0)
+def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
+    """The columns that the study's file chooses for its LaTeX, by their names in table.csv without units.
+
+    Otherwise time, rate, share of the peak and speedup. Raises UserError for a column that isn't there.
+    """
+    rate = "gflops" if rows["gflops"].notna().any() else "bandwidth_gbs"
+    known = {str(column).partition(" (")[0]: rows[column] for column in rows}
+    columns = []
+    for name in data.settings.table or ("time_us", rate, "peak_fraction", "speedup"):
+        if name not in known:
+            guess = nearest(name, known) or ";"
+            raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(known)}.")
+        header, scale, decimals = _SHORT.get(name, (name.replace("_", " "), 1, None))
+        values = known[name]
+        if name == "time_us":
+            cells = [_uncertain_time(row) for _, row in rows.iterrows()]
+        elif pandas.api.types.is_numeric_dtype(values):
+            digits = 0 if pandas.api.types.is_integer_dtype(values) else decimals
+            cells = numbers(values * scale, _four_digits_of_largest(values) if digits is None else digits)
+        else:
+            cells = [str(value) or EMPTY for value in values]
+        columns.append(Column(header, cells, right=pandas.api.types.is_numeric_dtype(values)))
+    return columns
