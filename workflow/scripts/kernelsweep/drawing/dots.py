@@ -21,12 +21,10 @@ from kernelsweep.drawing.series import on_grid
 
 # The diameters of a dot and of the white inside of an open one, and from a dot to its label.
 DOT_PT, INSIDE_PT, LABEL_OFFSET_PT = 4.8, 3.0, 5.0
-# The room for a label beyond the outermost dots, and for half a dot where no label stands.
-LABEL_IN, DOT_IN = 0.42, 0.08
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks for the axis' length.
 TICKS = ((1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 1.5, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0,))
 # The least distance between two ticks.
-BESIDE_IN = 0.34
+BESIDE_IN = 0.42
 # The least factor that an axis covers, so that it has two ticks.
 LEAST_FACTOR = 2.0
 # From this number on, ticks are powers of ten: 5·10⁵.
@@ -62,23 +60,6 @@ def digits(value: float) -> str:
     if value >= 1e6:
         return f"{value / 1e6:.1f}·10⁶"
     return f"{value:,.0f}" if value >= 1000 or value == 0 else f"{value:.{1 if value >= 10 else 2}f}"
-
-
-def draw_column(axes: Axes, dots: pandas.DataFrame, length_in: float) -> None:
-    """Dots with their labels on a logarithmic axis, about `length_in` inches long."""
-    draw_dots(axes, dots, palette.BLUE)
-    label_dots(axes, dots, list(dots["value"].map(digits)), palette.BLUE)
-    least, most = float(dots["low"].min()), float(dots["high"].max())
-    inch = max(most / least, LEAST_FACTOR) ** (1 / (length_in - DOT_IN - LABEL_IN))
-    logarithmic(axes, least / inch**DOT_IN, most * inch**LABEL_IN, length_in)
-
-
-def label_rows(axes: Axes, labels: Sequence[str]) -> None:
-    """The rows' labels, from the top down."""
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
 
 
 def logarithmic(axes: Axes, low: float, high: float, length_in: float) -> None:

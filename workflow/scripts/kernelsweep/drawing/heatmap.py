@@ -20,8 +20,8 @@ from kernelsweep.drawing import palette
 # give it (WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance).
 DARK_BELOW = 0.18
 LUMINANCE = (0.2126, 0.7152, 0.0722)
-# Below half of the best, no difference matters (%).
-LOWEST = 50.0
+# Colours tell shares near the best apart, and those far from it less.
+GAMMA = 2.0
 # On a cell whose point is right and lacks the quantity that is shown, such as an energy.
 NO_VALUE = "–"
 
@@ -29,7 +29,7 @@ NO_VALUE = "–"
 def shades() -> matplotlib.cm.ScalarMappable:
     """The colours of percentages, on which black digits can be read."""
     colours = matplotlib.colors.ListedColormap(matplotlib.colormaps["YlGnBu"](numpy.linspace(0.0, 0.55, 256)))
-    return matplotlib.cm.ScalarMappable(matplotlib.colors.Normalize(LOWEST, 100.0), colours)
+    return matplotlib.cm.ScalarMappable(matplotlib.colors.PowerNorm(GAMMA, 0.0, 100.0), colours)
 
 
 def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str) -> None:
@@ -48,7 +48,8 @@ def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str) -> None:
         fmt=digits,
         annot_kws={"color": palette.BLACK, "va": "center_baseline"},
         cmap=shades().cmap,
-        vmin=LOWEST,
+        norm=shades().norm,
+        vmin=0.0,
         vmax=100.0,
         linewidths=0.5,
         linecolor="white",

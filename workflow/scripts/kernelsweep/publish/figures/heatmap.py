@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from kernelsweep.analysis.places import place_axes
 from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import axis_value, status_key
+from kernelsweep.analysis.words import axis_value, list_texts, status_key
 from kernelsweep.drawing.declaration import SHOW, Declaration
 from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
 from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, text_width_pt
@@ -33,6 +33,8 @@ UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
 SHARED = "further kernels"
 # The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
 CELL_IN, PANEL_FRAME_IN, PADDING_PT = 0.19, 0.42, 5.0
+# The percentages beside the scale of colours.
+TICKS = (0, 50, 75, 90, 100)
 # Numbers have no decimals where the largest is at least this.
 LEAST_WHOLE = 10
 # The least height of a panel, and the part of the width that the panels share: beside them stands the scale of colours.
@@ -74,7 +76,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     cells = cells.assign(status=shown_status(cells))
     blank = set(cells.loc[cells["shown"].isna(), "status"])
     unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
-    where = f" at each {axis_text(sizes[0])}" if sizes else ""
+    where = f" at each {list_texts(list(map(without_unit, map(axis_text, sizes))))}" if sizes else ""
     meaning = (
         f"Cells: {unit}, the best over all other axes; outlined: the best{where} and its ties; blank: not in the sweep."
     )
@@ -84,10 +86,10 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     words = map(without_unit, (shown.label, *axes_texts))
     heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
     frame = Frame(width, heading, "", place_caption(data, drawn[:2], meaning))
-    return _maps(frame, _labelled(data, cells, x, y, panel), axes_texts, f"% of the best{where}".partition(" (")[0])
+    return _maps(frame, _labelled(data, cells, x, y, panel), axes_texts)
 
 
-def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], shade_text: str) -> Figure:
+def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) -> Figure:
     """The panels, as many side by side as have room for their cells."""
     digits = ",.0f" if cells["shown"].max() >= LEAST_WHOLE else ".2f"
     by_panel = cells.groupby("panel", sort=False)
@@ -107,7 +109,8 @@ def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], sh
     if SHARED in grid.axes_dict:
         grid.axes_dict[SHARED].set_ylabel("")
     bar = figure.colorbar(shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
-    bar.set_label(shade_text)
+    bar.set_label("% of the best")
+    bar.set_ticks(TICKS)
     bar.outline.set_visible(False)
     return figure
 

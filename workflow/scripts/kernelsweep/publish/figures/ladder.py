@@ -1,4 +1,4 @@
-"""The ladder: each step's time at the reference point, and its speedup.
+"""The ladder: each step's time at the reference point, and its speedup over the first.
 
 The steps of a study with axes of its own are its kernels, each at its fastest configuration.
 """
@@ -23,9 +23,9 @@ from kernelsweep.analysis.words import (
     reference_text,
     step_name,
 )
-from kernelsweep.drawing import style
+from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.dots import digits, draw_column, label_rows
+from kernelsweep.drawing.dots import LEAST_FACTOR, digits, draw_dots, label_dots, logarithmic
 from kernelsweep.drawing.layout import (
     POINTS_PER_INCH,
     TWO_COLUMNS,
@@ -34,10 +34,11 @@ from kernelsweep.drawing.layout import (
     empty_figure,
     new_figure,
     text_width_pt,
+    wrap,
 )
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.swept_axes import no_times, place_caption
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, study_table
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, RIVAL_ROW, study_table
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -45,42 +46,40 @@ FIGURE = Declaration(
     needs=("times",),
 )
 ROW_IN, FRAME_IN = 0.2, 0.45
-# A panel with its labels needs this much room; and the parts of what labels leave of the width that the axes take.
-LEAST_IN, SHARES = 3.0, (0.56, 0.37)
+# The room of half a dot, and between a dot and its label.
+DOT_IN, OFFSET_IN = 0.08, 0.1
 # What a row has no value for on a platform without a clock.
 DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup")
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """Two panels with one row for each step: time and speedup, logarithmic.
-
-    Steps without a time say why in its place.
-    """
+    """A row for each step: its time, logarithmic, and its speedup. Steps without a time say why in its place."""
     table = _rows(data)
     frame = Frame(width, FIGURE.heading(data.title), _message(data, table), _caption(data, table))
     if table["time_us"].isna().all():
         return empty_figure(frame, _reason(data, table))
-    labels = _row_labels(data, table)
-    columns = width.columns(2, LEAST_IN)
-    figure = new_figure(frame, (FRAME_IN + ROW_IN * len(table)) * (3 - columns))
-    beside_in = width.inches - max(map(text_width_pt, labels)) / POINTS_PER_INCH
-    shares = SHARES if columns == 2 else (0.9, 0.9)
-    sides = figure.subplots(3 - columns, columns, sharey=True, width_ratios=shares[:columns])
-    titles = ("time (µs)", f"speedup over {table['label'].iloc[0]}")
-    for axes, name, title, share in zip(sides, ("time", "speedup"), titles, shares, strict=True):
-        drawn = table[["time_us", "time_low_us", "time_high_us"] if name == "time" else ["speedup"] * 3]
-        dots = (
-            drawn.set_axis(["value", "low", "high"], axis=1).astype(float).assign(row=range(len(table)), is_open=False)
-        )
-        dots = dots[dots["value"].notna()]
-        if dots.empty:
-            axes.set_xticks([])
-        else:
-            draw_column(axes, dots, share * beside_in)
-        axes.set_xlabel(f"no {title}" if dots.empty else title)
-        label_rows(axes, labels)
-        axes.tick_params(labelleft=columns == 1 or name == "time")
+    names = _row_labels(data, table)
+    figure = new_figure(frame, FRAME_IN + ROW_IN * len(table))
+    axes = figure.subplots()
+    dots = table[["time_us", "time_low_us", "time_high_us"]].set_axis(["value", "low", "high"], axis=1).astype(float)
+    dots = dots.assign(row=range(len(table)), is_open=False, speedup=table["speedup"])
+    dots = dots[dots["value"].notna()]
+    draw_dots(axes, dots, palette.BLUE)
+    gains = [f", {gain:.{2 if gain < 10 else 1}f}×" if gain == gain else "" for gain in dots["speedup"]]
+    labels = [f"{digits(time)} µs{gain}" for time, gain in zip(dots["value"], gains, strict=True)]
+    label_dots(axes, dots, labels, palette.BLUE)
+    length_in = width.inches - max(map(text_width_pt, names)) / POINTS_PER_INCH - OFFSET_IN
+    room_in = OFFSET_IN + max(map(text_width_pt, labels)) / POINTS_PER_INCH
+    least, most = dots["low"].min(), dots["high"].max()
+    inch = max(most / least, LEAST_FACTOR) ** (1 / (length_in - DOT_IN - room_in))
+    logarithmic(axes, least / inch**DOT_IN, most * inch**room_in, length_in)
+    title = wrap(f"time (µs), and speedup over {table['label'].iloc[0]}", length_in * POINTS_PER_INCH)
+    axes.set_xlabel("\n".join(title))
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
     return figure
 
 
@@ -102,22 +101,19 @@ def _row_labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
 
 
 def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
-    """The labels of the steps, then of libraries and limits."""
-    steps = data.steps
-    further = table.iloc[len(steps) :]
+    """The labels of the steps, then of libraries and limits. An axis by which a library's rows differ is told, too."""
+    further = table.iloc[len(data.steps) :]
     limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits}
+    rivals = further[further["kind"] == RIVAL_ROW]
+    axes = [axis for axis in kernel_axes(data.settings) if axis != "unroll" and rivals[axis].nunique() > 1]
     labels = []
-    for _, row in further.iterrows():
+    for row in further.to_dict("records"):
         unroll = row.get("unroll")
         label = limits.get(row["kernel"]) or step_name(row["kernel"], 1 if pandas.isna(unroll) else unroll)
-        alike = further[further["kernel"] == row["kernel"]]
-        words = [
-            axis_value(axis, row[axis])
-            for axis in kernel_axes(data.settings)
-            if axis in alike and axis != "unroll" and alike[axis].nunique() > 1
-        ]
-        labels.append(", ".join([label, *words]))
-    return step_labels(steps) + labels
+        differing = [axis for axis in axes if pandas.notna(row[axis]) and row[axis] != further[axis].iloc[0]]
+        words = [axis_value(axis, row[axis]) for axis in differing]
+        labels.append(", ".join([label, *filter(None, words)]))
+    return step_labels(data.steps) + labels
 
 
 def _reason(data: StudyData, table: pandas.DataFrame) -> str:
@@ -154,7 +150,7 @@ def _caption(data: StudyData, table: pandas.DataFrame) -> str:
         ]
     else:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
-    texts.append("Both axes are logarithmic. Lines, where longer than a dot: 95% interval of the median.")
+    texts.append("Lines, where longer than a dot: 95% interval of the median.")
     if undefined_kernels(table):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

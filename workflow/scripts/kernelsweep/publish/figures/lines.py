@@ -32,8 +32,8 @@ PANEL_IN, HEADROOM = (2.3, 2.5), 1.08
 MOST_LINES = 8
 # An axis of fewer values says little as a line.
 LEAST_VALUES = 3
-# Lines whose values are within this factor of each other everywhere are one line.
-ALIKE_WITHIN = 1.05
+# Lines whose values differ by less than this part of the largest one everywhere would cover each other: they are one.
+ALIKE_WITHIN = 0.02
 # A peak further above the values than this would flatten every line.
 FURTHEST_PEAK = 1.6
 LABEL_PT = 150.0
@@ -65,7 +65,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     rows = rows.assign(panel=panels)
     groups = _alike(rows, x, names, shown.more_is_better)
     if any(len(group) > 1 for group in groups):
-        caption += f" Lines within {ALIKE_WITHIN - 1:.0%} of each other everywhere are one."
+        caption += " Lines that would cover each other everywhere are one."
     heading = FIGURE.heading(data.title, f"{without_unit(shown.label)} against {without_unit(axis_text(x))}")
     frame = Frame(width, heading, "", caption)
     figure, grid = facet_grid(frame, rows, "panel", sorted(rows["panel"].unique()), PANEL_IN)
@@ -111,9 +111,8 @@ def _alike(rows: pandas.DataFrame, x: str, names: Sequence[str], more_is_better:
     groups: list[list[str]] = []
     for name in names:
         for group in groups:
-            ratios = (table[name] / table[group[0]]).dropna()
-            same_places = table[name].isna().equals(table[group[0]].isna())
-            if same_places and ratios.between(1 / ALIKE_WITHIN, ALIKE_WITHIN).all():
+            apart = (table[name] - table[group[0]]).abs().max() / table.max().max()
+            if table[name].isna().equals(table[group[0]].isna()) and apart < ALIKE_WITHIN:
                 group.append(name)
                 break
         else:

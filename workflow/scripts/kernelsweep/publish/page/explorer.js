@@ -13,8 +13,8 @@
   // A tick of a hundred thousand or more is that much wider.
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
-  // Kernels are one line where their values are that close everywhere, as in the figures.
-  const TIE = 0.05, LABEL_HEIGHT = 14, PER_LETTER = 6.7;
+  // Kernels are one line where they would cover each other, as in the figures: that close, as a part of the chart's height.
+  const TIE = 0.02, LABEL_HEIGHT = 14, PER_LETTER = 6.7;
   // The times of the chosen baseline over a kernel's, and the share of a column's best in a map.
   const GAIN = "gain", SHARE = "peak_fraction";
 
@@ -222,13 +222,17 @@
     section.dataset.ready = performance.now();
   }
 
+  const isLogarithmic = (low, high) => view.show === "time_us" && high / low > 12;
+
   // The kernels of lines that are close to each other wherever both have a value: the first of each, and all.
   function joined(points, values) {
     const lines = d3.group(points, (point) => study.kernel[point]), found = [];
+    const [low, high] = d3.extent(points, (point) => values[point]);
+    const height = isLogarithmic(low, high) ? (value) => Math.log(value) / Math.log(high / low) : (value) => value / high;
     for (const [kernel, ofKernel] of lines) {
       const at = new Map(ofKernel.map((point) => [placeOf(view.over, point), values[point]]));
       const isClose = ({ first }) => lines.get(first).length === at.size
-        && lines.get(first).every((point) => Math.abs(Math.log(values[point] / (at.get(placeOf(view.over, point)) ?? 0))) <= TIE);
+        && lines.get(first).every((point) => Math.abs(height(values[point]) - height(at.get(placeOf(view.over, point)))) <= TIE);
       const group = found.find(isClose);
       if (group) group.all.push(kernel);
       else found.push({ first: kernel, all: [kernel] });
@@ -265,7 +269,7 @@
     const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) [low, high] = [Math.min(low, values[point]), Math.max(high, values[point])];
-    const isLog = isTime && high / low > 12;
+    const isLog = isLogarithmic(low, high);
     // The limit is a line of its own.
     const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain([0, view.show === SHARE ? Math.max(100, high) : high || 1])).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
