@@ -18,11 +18,12 @@ INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT 
 
 def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Sequence[str] = ()) -> Path:
     includes = "".join(f'#include "{kernel}"\n' for kernel in kernels)
-    table = "".join(f'    emulator::entry("{name}", &{name}),\n' for name in names)
-    named = "".join(f"EMULATOR_SYMBOL({symbol})\n" for symbol in symbols)
+    table = "".join(f'    EMULATOR_ENTRY("{name}", 0, {name}),\n' for name in names)
+    named = "".join(f"EMULATOR_SYMBOL({symbol}), " for symbol in symbols)
     path.write_text(
         f'#include "emulator.hpp"\n{includes}'
-        f"static const emulator::Entry entries[] = {{\n{table}}};\nEMULATOR_EXPORT(entries)\n{named}",
+        f"static const emulator::Entry entries[] = {{\n{table}}};\n"
+        f"static const emulator::Symbol symbols[] = {{{named}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n",
         encoding="utf-8",
     )
     return path

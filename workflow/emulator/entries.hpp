@@ -6,14 +6,14 @@
 //     #include "<kernel>.cu"
 //
 //     static const emulator::Entry entries[] = {
-//         emulator::entry("unrolled<int, Sum, 1u>", &unrolled<int, Sum, 1u>),
-//         emulator::entry("unrolled<int, Sum, 2u>", &unrolled<int, Sum, 2u>, 256),
+//         EMULATOR_ENTRY("unrolled<int, Sum, 1u>", 0, unrolled<int, Sum, 1u>),
+//         EMULATOR_ENTRY("unrolled<int, Sum, 2u>", 256, unrolled<int, Sum, 2u>),
 //     };
-//     EMULATOR_EXPORT(entries)
-//     EMULATOR_SYMBOL(weights)
+//     static const emulator::Symbol symbols[] = {EMULATOR_SYMBOL(weights), {}};
+//     EMULATOR_EXPORT(entries, symbols)
 //
-// A third argument is the number of threads that __launch_bounds__ allows a block.
-// The last line, one for each, names a __constant__ or __device__ variable that the host sets.
+// Each has the number of threads that __launch_bounds__ allows a block; 0 without.
+// The symbols name the __constant__ or __device__ variables that the host sets. Nothing runs when a library is loaded.
 #pragma once
 
 #include "block.hpp"
@@ -36,29 +36,11 @@ struct Entry {
     size_t bounds; // the threads that its __launch_bounds__ allows a block; 0 without
 };
 
-// A variable that the host sets. All of a library's are in one list.
+// A variable that the host sets.
 struct Symbol {
     const char *name;
     void *address;
     size_t size;
-    const Symbol *next;
-
-    inline static const Symbol *first = nullptr;
-
-    Symbol(const char *name, void *address, size_t size) : name(name), address(address), size(size), next(first)
-    {
-        first = this;
-    }
-
-    static void *find(const char *name, size_t *size)
-    {
-        for (const Symbol *symbol = first; symbol != nullptr; symbol = symbol->next)
-            if (strcmp(symbol->name, name) == 0) {
-                *size = symbol->size;
-                return symbol->address;
-            }
-        return nullptr;
-    }
 };
 
 // What a parameter holds: p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a
@@ -77,12 +59,6 @@ constexpr char kind_of()
     else
         return std::is_pointer_v<Parameter> ? 'p' : 's';
 }
-
-template <typename... Parameters>
-struct OfParameters {
-    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
-    static constexpr char kinds[sizeof...(Parameters) + 1] = {kind_of<std::remove_cv_t<Parameters>>()..., 0};
-};
 
 struct Launch {
     const Entry *entry;
@@ -114,25 +90,34 @@ EMULATOR_UNCOUNTED void thread_main()
     end_thread();
 }
 
+template <typename Kernel> struct Of;
+
 template <typename... Parameters>
-Entry entry(const char *name, void (*kernel)(Parameters...), size_t bounds = 0)
-{
-    return {name, reinterpret_cast<AnyFunction>(kernel), thread_main<Parameters...>,
-            OfParameters<Parameters...>::sizes, OfParameters<Parameters...>::kinds, bounds};
-}
+struct Of<void (*)(Parameters...)> {
+    static constexpr AnyFunction main = thread_main<Parameters...>;
+    static constexpr size_t sizes[sizeof...(Parameters) + 1] = {sizeof(Parameters)..., 0};
+    static constexpr char kinds[sizeof...(Parameters) + 1] = {kind_of<std::remove_cv_t<Parameters>>()..., 0};
+};
 
 // What EMULATOR_EXPORT defines.
 extern const Entry *const exported;
 extern const unsigned exported_count;
+extern const Symbol *const exported_symbols; // the last one has no name
 
 } // namespace emulator
 
-#define EMULATOR_SYMBOL(variable) EMULATOR_NUMBERED_SYMBOL(variable, __COUNTER__)
-#define EMULATOR_NUMBERED_SYMBOL(variable, number) EMULATOR_NAMED_SYMBOL(variable, number)
-#define EMULATOR_NAMED_SYMBOL(variable, number)                                                                        \
-    static const emulator::Symbol emulator_symbol_##number(                                                            \
-        #variable, const_cast<void *>(static_cast<const void *>(&variable)), sizeof(variable));
+#define EMULATOR_ENTRY(name, bounds, ...)                                                                              \
+    {                                                                                                                  \
+        name, reinterpret_cast<emulator::AnyFunction>(&__VA_ARGS__), emulator::Of<decltype(&__VA_ARGS__)>::main,       \
+            emulator::Of<decltype(&__VA_ARGS__)>::sizes, emulator::Of<decltype(&__VA_ARGS__)>::kinds, bounds           \
+    }
 
-#define EMULATOR_EXPORT(entries)                                                                                       \
+#define EMULATOR_SYMBOL(variable)                                                                                      \
+    {                                                                                                                  \
+        #variable, const_cast<void *>(static_cast<const void *>(&variable)), sizeof(variable)                          \
+    }
+
+#define EMULATOR_EXPORT(entries, symbols)                                                                              \
     const emulator::Entry *const emulator::exported = entries;                                                         \
-    const unsigned emulator::exported_count = unsigned(sizeof entries / sizeof entries[0]);
+    const unsigned emulator::exported_count = unsigned(sizeof entries / sizeof entries[0]);                            \
+    const emulator::Symbol *const emulator::exported_symbols = symbols;

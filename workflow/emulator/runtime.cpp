@@ -53,7 +53,12 @@ EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const 
 }
 EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
 {
-    return emulator::Symbol::find(name, size);
+    for (const emulator::Symbol *symbol = emulator::exported_symbols; symbol->name != nullptr; ++symbol)
+        if (strcmp(symbol->name, name) == 0) {
+            *size = symbol->size;
+            return symbol->address;
+        }
+    return nullptr;
 }
 EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
 EMULATOR_EXPORTED void emulator_release() { emulator::release_worker(); }

@@ -52,10 +52,11 @@ def emulator_unit(
         of_kernel, bracket, arguments = name.partition("<")
         declared = launch_bounds(source, of_kernel, struct)
         bounds += declared
-        threads = f", {struct}{bracket}{arguments}::kernelsweep_threads" if declared else ""
-        entries += f'    emulator::entry("{name}", &{name}{threads}),\n'
-    symbols = "".join(f"EMULATOR_SYMBOL({name})\n" for name in constants)
-    table = f"static const emulator::Entry entries[] = {{\n{entries}}};\nEMULATOR_EXPORT(entries)\n{symbols}"
+        threads = f"{struct}{bracket}{arguments}::kernelsweep_threads" if declared else "0"
+        entries += f'    EMULATOR_ENTRY("{name}", ({threads}), {name}),\n'
+    symbols = "".join(f"EMULATOR_SYMBOL({name}), " for name in constants)
+    table = f"static const emulator::Entry entries[] = {{\n{entries}}};\n"
+    table += f"static const emulator::Symbol symbols[] = {{{symbols}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n"
     # The emulator is compiled with a sanitizer, and no GPU's code is.
     kernel = f'#include "emulator.hpp"\n#undef __SANITIZE_THREAD__\n{defined}#include "{kernel_file}"\n'
     return f"{_HEAD}{kernel}{_own_part(kernel_file)}{bounds}{undefined}{table}"
