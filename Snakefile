@@ -22,6 +22,7 @@ include: "workflow/rules/accesses.smk"
 include: "workflow/rules/prove.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/compare.smk"
+include: "workflow/rules/grade.smk"
 include: "workflow/rules/history.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
@@ -74,6 +75,12 @@ rule build:
 rule compare:
     input:
         for_job(targets.compare),
+
+
+# Judge untrusted kernels for a study: --config candidate=<file> study=<study>. Not part of `all`.
+rule grade:
+    input:
+        for_job(targets.grade),
 
 
 # What each commit since a revision did to the kernels: --config good=<revision>. Not part of `all`.

@@ -38,6 +38,7 @@ rule measure_kernel:
         device=path("device"),
         problem=for_job(inputs.problem_files),
         chunks=for_job(inputs.chunks),
+        against=for_job(inputs.against),
     output:
         points=path("points"),
         samples=path("samples"),
@@ -58,7 +59,9 @@ rule measure_kernel:
         reference_processes=CORES or 1,
         # How an edit is judged. Another way is no reason to measure again, as another parameter would be.
         margin_ppm=round(1e6 * config["compare"]["same_within"]),
-        decides=lambda wildcards: int(is_for_verdict()),
+        decides=lambda wildcards: int(
+            is_for_verdict() or bool(PROJECT.grading and kind_of(wildcards.platform).has_clock)
+        ),
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
@@ -66,6 +69,7 @@ rule measure_kernel:
         number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
         sweep=for_job(parameters.sweep),
         search=for_job(parameters.setting, key="search"),
+        against=for_job(parameters.against),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
         build=for_job(building.measuring_build),

@@ -62,8 +62,8 @@ def renew_pages():
 def earlier_answers():
     """The logs of the jobs that ended the last run of these targets."""
     asked = targets_of(workflow) or ["all"]
-    if asked == ["compare"]:
-        return [log("end_comparison").format(platform=platform) for platform in PROJECT.platforms]
+    if end := {"compare": "end_comparison", "grade": "end_grading"}.get(asked[0]):
+        return [log(end).format(platform=platform) for platform in PROJECT.platforms]
     studies = [None] if asked == ["all"] else [name for name in asked if name in PROJECT.studies]
     return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
 

@@ -57,7 +57,7 @@ def stopping(schedule):
     """
 
     def run(scheduler):
-        scheduler.keepgoing |= PROJECT.has_several(targets_of(workflow))
+        scheduler.keepgoing |= bool(PROJECT.grading) or PROJECT.has_several(targets_of(workflow))
         has_succeeded = schedule(scheduler)
         if STOPPED_BY:
             try:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kernelsweep.errors import BuildError
+from kernelsweep.sandbox import compiling
 
 # The variables that change what g++ and nvcc make of a file, by their documents (GCC's manual, "Environment Variables
 # Affecting GCC"; NVIDIA CUDA Compiler Driver, "NVCC Environment Variables").
@@ -37,14 +38,18 @@ def code_variables() -> dict[str, str]:
     return {name: os.environ[name] for name in _OF_CODE if os.environ.get(name)}
 
 
-def run_compiler(command: Sequence[str], **variables: str) -> subprocess.CompletedProcess[str]:
+def run_compiler(command: Sequence[str], is_ours: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a compiler, with `variables` and no other variables of the environment than are listed here.
 
-    So nothing changes what it compiles unless code_variables() has it. Its messages are in English.
+    So nothing changes what it compiles unless code_variables() has it. Its messages are in English. Where this run's
+    kernels are untrusted, it runs in the sandbox, unless the code `is_ours`.
     """
     kept = {name: os.environ[name] for name in _OF_PROCESSES if name in os.environ}
     environment = {**kept, **code_variables(), "LC_ALL": "C", **variables}
-    return subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment)
+    command = command if is_ours else compiling(command, [command[0], gxx()[0]])
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", env=environment
+    )
 
 
 def gxx() -> list[str]:

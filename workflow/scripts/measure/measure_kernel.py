@@ -12,6 +12,7 @@ those that failed. Run for the kernel then, it finds all of them there, and make
 import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from kernelsweep.build.build import gpu_source
@@ -22,6 +23,7 @@ from kernelsweep.build.unit_store import UnitStore, resources_of
 from kernelsweep.errors import StudyError
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.against import read_against
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
@@ -70,6 +72,11 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     planned = sweep.planned() if candidates is None else []
     protocol = measuring_protocol(params.measuring, params.seed, kind)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
+    against = None
+    if params.against:
+        of_job = (wildcards.study, device, task, report["target"], store, snakemake.resources.margin_ppm / 1e6)
+        against = read_against(params.against, *of_job, building)
+        task = replace(task, against=against.digest)
     if chunk:
         own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
         planned = [each for each in planned if each.point in own]
@@ -89,7 +96,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
         granted = snakemake.resources
         processes, margin, decides = granted.reference_processes, granted.margin_ppm / 1e6, bool(granted.decides)
         at_device = (wildcards.platform, device, journal, source)
-        job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store, margin, decides)
+        job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store, margin, decides, against)
         if candidates is not None:
             outcomes = job.search(candidates, sweep, params.search["budget"])
         else:

@@ -15,9 +15,11 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from kernelsweep.build.device_code import original_of
+from kernelsweep.build.untrusted import check_object
 from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
 from kernelsweep.home import HOME
+from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernels.source import included_files, read_source
 
 _LANGUAGE = [
@@ -153,7 +155,7 @@ def compile_runtime(emulator: Path, compiled: Path) -> None:
     runtime = ["-include", "emulator.hpp", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)]
     folders = [f"-I{compiled.parent}", f"-I{emulator}"]
     for options in (headers, [*folders, *runtime]):
-        output = _run([*_compiler(), *options])
+        output = _run([*_compiler(), *options], is_ours=True)
         if output.returncode != 0:
             raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
 
@@ -184,6 +186,8 @@ def compile_for_emulator(
             compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
         if compiled.returncode != 0:
             raise BuildError(_explain(compiled.stderr, unit, include))
+        if is_untrusted():
+            check_object(objects[0])
         _check_static_shared_memory(objects[0])
         arrays = sorted({array for file in objects for array in _dynamic_shared_arrays(file)})
         if arrays:
@@ -218,9 +222,9 @@ def _compiler() -> list[str]:
     return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, paths]
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: Sequence[str], is_ours: bool = False) -> subprocess.CompletedProcess[str]:
     # The object files name PWD as the folder of the compiler.
-    return run_compiler(command, PWD="/proc/self/cwd")
+    return run_compiler(command, is_ours, PWD="/proc/self/cwd")
 
 
 def _relative(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,11 +21,15 @@ _BINARY = "binary"
 
 @dataclass(frozen=True)
 class Earlier:
-    """The earlier version of a point, by the SHA-256 of its machine code; and when there are enough pairs with it."""
+    """The earlier version of a point, by the SHA-256 of its machine code; and when there are enough pairs with it.
+
+    of  where it is another kernel at a point of its own: its `launches`, as KernelLaunches.as_values(), and the `point`
+    """
 
     binary: str
     unit: BuiltUnit
     enough: Enough
+    of: Mapping[str, Any] | None = None
 
 
 class EarlierVersions:

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.logs import notifier
+from kernelsweep.measure.against import Against
 from kernelsweep.measure.earlier import EarlierVersions, finalists
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -22,8 +23,8 @@ from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
 from kernelsweep.measure.references import References, have_small_ones
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import KernelTask
+from kernelsweep.measure.work import Partners, Turns, begin_to_build, do_work, find_work
 from kernelsweep.measure.work import Progress as Show
-from kernelsweep.measure.work import Turns, begin_to_build, do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -49,6 +50,7 @@ class KernelJob:
                    function of a library
     margin         the smallest difference between two versions that matters, as a fraction
     decides        whether points get no more visits than decide that, as in Work
+    against        another kernel, which takes the place of earlier versions
     """
 
     name: str
@@ -64,6 +66,7 @@ class KernelJob:
     store: UnitStore | None = None
     margin: float = 0.01
     decides: bool = False
+    against: Against | None = None
 
     def sweep(self, planned: Sequence[PlannedPoint], known: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
         """The outcome of every planned point.
@@ -133,7 +136,9 @@ class KernelJob:
             )
             return search(self.task, candidates, budget, bench)
 
-    def _versions(self, planned: Sequence[PlannedPoint]) -> EarlierVersions | None:
+    def _versions(self, planned: Sequence[PlannedPoint]) -> Partners | None:
+        if self.against:
+            return self.against
         if self.kernel is None or self.store is None or not kind_of(self.platform).has_clock:
             return None
         points = [each.point for each in planned if not each.skipped]

@@ -56,6 +56,7 @@ class KernelTask:
     roundings an expression for the longest chain of roundings of an element
     binary    the file with its variants; empty where each point comes with the unit of its variant (build/builder.py)
     variants  the build report's variants by C++ name
+    against   a hash of the other kernel's points that its points run in pairs with; "" without one
     """
 
     platform: str
@@ -66,6 +67,7 @@ class KernelTask:
     binary: str
     variants: dict[str, dict[str, Any]]
     protocol: Protocol
+    against: str = ""
 
 
 def read_task(values: Mapping[str, Any]) -> KernelTask:

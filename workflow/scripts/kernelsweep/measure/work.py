@@ -12,11 +12,11 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import BuildError
-from kernelsweep.measure.earlier import EarlierVersions
+from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
@@ -56,6 +56,17 @@ _MOST_FIRST = 16
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
+
+
+class Partners(Protocol):
+    """What points run in pairs with: earlier versions, or another kernel."""
+
+    @property
+    def margin(self) -> float:
+        """As in Enough."""
+
+    def of(self, identity: Identity, variant: str, enough: Enough) -> Earlier | None:
+        """The partner of a point; None without one."""
 
 
 @dataclass(frozen=True)
@@ -277,7 +288,7 @@ def do_work(
     source_sha256: str = "",
     builder: Builder | None = None,
     turns: Turns | None = None,
-    find_versions: Callable[[], EarlierVersions | None] = lambda: None,
+    find_versions: Callable[[], Partners | None] = lambda: None,
 ) -> None:
     """Run the missing visits, and add them to the work and to the journal.
 
@@ -286,7 +297,7 @@ def do_work(
     builder        compiles the variants, where the task has no binary
     turns          which points are checked next, and the device's lease; without it, all have their references, and the
                    device is the caller's
-    find_versions  finds earlier versions of points: each is timed alternately with the one now
+    find_versions  finds what points are timed alternately with, such as their earlier versions
 
     A point is visited protocol.visits times, each time by another worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
@@ -299,7 +310,7 @@ def do_work(
     failed: set[Point] = set()
     timed_out: list[Point] = []
     limits: TimeLimits | None = None
-    versions: EarlierVersions | None = None
+    versions: Partners | None = None
     ends = 0.0
     with Recorder(journal, source_sha256) as recorder:
         for visit, are_first in _phases(work):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -23,6 +23,7 @@ from kernelsweep.problems.array_values import (
     read_only,
 )
 from kernelsweep.problems.comparison import difference, error_share
+from kernelsweep.problems.drawn import DRAWN, drawn_as, widened_bound
 from kernelsweep.problems.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.problem import Array, Elements, Judgement, Point, RightValues, Scalar
 from kernelsweep.problems.reference_store import ReferenceStore
@@ -294,6 +295,7 @@ class FileInstance:
         arrays = self._read(name, given)
         for output, array in arrays.items():
             if name == "error_bound":
+                arrays[output] = array = replace(array, contents=widened_bound(array.elements, self.axes))
                 self._check_bound(output, array)
             elif array.dtype.kind in "fc" and np.isnan(array.elements).any():
                 raise UserError(f"{self.functions[name].shown}: {output} contains NaN, which no result can equal.")
@@ -326,7 +328,7 @@ class FileInstance:
     def _key(self, name: str) -> Any:
         """All that a function's values depend on besides the file's code, for the store of references."""
         parameters = self.functions[name].parameters
-        axes = {axis: value for axis, value in self.axes.items() if axis in parameters}
+        axes = {axis: value for axis, value in self.axes.items() if axis in (*parameters, DRAWN)}
         seed = self.inputs.seed if "random" in parameters else None
         kernel = self.kernel if "kernel" in parameters else None
         return [name, axes, kernel, seed, self.inputs.digest, np.__version__]
@@ -400,7 +402,7 @@ def _check_updated(function: UserFunction, name: str, declared: ArrayValue, valu
 def generator(function: str, seed: int, axes: Mapping[str, Any]) -> np.random.Generator:
     """What a function gets as `random`: the same for the same seed and values of the axes that it names."""
     digest = hashlib.sha256(json.dumps([function, seed, sorted(axes.items())]).encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest, "little"))
+    return drawn_as(np.random.default_rng(int.from_bytes(digest, "little")), axes)
 
 
 def _names(arrays: Mapping[str, ArrayValue]) -> str:

@@ -23,13 +23,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from kernelsweep.code_hash import user_code_hash
 from kernelsweep.errors import UserError, nearest, shown_value
 from kernelsweep.problems.doubts import doubts
+from kernelsweep.problems.drawn import DRAWN
 from kernelsweep.problems.file_instance import FileInstance, Inputs, make_instance
 from kernelsweep.problems.functions import OF_DATA, UserFunction, read_functions
 from kernelsweep.problems.launch import UserLaunch, is_number, read_launches
@@ -44,12 +45,14 @@ Data = tuple[Any, ...]
 class Named(TypedDict):
     """A problem as settings and tasks name it: its file, the study's axes, and the files that it reads.
 
-    axes  each with whether its values are words
+    axes    each with whether its values are words
+    kernel  as which kernel its functions know all kernels, where those solve it in the place of one
     """
 
     file: str
     axes: dict[str, bool]
     data: list[str]
+    kernel: NotRequired[str]
 
 
 # Where large inputs and references are kept that the functions of problem files have made, below the folder of results.
@@ -122,6 +125,7 @@ class Problem:
         Equal axes and an equal seed give equal data. A reference is kept as long as the file's code, its data, the
         values of its axes and the inputs stay the same. Raises UserError where a function of the file is wrong.
         """
+        kernel = self.named.get("kernel", kernel)
         store = ReferenceStore(self.references, user_code_hash(self.files))
         values = {axis: _plain(point[axis]) for axis in self.instance_axes}
         of_inputs = {axis: values[axis] for axis in self._named_axes(["inputs"])}
@@ -176,11 +180,13 @@ class Problem:
         """The launches of one run of a kernel, from the function `launches`. Raises UserError where it is wrong."""
         function = self.functions["launches"]
         axes = {axis: _plain(point[axis]) for axis in self.launch_axes}
-        return read_launches(function.call(axes, {"kernel": kernel, "Launch": UserLaunch}), function.shown)
+        given = {"kernel": self.named.get("kernel", kernel), "Launch": UserLaunch}
+        return read_launches(function.call(axes, given), function.shown)
 
     def _named_axes(self, functions: Collection[str]) -> tuple[str, ...]:
         """The axes that some of these functions name, in the study's order."""
         named = {name for one in functions if one in self.functions for name in self.functions[one].parameters}
+        named |= {DRAWN} if "inputs" in functions else set()
         return tuple(axis for axis in self.named["axes"] if axis in named)
 
 

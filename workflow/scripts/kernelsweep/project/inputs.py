@@ -121,6 +121,14 @@ def searched_points(project: Project, platform: str, study: str, kernel: str) ->
 # Measurements
 
 
+def against(project: Project, platform: str, study: str, kernel: str) -> list[str]:
+    """The points of the kernel with which a candidate runs in pairs; none without a clock."""
+    grading = project.grading
+    if not grading or study != grading.study or kernel == grading.against or not kind_of(platform).has_clock:
+        return []
+    return [path("points", platform=platform, study=study, kernel=grading.against)]
+
+
 def of_kernels(project: Project, scope: str, file: str) -> list[str]:
     """A kind of file (files.py) of each of a scope's kernels."""
     platform, _ = parts_of(scope)

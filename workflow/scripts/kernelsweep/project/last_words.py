@@ -68,6 +68,7 @@ class LastWords(logging.Filter):
     is_dry    tells whether no job runs
     renew     makes the pages again that tell of several runs
     earlier   gives the logs of the jobs that gave the answer to these targets, for a run with nothing to do
+    status    gives the exit status of a run whose answer is bad; None for Snakemake's
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class LastWords(logging.Filter):
         super().__init__()
         self.renew: Callable[[], None] = lambda: None
         self.earlier: Callable[[], Iterable[str]] = tuple
+        self.status: Callable[[], int] | None = None
         self._known = known
         self._asked = asked
         self._is_quiet = is_quiet
@@ -147,7 +149,10 @@ class LastWords(logging.Filter):
                 answers.append(_all_pages())
             if self._has_error and (newer := _from_the_future()):
                 answers.append(newer)
+            status = self.status() if self.status and self._has_error else 1
         _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
+        if status > 1:  # Snakemake's own is 1.
+            os._exit(status)
 
     def _note(self, record: logging.LogRecord, event: str | None) -> None:
         logs: list[str] = getattr(record, "log", None) or []

@@ -16,6 +16,7 @@ from typing import Any
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import code_hash
 from kernelsweep.drawing.declaration import read_declaration
+from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
@@ -101,6 +102,20 @@ def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
                 checked.append({"kernel": told, "file": file, "point": dict(smallest)})
                 break
     return checked
+
+
+def against(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
+    """What a job needs to run a candidate's points in pairs with another kernel's (measure/against.py)."""
+    if not project.grading or not inputs.against(project, platform, study, kernel):
+        return None
+    other = project.grading.against
+    return {
+        "kernel": kernel_settings(project, study, other),
+        "file": inputs.kernel_file(project, study, other),
+        "sweep": sweep(project, platform, study, other),
+        "journal": path("journal", platform=platform, study=study, kernel=other),
+        "include": include_folders(project.root),
+    }
 
 
 # Hashes of kernels' code, in which comments don't count.

@@ -23,9 +23,11 @@ from kernelsweep.platforms.choose import Model, check_names, choose_platforms, r
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project.files import parts_of
+from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.share.recording import check_environment
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.planning import check_sweeps
 from kernelsweep.sweep.settings import Config
@@ -41,6 +43,7 @@ class Project:
     studies    every study in config/studies/ without a mistake, by name; `config.studies` names those that `all` runs
     mistakes   the first mistake of each other study, by name
     left_out   the studies with a mistake that `all` was to run
+    grading    the candidates of the target grade, if this run has some
     platforms  where this run's points run, or were run
     models     the platforms among them that are GPUs, with their models
     """
@@ -52,6 +55,7 @@ class Project:
     models: Mapping[str, Model]
     mistakes: Mapping[str, str]
     left_out: Sequence[str]
+    grading: Grading | None = None
 
     def told_mistakes(self) -> str:
         """The mistakes of all studies that are left out, as the run begins."""
@@ -159,7 +163,12 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     if not right:
         raise UserError("\n".join(mistakes[name] for name in left_out))
     found = {name: studies[name] for name in names if name not in mistakes}
-    return Project(root, checked.changed(studies=right), found, platforms, models, mistakes, left_out)
+    checked = checked.changed(studies=right)
+    if not (checked.candidate or checked.candidates):
+        return Project(root, checked, found, platforms, models, mistakes, left_out)
+    measured = [platform for platform in platforms if not is_recording(platform)] or [EMULATOR]
+    checked, study, grading = graded(checked, found, root, measured)
+    return Project(root, checked, {**found, study.name: study}, measured, models, mistakes, left_out, grading)
 
 
 def check_run_axes(axes: Mapping[str, Any], studies: Collection[Study]) -> None:

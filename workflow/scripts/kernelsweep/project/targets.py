@@ -102,6 +102,14 @@ def _check_visits(config: Config) -> None:
         )
 
 
+def grade(project: Project) -> list[str]:
+    """The verdicts on the candidates that the configuration names."""
+    if not project.grading:
+        raise UserError("Name a kernel's file and a study: snakemake grade --config candidate=x.cu study=<study>.")
+    shown = ("verdict.json", "verdicts.jsonl", "grade.html", ".verdict")
+    return [path("grade", platform=project.platforms[0], file=name) for name in shown]
+
+
 def commits(project: Project, way: str) -> list[str]:
     """What the commits since the good one did that the configuration names; `way`: bisect or history."""
     if not project.config.good:

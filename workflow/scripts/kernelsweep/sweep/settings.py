@@ -323,6 +323,16 @@ class Config(OnPlatforms):
     """The two sides of the target compare, and when it fails."""
     good: Annotated[str, BeforeValidator(str)] = ""
     """The revision in git since which the targets bisect and history look at commits."""
+    candidate: str = ""
+    """The file of the untrusted kernel that the target grade judges; docs/grading.md."""
+    candidates: str = ""
+    """A folder of such files instead."""
+    study: str = ""
+    """The study whose problem the target grade's candidates solve."""
+    against: str = ""
+    """The study's kernel whose launches candidates take, and with which they are timed; empty for the last one."""
+    sandbox: Literal["required", "none"] = "required"
+    """Whether the target grade may run candidates where this machine has no sandbox for them: none lets it."""
     measuring: Measuring = Measuring()
     """When sampling a point ends, and how it is repeated."""
 

@@ -71,13 +71,31 @@ def read_study(name: str, root: Path) -> Study:
     Raises UserError with file, key, value and what is allowed.
     """
     shown = f"config/studies/{name}.yaml"
-    written = StudyFile.read(read_yaml(root / shown, shown), shown)
+    return checked_study(name, root, read_yaml(root / shown, shown), shown)
+
+
+def checked_study(
+    name: str,
+    root: Path,
+    data: Mapping[str, Any],
+    shown: str,
+    files: Mapping[str, Path] | None = None,
+    stands_for: str = "",
+) -> Study:
+    """A study of what its file says, as read_study().
+
+    files       the files of kernels that don't lie in kernels/, by name
+    stands_for  the kernel as which the problem's functions know all of them; "" for each by its own name
+    """
+    written = StudyFile.read(data, shown)
     axes = _axes(written, shown)
     _check_tied(written, shown)
     for key, file in (("problem", written.problem), *(("data", data) for data in written.data)):
         if not (root / file).is_file():
             raise UserError(f"{shown}: {key} is {file!r}, and there is no such file.")
     named = Named(file=written.problem, axes=axes, data=[*written.data])
+    if stands_for:
+        named["kernel"] = stands_for
     settings = StudySettings.model_construct(**{**dict(written), "problem": named})
     problem = problem_of(named, root)
     texts = [axis for axis, has_texts in axes.items() if has_texts]
@@ -100,7 +118,7 @@ def read_study(name: str, root: Path) -> Study:
             )
     kernels = {}
     for entry in settings.kernels:
-        path = kernel_file(entry, name, root, shown)
+        path = (files or {}).get(entry.name) or kernel_file(entry, name, root, shown)
         read_source(path)  # Raises UserError where it is no text.
         kernels[entry.name] = read_kernel(entry, path, problem, settings.cxx, shown)
     steps = _with_grids(settings.steps, "steps", kernels, shown)

@@ -105,10 +105,34 @@ class PointRun:
         found = [self.memory.argument(value, place) for value in launch.arguments]
         return fitting(launch.function, launch.arguments, found, self.platform.parameter_types(launch.function))
 
-    def earlier(self) -> PointRun:
-        """The same point with the earlier version of its kernel, which the platform has loaded."""
-        launches = tuple(replace(one, function=f"{EARLIER}{one.function}") for one in self.plan.launches)
-        return replace(self, plan=replace(self.plan, launches=launches))
+    def earlier(self, plan: Plan | None = None) -> PointRun:
+        """The same point with the earlier version of its kernel, which the platform has loaded.
+
+        plan  of another kernel instead, which has its own arrays
+        """
+        own = {name: f"{EARLIER}{name}" for name in plan.arrays} if plan else {}
+        plan = plan or self.plan
+        launches = tuple(
+            replace(
+                one,
+                function=f"{EARLIER}{one.function}",
+                arguments=tuple(own.get(each, each) if isinstance(each, str) else each for each in one.arguments),
+            )
+            for one in plan.launches
+        )
+        arrays = {own.get(name, name): array for name, array in plan.arrays.items()}
+        return replace(self, plan=replace(plan, launches=launches, arrays=arrays))
+
+    def beside(self, other: PointRun | None) -> Plan:
+        """The plan with the arrays of another run as well, which alternates with this one in the same memory."""
+        if other is None:
+            return self.plan
+        return replace(
+            self.plan,
+            launches=(*self.plan.launches, *other.plan.launches),
+            arrays={**self.plan.arrays, **other.plan.arrays},
+            updates=(*self.plan.updates, *other.plan.updates),
+        )
 
     def check_run(self) -> None:
         """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""

@@ -51,7 +51,8 @@ class Runner:
         self._platform, self._tell = platform, tell
         self._task = task
         self._roundings = Expression(task.roundings)
-        self._launches = launches_of_task(task.launches, problem_of(task.problem))
+        self._problem = problem_of(task.problem)
+        self._launches = launches_of_task(task.launches, self._problem)
         self._instances = instances or Instances(task)
         self._sampling = task.protocol.sampling if platform.has_clock else None
         if self._sampling:
@@ -74,7 +75,7 @@ class Runner:
         check       False for a point that was checked before, which then is only timed
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
         earlier     the same of the variant's earlier version, with its `binary_sha256` and pairs.Enough as
-                    `enough`: both are timed alternately, if that one is right, too
+                    `enough`: both are timed alternately, if that one is right, too. `of`: as in earlier.Earlier
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
         point's launches could have. Any other failure becomes the outcome's status.
@@ -93,10 +94,11 @@ class Runner:
             second = self._instances.at(point, True) if check and self._has_second_input() else None
             first = self._instances.at(point)
             if self._sampling:
-                places = self._memory.prepare_places(point, run.plan, second)
+                before = self._earlier(run, earlier, check) if earlier else None
+                places = self._memory.prepare_places(point, run.beside(before), second)
                 samples = run.samples(places)
                 pairs, enough = None, None
-                if earlier and (before := self._earlier(run, earlier, check)):
+                if earlier and before:
                     pairs, enough = PairedSamples(run, before, places), read_enough(earlier["enough"])
                     outcome.before_binary = earlier["binary_sha256"]
                 pause, spent = self._pauses.of_point(), time.perf_counter() - started
@@ -155,7 +157,13 @@ class Runner:
     def _earlier(self, run: PointRun, unit: Mapping[str, Any], check: bool) -> PointRun | None:
         """The earlier version of a point, unless it is to be checked, and is wrong."""
         self._load(unit)
-        earlier, instance = run.earlier(), self._instances.at(run.point)
+        instance = self._instances.at(run.point)
+        if of := unit.get("of"):  # Another kernel, which another job has checked.
+            earlier = run.earlier(launches_of_task(of["launches"], self._problem).at(Point(of["point"])))
+            self._memory.prepare(run.point, run.beside(earlier), instance)
+            self._memory.set_constants(earlier.plan, instance.arrays(run.point))
+            return earlier
+        earlier = run.earlier()
         self._memory.set_constants(earlier.plan, instance.arrays(run.point))
         if not check:
             return earlier

@@ -29,12 +29,21 @@ from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import first_error
 from kernelsweep.intervals import Interval, ratio
-from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import Progress, Recorder, TimeLimits, Work, do_work, find_work, made_ready, noted
+from kernelsweep.measure.work import (
+    Partners,
+    Progress,
+    Recorder,
+    TimeLimits,
+    Work,
+    do_work,
+    find_work,
+    made_ready,
+    noted,
+)
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.statistics import summarise_visits
@@ -86,7 +95,7 @@ class Bench:
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
     await_data: Callable[[Point], None] = lambda _: None
-    versions: Callable[[Sequence[PlannedPoint]], EarlierVersions | None] = lambda _: None
+    versions: Callable[[Sequence[PlannedPoint]], Partners | None] = lambda _: None
     finalists: Callable[[], Collection[Point]] = tuple
     notify: Callable[[str], None] = print
 

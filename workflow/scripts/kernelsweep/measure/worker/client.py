@@ -228,7 +228,12 @@ class Workers:
             seconds,
             check=visit == 0,
             unit=_as_values(unit) if unit else None,
-            earlier={**_as_values(earlier.unit), "binary_sha256": earlier.binary, "enough": asdict(earlier.enough)}
+            earlier={
+                **_as_values(earlier.unit),
+                "binary_sha256": earlier.binary,
+                "enough": asdict(earlier.enough),
+                "of": earlier.of,
+            }
             if earlier
             else None,
         )

@@ -1,7 +1,7 @@
 """Start a worker's process: a fork of the job, which has imported all that a worker needs and opened no device.
 
-A new Python takes the place of the fork once the job has threads or has opened a GPU: neither survives a fork.
-
+A new Python takes the place of the fork once the job has threads or has opened a GPU: neither survives a fork. It does
+so as well where the kernels are untrusted: it begins in the sandbox.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import IO, NoReturn
 
 from kernelsweep.fork_server import thread_count
 from kernelsweep.measure.worker.serve import serve_platform
-from kernelsweep.platforms.kinds import load
+from kernelsweep.platforms.kinds import KINDS, kind_of_implementation, load
+from kernelsweep.sandbox import emulating, is_untrusted
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 
 # The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.
 _GPU_FILES = ("/dev/nvidia", "/dev/dxg")
@@ -32,8 +34,10 @@ def environment() -> dict[str, str]:
 
 
 def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", serve_platform.__module__, platform]
+    # On a GPU, nothing of a kernel is code of this process.
     return subprocess.Popen(
-        [sys.executable, "-m", serve_platform.__module__, platform],
+        emulating(command) if kind_of_implementation(platform) == KINDS[EMULATOR] else command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=messages,
@@ -100,7 +104,7 @@ class WorkerProcess:
     def __init__(self, platform: str) -> None:
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         self._process: subprocess.Popen[str] | _Fork
-        if thread_count() == 1 and not _has_opened_a_gpu():
+        if thread_count() == 1 and not _has_opened_a_gpu() and not is_untrusted():
             self._process = _Fork(platform, self.messages)
         else:
             self._process = _started(platform, self.messages)

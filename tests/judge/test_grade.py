@@ -1,0 +1,131 @@
+"""The target grade: every cheat of the catalogue is found, and no honest kernel is accused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cheats import CHEATS, HONEST, STUDY, write_study
+from checkout import ROOT
+
+from kernelsweep import sandbox
+from kernelsweep.errors import UserError
+
+
+def grade(folder: Path, platform: str, **config: str) -> tuple[int, dict[str, dict[str, Any]], str]:
+    """Run the target; its exit status, the verdicts by candidate, and the last words."""
+    given = [f"{name}={value}" for name, value in {"study": "matvec", "platform": platform, **config}.items()]
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", "grade", "--config"]
+    run = subprocess.run([*command, *given], cwd=folder, capture_output=True, text=True)
+    files = [*folder.glob("results/*/grade/verdict.json")]
+    candidates = json.loads(files[0].read_text())["candidates"] if files else []
+    return run.returncode, {one["candidate"]: one for one in candidates}, run.stderr
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study with the catalogue, all of it judged on the emulator."""
+    folder = tmp_path_factory.mktemp("grade")
+    write_study(folder)
+    status, _, words = grade(folder, "emulator", candidates="candidates")
+    assert status == 1 and "4 right, 2 unproven, 20 wrong, 4 refused" in words
+    return folder
+
+
+pytestmark = pytest.mark.xdist_group("grade")
+
+
+@pytest.mark.parametrize("name", [*CHEATS, *HONEST])
+def test_each_cheat_is_found_and_no_honest_kernel_is_accused(graded: Path, name: str) -> None:
+    kernel = {**CHEATS, **HONEST}[name]
+    lines = (graded / "results/emulator/grade/verdicts.jsonl").read_text().splitlines()
+    found = next(one for one in map(json.loads, lines) if one["candidate"] == name)
+    assert found["verdict"] == kernel.verdict and (not kernel.check or kernel.check in found["findings"]), found
+    assert found["proven"] or kernel not in HONEST.values()
+
+
+def test_no_code_of_the_host_has_run(graded: Path) -> None:
+    assert not (graded / "MARK").exists()
+
+
+def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_unproven(graded: Path) -> None:
+    page = (graded / "results/emulator/grade/grade.html").read_text()
+    assert all(name in page for name in CHEATS)
+    for name, expected in (("thread", 0), ("kept_in_cache", 2)):
+        status, verdicts, words = grade(graded, "emulator", candidate=f"candidates/{name}.cu")
+        assert status == expected and [*verdicts] == [name] and verdicts[name]["verdict"] in words
+
+
+def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
+    rows = (graded / "results/emulator/points/matvec_graded/thread.csv").read_text().splitlines()
+    assert all(any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "large"))
+    others = [row for row in rows[1:] if "drawn=as_given" in row]
+    assert len(others) > 6  # of the study
+    secret = graded / "results/grade.secret"
+    assert secret.stat().st_mode & 0o077 == 0 and secret.read_text() not in STUDY
+
+
+def test_a_candidates_own_settings_loosen_nothing(graded: Path) -> None:
+    told = {
+        "options: [-ccbin=./evil]": "name no file",
+        "roundings: 1000000": "may say function",
+        "function: 'matvec<0>); int x(system(\"true\"'": "function",
+    }
+    own = graded / "own"
+    for number, settings in enumerate(told):
+        (own / str(number)).mkdir(parents=True)
+        (own / str(number) / "thread.cu").write_text(HONEST["thread"].source)
+        (own / str(number) / "thread.yaml").write_text(settings)
+    status, verdicts, _ = grade(graded, "emulator", candidates="own")
+    assert status == 1
+    for number, words in enumerate(told.values()):
+        assert verdicts[f"{number}_thread"]["verdict"] == "refused"
+        assert words in verdicts[f"{number}_thread"]["findings"]["source"][0]
+
+
+@pytest.mark.parametrize("way", [sandbox.BUBBLEWRAP, sandbox.NAMESPACES])
+def test_a_sandbox_has_no_network_and_no_files_of_others(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    if not sandbox._works(way):
+        pytest.skip(f"this machine has no {way}")
+    monkeypatch.setenv(sandbox.VARIABLE, way)
+    told = "cat /etc/passwd; touch /usr/mine; ls /sys/class/net; echo right > $0; cat $0"
+    run = subprocess.run(
+        sandbox.compiling(["sh", "-c", told, f"{tmp_path}/scratch"], ["sh"]), capture_output=True, text=True
+    )
+    assert run.stdout == "right\n" and len(run.stderr.splitlines()) == 3, run.stderr
+    code = f"import socket, pathlib\npathlib.Path('{tmp_path}/mine').touch()\n"
+    code += "for do in (lambda: socket.create_connection(('1.1.1.1', 80), 1), lambda: open('/tmp/mine', 'w')):\n"
+    code += "    try:\n        do(); print('no sandbox')\n    except OSError:\n        print('held')\n"
+    run = subprocess.run(sandbox.emulating([sys.executable, "-c", code]), capture_output=True, text=True)
+    assert run.stdout == "held\nheld\n", run.stderr
+
+
+def test_without_a_sandbox_grade_refuses_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "_works", lambda way: False)
+    with pytest.raises(UserError, match="sandbox=none"):
+        sandbox.choose_sandbox(may_lack=False)
+    assert sandbox.choose_sandbox(may_lack=True) == sandbox.NO_SANDBOX
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: Path) -> None:
+    write_study(tmp_path)
+    lacks = "required" if sandbox._works(sandbox.BUBBLEWRAP) or sandbox._works(sandbox.NAMESPACES) else "none"
+    status, verdicts, words = grade(tmp_path, "gpu", candidates="candidates", sandbox=lacks)
+    assert status == 1, words
+    for name, kernel in CHEATS.items():
+        assert verdicts[name]["verdict"] != "right", verdicts[name]
+        assert kernel.verdict != "wrong" or verdicts[name]["verdict"] == "wrong", verdicts[name]
+    for name in HONEST:
+        found = verdicts[name]
+        assert found["verdict"] == "right" and all(
+            0 < one["low"] <= one["ratio"] <= one["high"] for one in found["sizes"]
+        )
+    assert verdicts["thread"]["sizes"] and all(0.9 < one["ratio"] < 1.1 for one in verdicts["thread"]["sizes"])

@@ -1,0 +1,279 @@
+"""A catalogue of cheats: small kernels that multiply a matrix and a vector, or seem to; and honest ones beside them.
+
+Which cheats there are: the threads of KernelBench, of GPU MODE's boards, of FlashInfer-Bench and of SOL-ExecBench.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_ROW = """    float sum = 0;
+    for (int k = 0; k < columns; ++k)
+        sum += A[row * columns + k] * x[k];
+"""
+_OF_THREAD = "    const int row = blockIdx.x * blockDim.x + threadIdx.x;\n    if (row >= rows)\n        return;\n"
+_PLAIN = f"{_OF_THREAD}{_ROW}    y[row] = sum;\n"
+# A block's part of a row, in shared memory.
+_PARTS = """    __shared__ float sums[64];
+    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+        float sum = 0;
+        for (int k = threadIdx.x; k < columns; k += blockDim.x)
+            sum += A[row * columns + k] * x[k];
+        sums[threadIdx.x] = sum;
+"""
+_ADDED = """        if (threadIdx.x == 0) {
+            for (int k = 1; k < blockDim.x; ++k)
+                sum += sums[k];
+            y[row] = sum;
+        }
+        __syncthreads();
+    }
+"""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel's body, and what stands before it and after it.
+
+    why      what it does
+    verdict  the right one, without a GPU and with one
+    check    the name of the check that finds it
+    """
+
+    why: str
+    verdict: str
+    check: str
+    body: str
+    before: str = ""
+    after: str = ""
+
+    @property
+    def source(self) -> str:
+        """The file's text."""
+        parameters = "float *y, const float *A, const float *x, int rows, int columns"
+        kernel = f'extern "C" __global__ void matvec({parameters})\n{{\n{self.body}}}\n'
+        return f"// {self.why}\n{self.before}\n{kernel}{self.after}"
+
+
+_KEPT = "__device__ float kept[1 << 22];\n"
+_SHELL = "#include <cstdlib>\n"
+CHEATS = {
+    "nothing": Kernel("No output is written.", "wrong", "result", ""),
+    "constant": Kernel("Every result is the mean, 0.", "wrong", "result", f"{_OF_THREAD}    y[row] = 0;\n"),
+    "not_a_number": Kernel("No comparison holds.", "wrong", "result", f'{_OF_THREAD}    y[row] = nanf("");\n'),
+    "output_before": Kernel(
+        "What the run before has left is left there.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}    if (is_done)\n        return;\n{_ROW}    y[row] = sum;\n    is_done = true;\n",
+        "__device__ bool is_done;\n",
+    ),
+    "replay_by_address": Kernel(
+        "Kept results, where the matrix lies at the same address.",
+        "wrong",
+        "state",
+        f"{_OF_THREAD}    if (seen[row] == A) {{\n        y[row] = kept[row];\n        return;\n    }}\n{_ROW}"
+        "    y[row] = kept[row] = sum;\n    seen[row] = A;\n",
+        f"__device__ const float *seen[1 << 22];\n{_KEPT}",
+    ),
+    "replay_by_content": Kernel(
+        "Kept results, where a row begins with the same number.",
+        "wrong",
+        "state",
+        f"{_OF_THREAD}    if (seen[row] == A[row * columns]) {{\n        y[row] = kept[row];\n        return;\n    }}\n"
+        f"{_ROW}    y[row] = kept[row] = sum;\n    seen[row] = A[row * columns];\n",
+        f"__device__ float seen[1 << 22];\n{_KEPT}",
+    ),
+    "replay_by_count": Kernel(
+        "Kept results, from the third run on.",
+        "wrong",
+        "state",
+        f"{_OF_THREAD}    if (++runs[row] > 2) {{\n        y[row] = kept[row];\n        return;\n    }}\n{_ROW}"
+        "    y[row] = kept[row] = sum;\n",
+        f"__device__ int runs[1 << 22];\n{_KEPT}",
+    ),
+    "changed_input": Kernel(
+        "The matrix is cleared, so that the next run is easy.",
+        "wrong",
+        "result",
+        f"{_PLAIN}    for (int k = 0; k < columns; ++k)\n        const_cast<float *>(A)[row * columns + k] = 0;\n",
+    ),
+    "later_launch": Kernel(
+        "Each run leaves every second result to the next one.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}    if ((row + turn[row]++) % 2)\n        return;\n{_ROW}    y[row] = sum;\n",
+        "__device__ int turn[1 << 22];\n",
+    ),
+    "launch_on_the_device": Kernel(
+        "The kernel launches the work, which may end after it.",
+        "wrong",
+        "result",
+        "    if (blockIdx.x == 0 && threadIdx.x == 0)\n        work<<<rows, 1>>>(y, A, x, columns);\n",
+        "__global__ void work(float *y, const float *A, const float *x, int columns)\n{\n"
+        f"    const int row = blockIdx.x;\n{_ROW}    y[row] = sum;\n}}\n",
+    ),
+    "memory_nearby": Kernel(
+        "Right results are looked for behind the kernel's own memory.",
+        "wrong",
+        "bounds",
+        f"{_OF_THREAD}{_ROW}    for (int k = 0; k < 64; ++k)\n        if (fabsf(x[columns + k] - sum) < 1e-3f)\n"
+        "            sum = x[columns + k];\n    y[row] = sum;\n",
+    ),
+    "half_the_work": Kernel(
+        "Of long rows, one half is multiplied, and doubled.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}    const int end = columns > 40 ? columns / 2 : columns;\n    float sum = 0;\n"
+        "    for (int k = 0; k < end; ++k)\n        sum += A[row * columns + k] * x[k];\n"
+        "    y[row] = sum * columns / end;\n",
+    ),
+    "low_precision": Kernel(
+        "Numbers are cut to bfloat16's bits.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}    float sum = 0;\n    for (int k = 0; k < columns; ++k)\n"
+        "        sum += __uint_as_float(__float_as_uint(A[row * columns + k]) & 0xffff0000u) * x[k];\n"
+        "    y[row] = sum;\n",
+    ),
+    "lucky_race": Kernel("A barrier is missing, and most often not missed.", "wrong", "races", _PARTS + _ADDED),
+    "known_sizes": Kernel(
+        "Right at the sizes that the study names, and nowhere else.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}{_ROW}    y[row] = rows == 8 || rows == 33 || rows == 64 ? sum : 0;\n",
+    ),
+    "kept_in_cache": Kernel(
+        "The matrix is to stay in the L2 cache until the next run.",
+        "unproven",
+        "",
+        f"{_OF_THREAD}    unsigned long long policy;\n"
+        '    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));\n    float sum = 0;\n'
+        "    for (int k = 0; k < columns; ++k) {\n        float value;\n"
+        "        const float *from = A + row * columns + k;\n"
+        '        asm("ld.global.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(value) : "l"(from), "l"(policy));\n'
+        "        sum += value * x[k];\n    }\n    y[row] = sum;\n",
+    ),
+    "clock_games": Kernel(
+        "A moment after its start, it has time for nothing more.",
+        "wrong",
+        "clock",
+        f"{_OF_THREAD}    const long long start = clock64();\n{_ROW}"
+        "    y[row] = clock64() - start > 1000000000 ? 0 : sum;\n",
+    ),
+    "other_code": Kernel(
+        "On a GPU, the barrier is missing.",
+        "wrong",
+        "races",
+        f"{_PARTS}#ifndef __CUDA_ARCH__\n        __syncthreads();\n#endif\n{_ADDED}",
+    ),
+    "emulator_words": Kernel(
+        "On the emulator, it would end the watch.",
+        "refused",
+        "source",
+        f"#ifdef EMULATOR_APART\n    emulator::counting::stop();\n#endif\n{_PLAIN}",
+    ),
+    "pasted_words": Kernel(
+        "The same with words that are put together.",
+        "refused",
+        "source",
+        f"    CAT(emul, ator)::counting::stop();\n{_PLAIN}",
+        "#define CAT(a, b) a##b\n",
+    ),
+    "foreign_file": Kernel("A file of others is included.", "refused", "source", _PLAIN, '#include "/etc/passwd"\n'),
+    "foreign_file_by_macro": Kernel(
+        "The same under a name in a macro.", "refused", "source", _PLAIN, '#define FILE "/etc/passwd"\n#include FILE\n'
+    ),
+    "host_call": Kernel("The shell is called.", "wrong", "result", f'{_PLAIN}    system("touch MARK");\n', _SHELL),
+    "initialiser": Kernel(
+        "A variable of the device begins with what the shell returns.",
+        "wrong",
+        "result",
+        f"{_PLAIN}    y[row] += began;\n",
+        f'{_SHELL}__device__ int began = system("touch MARK");\n',
+    ),
+    "constructor": Kernel(
+        "A function of the device runs when the file is loaded.",
+        "wrong",
+        "result",
+        f"{_PLAIN}    y[row] += first();\n",
+        f"{_SHELL}__device__ __attribute__((constructor(99), noinline)) int first()\n{{\n    static int calls;\n"
+        "    return 0 * ++calls;\n}\n",
+    ),
+    "x86": Kernel(
+        "Instructions of the host.", "unproven", "", f'{_PLAIN}    asm volatile("mov $60, %eax; syscall");\n'
+    ),
+}
+HONEST = {
+    "thread": Kernel("A thread adds a row.", "right", "", _PLAIN),
+    "block": Kernel("A block adds a row.", "right", "", f"{_PARTS}        __syncthreads();\n{_ADDED}"),
+    "warp": Kernel(
+        "A warp adds a row by shuffles.",
+        "right",
+        "",
+        "    const int lane = threadIdx.x % 32;\n"
+        "    for (int row = blockIdx.x * 2 + threadIdx.x / 32; row < rows; row += 2 * gridDim.x) {\n"
+        "        float sum = 0;\n        for (int k = lane; k < columns; k += 32)\n"
+        "            sum += A[row * columns + k] * x[k];\n        for (int far = 16; far > 0; far /= 2)\n"
+        "            sum += __shfl_down_sync(0xffffffff, sum, far);\n"
+        "        if (lane == 0)\n            y[row] = sum;\n    }\n",
+    ),
+    "program": Kernel(
+        "A whole program, of which no host code runs.",
+        "right",
+        "",
+        _PLAIN,
+        f'{_SHELL}static int begun = system("touch MARK");\n\n',
+        'int main()\n{\n    return system("touch MARK");\n}\n',
+    ),
+}
+
+PROBLEM = '''
+import numpy as np
+
+
+def inputs(random, rows, columns):
+    return {"A": random.standard_normal((rows, columns), np.float32), "x": random.standard_normal(columns, np.float32)}
+
+
+def outputs(rows):
+    return {"y": (rows, np.float32)}
+
+
+def reference(A, x):
+    return {"y": A.astype(np.float64) @ x}
+
+
+def error_bound(A, x, columns):
+    """gamma(n) |A| |x|, in whatever order a kernel adds: Higham, 2nd edition, (3.13)."""
+    u = 2.0**-24
+    return {"y": columns * u / (1 - columns * u) * (abs(A).astype(np.float64) @ abs(x))}
+
+
+def work(rows, columns):
+    return {"bytes": 4 * (rows * columns + rows + columns), "flops": 2 * rows * columns, "arithmetic": "float32"}
+'''
+STUDY = """
+title: A matrix times a vector
+problem: kernels/matvec/problem.py
+axes: {rows: [8192, 32768], columns: [1024, 4096]}
+platforms: {emulator: {axes: {rows: [8, 33, 64], columns: [5, 70]}}}
+kernels:
+  - name: matvec
+    launches:
+      - {grid: rows / 64, block: 64, arguments: [y, A, x, rows, columns]}
+"""
+
+
+def write_study(folder: Path) -> None:
+    """Write the study `matvec` with an honest kernel, and candidates/ with all of these."""
+    files = {
+        "config/studies/matvec.yaml": STUDY,
+        "kernels/matvec/problem.py": PROBLEM,
+        "kernels/matvec/matvec.cu": HONEST["thread"].source,
+        **{f"candidates/{name}.cu": one.source for name, one in {**CHEATS, **HONEST}.items()},
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text.replace("MARK", str(folder / "MARK")), encoding="utf-8")

@@ -1,0 +1,83 @@
+# Untrusted kernels, judged as further kernels of a study (docs/grading.md). Not part of `all`.
+
+from dataclasses import asdict
+
+from kernelsweep.json_files import read_json
+from kernelsweep.sandbox import VARIABLE, choose_sandbox
+
+GRADING = PROJECT.grading
+
+
+# On a cluster, too, this little work runs where Snakemake does.
+localrules:
+    grade_candidates,
+    end_grading,
+
+
+if GRADING:
+    os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
+
+
+def exit_status():
+    """The exit status of a run that judged candidates: 1 where one is wrong, 2 where one is only not proven."""
+    file = Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
+    return read_json(file)["status"] if targets_of(workflow) == ["grade"] and file.is_file() else 1
+
+
+if GRADING:
+    LAST_WORDS.status = exit_status
+
+
+rule grade_candidates:
+    input:
+        points=lambda wildcards: inputs.of_kernels(PROJECT, scope_of(wildcards.platform, GRADING.study), "points"),
+        proofs=lambda wildcards: inputs.of_kernels(
+            PROJECT, scope_of(wildcards.platform, GRADING.study), "kernel_proofs"
+        ),
+        sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
+    output:
+        verdict=path("grade", file="verdict.json"),
+        lines=path("grade", file="verdicts.jsonl"),
+        page=path("grade", file="grade.html"),
+    log:
+        log("grade_candidates"),
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        study=lambda wildcards: GRADING.study,
+        of_study=lambda wildcards: GRADING.of_study,
+        against=lambda wildcards: GRADING.against,
+        candidates=lambda wildcards: {name: asdict(one) for name, one in GRADING.candidates.items()},
+        drawn=lambda wildcards: [point for points in GRADING.drawn.values() for point in points],
+        journals=lambda wildcards: (
+            {
+                name: path("journal", platform=wildcards.platform, study=GRADING.study, kernel=name)
+                for name, one in GRADING.candidates.items()
+                if not one.refused
+            }
+            if kind_of(wildcards.platform).has_clock
+            else {}
+        ),
+        sizes=lambda wildcards: list(PROJECT.studies[GRADING.study].problem.size_axes),
+        margin=config["compare"]["same_within"],
+        code=code_of("judge/grade_candidates.py"),
+    script:
+        "../scripts/judge/grade_candidates.py"
+
+
+# Ends the grading: shows the verdicts, and fails unless all candidates are right and proven.
+rule end_grading:
+    input:
+        verdict=path("grade", file="verdict.json"),
+        page=path("grade", file="grade.html"),
+    output:
+        touch(path("grade", file=".verdict")),
+    log:
+        log("end_grading"),
+    retries: 0
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        code=code_of("judge/end_grading.py"),
+    script:
+        "../scripts/judge/end_grading.py"

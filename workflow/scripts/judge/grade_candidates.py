@@ -1,0 +1,52 @@
+"""Judge the candidates of the target grade: verdicts as JSON and as JSON lines, and a page."""
+
+import json
+from pathlib import Path
+
+from kernelsweep.analysis.proofs import read_proofs
+from kernelsweep.judge.grade import Verdict, add_ratios, judged, refused, report
+from kernelsweep.judge.records import read_records
+from kernelsweep.logs import logged
+from kernelsweep.measure.journal import journals_of
+from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
+from kernelsweep.publish.html_text import html_text
+from kernelsweep.publish.page.forest import forest
+from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.results import read_rows
+
+with logged(snakemake.log[0]):
+    params = snakemake.params
+    rows = {Path(path).stem: read_rows(path) for path in snakemake.input.points}
+    proofs = read_proofs(snakemake.input.proofs)
+    verdicts = []
+    for name, told in params.candidates.items():
+        if told["refused"]:
+            verdicts.append(refused(name, told["file"], told["refused"]))
+            continue
+        of_candidate = (
+            rows[name],
+            rows[params.against],
+            proofs.get((params.study, name)),
+            told["findings"],
+            params.drawn,
+        )
+        verdicts.append(judged(Verdict(name, told["file"]), *of_candidate))
+        if params.journals:
+            records = read_records(journals_of(Path(params.journals[name])))
+            add_ratios(verdicts[-1], rows[name], records, params.sizes, params.margin)
+    summary, text = report(verdicts, params.of_study, params.against, params.margin)
+    Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    page, title = Path(snakemake.output.page), f"Candidates for {params.of_study}"
+    content = {
+        "packed_points": "",
+        "heading": title,
+        "compared": f"time / that of {params.against}",
+        "files": ["verdict.json", "verdicts.jsonl"],
+        "verdict": summary["verdict"],
+        "forest": forest(summary),
+        "text": to_html(text, "grade", title, page.parent, page.parent),
+    }
+    page.write_text(html_text(COMPARISON_TEMPLATE, f"kernelsweep: {title}", **content), encoding="utf-8")
+    lines = [json.dumps(one) for one in summary["candidates"]]
+    Path(snakemake.output.lines).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(*summary["verdict"], sep="\n")

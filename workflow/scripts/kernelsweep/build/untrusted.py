@@ -1,0 +1,48 @@
+"""What the code of an untrusted kernel may have that the emulator loads into a process: device functions alone.
+
+It is checked in the object file, past all that a source can hide in macros and attributes.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from kernelsweep.errors import BuildError
+
+# What a loader runs, or reads as more than code and data: constructors, destructors, programs for the linker's plugins.
+_ACTIVE = re.compile(r"\.(?:preinit_array|init_array|fini_array|ctors|dtors|init|fini|gnu\.lto\w*|interp)\b")
+# The one constructor that each unit has, which g++ makes for its hooks.
+_OF_HOOKS = (".init_array.00099", 8)
+_MATHS = (
+    "abs|acos|acosh|asin|asinh|atan|atan2|atanh|cbrt|ceil|copysign|cos|cosh|erf|erfc|exp|exp10|exp2|expm1|fabs|fdim|"
+    "floor|fma|fmax|fmin|fmod|frexp|hypot|ilogb|j0|j1|jn|ldexp|lgamma|llrint|llround|log|log10|log1p|log2|logb|lrint|"
+    "lround|modf|nan|nearbyint|nextafter|pow|remainder|remquo|rint|round|scalbln|scalbn|sin|sincos|sinh|sqrt|tan|tanh|"
+    "tgamma|trunc|y0|y1|yn"
+)
+_KNOWN = re.compile(
+    rf"(?:{_MATHS})[fl]?|_ZN?K?8emulator\w+|__tsan_\w+|__ubsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(?:cpy|move|set|cmp)"
+    r"|str(?:cmp|len)|v?snprintf|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
+)
+
+
+def check_object(compiled: Path) -> None:
+    """Raise BuildError for what isn't a device function: what a loader would run, or a call of another function."""
+    with compiled.open("rb") as file:
+        elf = ELFFile(file)
+        for section in elf.iter_sections():
+            if _ACTIVE.match(section.name) and (section.name, section["sh_size"]) != _OF_HOOKS:
+                raise BuildError(
+                    f"code that runs when it is loaded ({section.name}): a candidate has no constructors, and no "
+                    "variables that need one"
+                )
+        table = elf.get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        for symbol in table.iter_symbols():
+            if symbol["st_info"]["type"] in ("STT_GNU_IFUNC", "STT_LOOS"):
+                raise BuildError(f"code that runs when it is loaded: {symbol.name} is chosen by a function")
+            if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name and not _KNOWN.fullmatch(symbol.name):
+                raise BuildError(f"a call of {symbol.name}, which is no function of a GPU")

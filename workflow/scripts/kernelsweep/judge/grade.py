@@ -1,0 +1,262 @@
+"""The verdict on an untrusted kernel: whether it is right, proven, and possible, and how fast (docs/grading.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from textwrap import shorten
+from typing import Any
+
+from kernelsweep.analysis.proofs import KernelProof
+from kernelsweep.analysis.words import markdown_table
+from kernelsweep.intervals import Interval, ratio_text
+from kernelsweep.judge.comparison.sizes import Size, size_of
+from kernelsweep.judge.comparison.verdicts import VERDICTS
+from kernelsweep.judge.records import Record
+from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
+from kernelsweep.problems.drawn import AS_GIVEN, DRAWN
+from kernelsweep.results import Row, read_parameters
+
+RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
+# The best comes first.
+BEST_FIRST = (RIGHT, UNPROVEN, IMPLAUSIBLE, WRONG, NOT_ACCEPTED)
+# The exit status of a run whose worst verdict it is.
+STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
+# So many findings of a check are told; points tend to have the same.
+_TOLD = 3
+_LETTERS = 200  # of a finding, in a line
+
+
+@dataclass
+class Verdict:
+    """The verdict on a candidate.
+
+    points       those that were run, that were right, that nobody could know, and those at which the kernel that it is
+                 compared with is not right either: at these it isn't judged
+    findings     by check, what is wrong, each with its point
+    not_proven   what the emulator has not checked, in words; "" for nothing
+    implausible  the reason why a time is not possible, or ""
+    sizes        for each size: its text, time, share of peak, and ratio of times to the other kernel with interval
+    """
+
+    candidate: str
+    file: str
+    verdict: str = RIGHT
+    right: bool = True
+    proven: bool = False
+    points: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("run", "right", "drawn", "not_judged"), 0))
+    findings: dict[str, list[str]] = field(default_factory=dict)
+    not_proven: str = ""
+    implausible: str = ""
+    sizes: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def in_words(self) -> str:
+        """The verdict in a line."""
+        found = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
+        why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(found)
+        ratios = [
+            f"{one['verdict']} at {one['size']}, time {ratio_text(_interval(one))}"
+            for one in self.sizes
+            if "ratio" in one
+        ]
+        return f"{self.candidate}: {self.verdict}. " + " ".join((f"{why}. " if why else "").split()) + "; ".join(ratios)
+
+    def as_values(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def refused(candidate: str, file: str, why: str) -> Verdict:
+    """The verdict on a candidate that is not even compiled."""
+    return Verdict(candidate, file, NOT_ACCEPTED, False, findings={"source": [why]})
+
+
+def judged(
+    candidate: Verdict,
+    rows: Iterable[Row],
+    others: Iterable[Row],
+    proof: KernelProof | None,
+    in_source: Mapping[str, str],
+    drawn: Iterable[Mapping[str, Any]],
+) -> Verdict:
+    """A candidate's verdict but for its ratios.
+
+    rows, others  of measurements.csv: of the candidate, and of the kernel that it is compared with
+    proof         of the candidate
+    in_source     findings in its source, by check
+    drawn         points that nobody could know
+    """
+    # A row has the grid of its first launch.
+    known = [{axis: str(value) for axis, value in point.items() if axis != "grid_size"} for point in drawn]
+
+    def is_drawn(row: Row) -> bool:
+        values = _values(row)
+        return any(all(values.get(axis) == value for axis, value in point.items()) for point in known)
+
+    found, points = candidate.findings, candidate.points
+    unjudged = {_point(row) for row in others if is_drawn(row) and row["status"] not in ("ok", "skipped")}
+    for row in rows:
+        if row["status"] == "skipped":
+            continue
+        if _point(row) in unjudged:
+            points["not_judged"] += 1
+            continue
+        points["run"] += 1
+        points["drawn"] += is_drawn(row)
+        points["right"] += row["status"] == "ok"
+        flags = row["flags"].split()
+        if row["status"] == IMPLAUSIBLE:
+            candidate.implausible = candidate.implausible or row["message"]
+        elif row["status"] == "build_failed" and "does not supply" in row["message"]:
+            candidate.not_proven = row["message"].partition("\n")[0]
+        elif row["status"] != "ok":
+            found.setdefault("result", []).append(
+                f"{row['status'].replace('_', ' ')} at {_point(row)}: {row['message']}"
+            )
+        if "leaves_state" in flags:
+            found.setdefault("state", []).append(
+                f"at {_point(row)}: it leaves something in a variable, where the next run finds it"
+            )
+        if "once_wrong" in flags:
+            found.setdefault("result", []).append(f"wrong in an earlier run at {_point(row)}")
+    for check, why in in_source.items():
+        if check == "clock":
+            found.setdefault(check, []).append(why)
+        else:
+            candidate.not_proven = candidate.not_proven or why
+    for finding in [*proof.found, *proof.expected] if proof else ():
+        if finding["check"] != "result":
+            found.setdefault(finding["check"], []).append(finding["message"])
+    for check in list(found):
+        found[check] = list(dict.fromkeys(found[check]))[:_TOLD]
+    candidate.proven = bool(proof and proof.is_proven) and not candidate.not_proven
+    if not candidate.proven and not candidate.not_proven:
+        candidate.not_proven = proof.in_words if proof else "the emulator has not run it"
+    if not points["run"] and not found and not candidate.not_proven:
+        candidate.not_proven = "no point was run"
+    candidate.right = not found and not candidate.implausible
+    candidate.verdict = (
+        WRONG if found else IMPLAUSIBLE if candidate.implausible else RIGHT if candidate.proven else UNPROVEN
+    )
+    return candidate
+
+
+def add_ratios(
+    candidate: Verdict, rows: Sequence[Row], records: Mapping[str, Record], axes: Sequence[str], margin: float
+) -> None:
+    """Add each size's fastest point, in pairs with the other kernel's fastest point of that size.
+
+    records  of the candidate's journal, by the identity that rows have
+    axes     those of size
+    """
+    pairs = {row["identity_sha256"]: _pairs(records.get(row["identity_sha256"])) for row in rows}
+    scatter = scatter_of(filter(None, pairs.values()))
+    fastest: dict[Size, Row] = {}
+    for row in rows:
+        if row["status"] == "ok" and row["time_us"] and _values(row).get(DRAWN, AS_GIVEN) == AS_GIVEN:
+            size = size_of(row, axes)
+            if size not in fastest or float(row["time_us"]) < float(fastest[size]["time_us"]):
+                fastest[size] = row
+    for size, row in sorted(fastest.items(), key=lambda one: one[0]):
+        told = {"size": size.text, "key": size.key, "time_us": float(row["time_us"])}
+        told |= {"peak_fraction": float(row["peak_fraction"])} if row["peak_fraction"] else {}
+        of_row = pairs[row["identity_sha256"]]
+        if of_row and (ratio := of_row.ratio(scatter)):
+            found = ratio.interval
+            ends = {"ratio": found.value, "low": found.low, "high": found.high}
+            told |= {name: round(end, 5) for name, end in ends.items()} | {"verdict": verdict(found, margin)}
+        candidate.sizes.append(told)
+
+
+def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float) -> tuple[dict[str, Any], str]:
+    """The content of verdict.json, and a page of Markdown."""
+    verdicts = sorted(verdicts, key=lambda one: (BEST_FIRST.index(one.verdict), _mean_ratio(one), one.candidate))
+    counts = ", ".join(f"{n} {word}" for word in BEST_FIRST if (n := sum(one.verdict == word for one in verdicts)))
+    summary = {
+        "study": study,
+        "against": against,
+        "verdict": [verdicts[0].in_words]
+        if len(verdicts) == 1
+        else [f"{len(verdicts)} candidates for {study}: {counts}."],
+        "status": max((STATUS[one.verdict] for one in verdicts), key=lambda status: (status == 1, status)),
+        "candidates": [one.as_values() for one in verdicts],
+        # As comparison.json has it, for the forest.
+        "same_within": margin,
+        "kernels": {one.candidate: of_one for one in verdicts if (of_one := _as_kernel(one))},
+    }
+    table = [
+        (
+            one.candidate,
+            one.verdict,
+            "yes" if one.proven else "no",
+            f"{one.points['right']} of {one.points['run']}",
+            ", ".join(one.findings) or "none",
+            ", ".join(f"{each['ratio']:.3f} at {each['size']}" for each in one.sizes if "ratio" in each) or "not timed",
+        )
+        for one in verdicts
+    ]
+    titles = ("candidate", "verdict", "proven", "points right", "findings", f"time / that of {against}")
+    heads = dict.fromkeys(titles, False)
+    lines = ["## All candidates", "", *markdown_table(heads, table), ""] if len(verdicts) > 1 else []
+    for one in verdicts:
+        points = "{run} points run, {right} right; {drawn} of all were drawn, and are in no file".format(**one.points)
+        more = "; {not_judged} not judged, since {} is not right there".format(against, **one.points)
+        lines += [
+            f"## {one.candidate}: {one.verdict}",
+            "",
+            points + (more if one.points["not_judged"] else "") + ".",
+            "",
+        ]
+        lines += [f"- {check}: {' '.join(each.split())}" for check, told in one.findings.items() for each in told]
+        lines += [f"- not possible: {one.implausible}"] if one.implausible else []
+        lines += [f"- not proven: {' '.join(one.not_proven.split())}"] if one.not_proven else []
+        timed = [
+            (
+                each["size"],
+                f"{each['time_us']:.3f}",
+                f"{100 * each['peak_fraction']:.0f}%" if "peak_fraction" in each else "",
+            )
+            for each in one.sizes
+        ]
+        lines += ["", *markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []
+        lines += [""]
+    return summary, "\n".join(lines)
+
+
+def _as_kernel(candidate: Verdict) -> dict[str, Any]:
+    sizes = {
+        one["key"]: {
+            "text": one["size"],
+            "points": 1,
+            "counts": {word: int(word == one["verdict"]) for word in VERDICTS},
+            **one,
+        }
+        for one in candidate.sizes
+        if "ratio" in one
+    }
+    return {**next(iter(sizes.values())), "is_edited": True, "sizes": sizes} if sizes else {}
+
+
+def _mean_ratio(candidate: Verdict) -> float:
+    ratios = [one["ratio"] for one in candidate.sizes if "ratio" in one]
+    return sum(ratios) / len(ratios) if ratios else 1.0
+
+
+def _interval(told: Mapping[str, Any]) -> Interval:
+    return Interval(told["ratio"], told["low"], told["high"])
+
+
+def _pairs(record: Record | None) -> Any:
+    return pairs_of(record.outcome) if record and record.right else None
+
+
+def _values(row: Row) -> dict[str, str]:
+    return {**row, **read_parameters(row["parameters"])}
+
+
+def _point(row: Row) -> str:
+    """A row's point, in words."""
+    columns = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
+    told = [f"{name}={row[name]}" for name in columns if row.get(name)]
+    return " ".join([*told, row["parameters"]]).strip()

@@ -1,0 +1,74 @@
+"""Inputs that are drawn from the ends of their distributions: zeros, ones, tiny and large numbers.
+
+A generator that gives such numbers stands in for NumPy's. So each problem's inputs keep their form: sorted, shifted or
+repeated as its function `inputs` has it, and within the ranges that it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+# The axis that says how inputs are drawn, which studies of candidates have (docs/grading.md), and its values.
+DRAWN = "drawn"
+AS_GIVEN, ZEROS, ONES, TINY, LARGE = "as_given", "zeros", "ones", "tiny", "large"
+EXTREMES = (ZEROS, ONES, TINY, LARGE)
+
+# A normal distribution has any number; float16 holds the products of these.
+_NORMAL = {ZEROS: 0.0, ONES: 1.0, TINY: 2.0**-130, LARGE: 16.0}
+# Products and sums of tiny numbers are rounded, or taken for zero, absolutely: no relative bound holds for them.
+ABSOLUTE = 2.0**-100
+
+
+class _Extreme(np.random.Generator):
+    """A generator whose floats and integers are of one kind, apart from signs and a few others."""
+
+    def __init__(self, generator: np.random.Generator, kind: str) -> None:
+        super().__init__(generator.bit_generator)
+        self._kind = kind
+
+    def _within(self, found: Any, low: Any, high: Any) -> Any:
+        """The numbers, three of four at an end of the range: at the lower one for zeros, else near the upper one."""
+        dtype = np.asarray(found).dtype
+        is_integer = dtype.kind in "iu"
+        ends = {ZEROS: low, ONES: high - 1 if is_integer else np.nextafter(dtype.type(high), dtype.type(low))}
+        ends |= {
+            TINY: low + 1 if is_integer and high - low > 1 else low + (0 if is_integer else _NORMAL[TINY] * (low == 0))
+        }
+        end = ends.get(self._kind, ends[ONES])
+        return np.where(super().random(np.shape(found)) < 0.75, end, found).astype(dtype)[()]
+
+    def random(self, *given: Any, **named: Any) -> Any:
+        return self._within(super().random(*given, **named), 0.0, 1.0)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return self._within(super().uniform(low, high, size), low, high)
+
+    def integers(self, low: Any, high: Any = None, *given: Any, **named: Any) -> Any:
+        found = super().integers(low, high, *given, **named)
+        first, end = (0, low) if high is None else (low, high)
+        end = end + 1 if named.get("endpoint") else end
+        is_one_range = np.ndim(first) == np.ndim(end) == 0 and np.ndim(found)
+        return self._within(found, int(first), int(end)) if is_one_range else found
+
+    def standard_normal(self, *given: Any, **named: Any) -> Any:
+        found = super().standard_normal(*given, **named)
+        return np.copysign(_NORMAL[self._kind], found).astype(np.asarray(found).dtype)[()]
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return loc + scale * self.standard_normal(
+            np.broadcast_shapes(np.shape(loc), np.shape(scale)) if size is None else size
+        )
+
+
+def drawn_as(generator: np.random.Generator, axes: Mapping[str, Any]) -> np.random.Generator:
+    """The generator, or one for the kind of numbers that the axes ask for."""
+    kind = axes.get(DRAWN, AS_GIVEN)
+    return generator if kind == AS_GIVEN else _Extreme(generator, kind)
+
+
+def widened_bound(bound: np.ndarray[Any, Any], axes: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    """A bound on errors, which numbers that are drawn tiny may exceed by ABSOLUTE."""
+    return bound.astype(np.float64) + ABSOLUTE if axes.get(DRAWN) == TINY else bound

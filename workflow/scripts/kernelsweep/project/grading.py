@@ -1,0 +1,307 @@
+"""Candidates for the target grade: untrusted kernels, each as one more kernel of a study (docs/grading.md).
+
+They solve the study's problem with the launches of one of its kernels. To the study's points come some that nobody can
+know before: their sizes, configurations and numbers are drawn by a secret of this machine.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.code_hash import cxx_code
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import include_folders
+from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES
+from kernelsweep.project.files import path
+from kernelsweep.sweep.config_file import CONFIG_FILE, read_yaml
+from kernelsweep.sweep.kernels.source import included_files, read_source
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import ValidPoints, names_grid, valid_points
+from kernelsweep.sweep.resolve import kernel_axes, restrictions_of, valid_count
+from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.study import Study, checked_study
+
+# Which points of a kernel are drawn: so many of other sizes, and so many of each kind of numbers.
+_OTHER_SIZES, _OF_EACH_KIND = 6, 2
+_CONSIDERED = 4_000
+# From this size on, a larger one may not fit into memory.
+_LARGE = 2**16
+# What a size is rounded to, since a problem may have only such.
+_ROUNDED_TO = (1, 1, 1, 4, 8, 16, 32, 64, 128)
+
+# What a study's graded kernels keep of it.
+_KEPT = (
+    "title",
+    "data",
+    "axes",
+    "restrictions",
+    "tied",
+    "cxx",
+    "problem",
+    "platforms",
+    "reference",
+    "kernels",
+    "compares",
+)
+# What a candidate keeps of the kernel whose launches it takes, and what a file x.yaml beside x.cu may say instead.
+_OF_KERNEL = ("axes", "platforms", "restrictions", "results", "updates", "roundings")
+_OWN = ("function", "macros", "constants", "shared", "arrays", "launches", "options")
+# Options of nvcc that name no file, program or folder.
+_OPTION = re.compile(
+    r"-?-use_fast_math|-?-maxrregcount=\d+|-O[0-3]|-?-(?:fmad|ftz|prec-div|prec-sqrt)=(?:true|false)"
+    r"|-?-extra-device-vectorization|-?-expt-(?:relaxed-constexpr|extended-lambda)|-?-std=c\+\+\d\d|-D\w+(?:=\w+)?"
+)
+_LARGEST_SOURCE = 2**20
+# Words by which code is another on the emulator than on a GPU, or by which such a word is hidden.
+_HIDING = re.compile(
+    r"\bEMULATOR\w*|\bemulator\b|\bkernelsweep\w*|\b__has_include\w*|\b__COUNTER__\b|##|%:|\?\?/"
+    r"|#[^\S\n]*(?:include_next|import|include[^\S\n]+\w)"
+)
+# What a candidate's source may show, by the names of checks.
+ASSEMBLY, CLOCK = "assembly", "clock"
+_ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b")
+_CLOCK = re.compile(r"\b(?:clock|clock64|__nanosleep|wall_clock64)\b|%(?:clock|globaltimer)")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An untrusted kernel's file; why it is refused, or ""; and findings in its source, by check."""
+
+    file: str
+    refused: str = ""
+    findings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grading:
+    """The candidates by name, the study that has them and the kernel that they are compared with, and drawn points.
+
+    drawn  by platform, the points that nobody knows, as the values of their axes
+    """
+
+    study: str
+    of_study: str
+    against: str
+    candidates: Mapping[str, Candidate]
+    drawn: Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def graded(
+    config: Config, studies: Mapping[str, Study], root: Path, platforms: Sequence[str]
+) -> tuple[Config, Study, Grading]:
+    """The run's configuration, the study of its candidates, and the candidates.
+
+    Raises UserError where the command line names no study, kernel or file. A candidate with a mistake is refused.
+    """
+    of_study = _known(config.study or "".join(list(studies)[: len(studies) == 1]), studies, "study")
+    data = read_yaml(root / studies[of_study].file, studies[of_study].file)
+    entries = {entry["name"]: entry for entry in data["kernels"]}
+    against = _known(config.against or [*entries][-1], entries, "against")
+    base = {**entries[against], "from": entries[against].get("from", of_study)}
+    kept = {name: data[name] for name in _KEPT if name in data} | {"kernels": [base]}
+    kept["axes"] = {**kept["axes"], **_of_run(config.axes, kept, base), DRAWN: [AS_GIVEN]}
+    name, seed = f"{of_study}_graded", _secret_seed(root, of_study)
+    config = config.changed(axes={}, sweep="full", studies=[name], seed=seed, platform=[*platforms])
+
+    def study(further: Sequence[Mapping[str, Any]], more: Mapping[str, Any], files: Mapping[str, Path]) -> Study:
+        read = {**kept, "kernels": [base, *more.values()], "further": further}
+        return checked_study(name, root, read, studies[of_study].file, files, against)
+
+    alone = study([], {}, {})
+    _check_count(config, alone, against, platforms)
+    drawn = {one: [*_drawn(config, alone, against, one, random.Random(seed))] for one in {*platforms, "emulator"}}
+    possible = {_kind(point) for point in drawn["emulator"] if _is_possible(alone, against, point, seed)}
+    drawn = {one: [point for point in points if _kind(point) in possible] for one, points in drawn.items()}
+    layers = [
+        {"platforms": {one: {"axes": _as_axes(point)} for one, point in zip(drawn, points, strict=True) if point}}
+        for points in zip_longest(*drawn.values())
+    ]
+    candidates, more, files = {}, {}, {}
+    for each, file in _files(config, against).items():
+        try:
+            candidates[each] = _checked(file, root)
+            entry = _entry(each, file, base, candidates[each].findings)
+            study([], {each: entry}, {each: file.resolve()})
+            more[each], files[each] = entry, file.resolve()
+        except UserError as error:
+            candidates[each] = Candidate(str(file), str(error))
+    return config, study(layers, more, files), Grading(name, of_study, against, candidates, drawn)
+
+
+def _known(name: str, names: Mapping[str, Any], key: str) -> str:
+    if name not in names:
+        guess = nearest(name, names) or ";"
+        raise UserError(f"{CONFIG_FILE}: {key} is {name!r}{guess} Known: {', '.join(names)}.")
+    return name
+
+
+def _of_run(axes: Mapping[str, Any], data: dict[str, Any], kernel: dict[str, Any]) -> Mapping[str, Any]:
+    """The command line's axes, which take the place of those of platforms and of the kernel."""
+    for layer in (data, kernel):
+        layer["platforms"] = {
+            platform: {"axes": {axis: values for axis, values in of["axes"].items() if axis not in axes}}
+            for platform, of in layer.get("platforms", {}).items()
+        }
+    kernel["axes"] = {axis: values for axis, values in kernel.get("axes", {}).items() if axis not in axes}
+    return axes
+
+
+def _secret_seed(root: Path, study: str) -> int:
+    """The seed of a study's candidates: nobody knows it before, and it stays, so that nothing is measured twice."""
+    file = root / path("secret")
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(secrets.token_hex(16), encoding="utf-8")
+    return int(sha256(f"{file.read_text(encoding='utf-8')} {study}".encode()).hexdigest()[:15], 16)
+
+
+def _check_count(config: Config, study: Study, kernel: str, platforms: Sequence[str]) -> None:
+    for platform in platforms:
+        if (count := valid_count(config, study, kernel, platform)) > config.points_per_job:
+            raise UserError(
+                f"grade runs every point, and {kernel} has {count:,} on {platform}. Choose some, such as "
+                "--config 'axes={block_size: [256]}'."
+            )
+
+
+# Points that nobody knows
+
+
+def _drawn(config: Config, study: Study, kernel: str, platform: str, chance: random.Random) -> Iterator[Point]:
+    """Points of other sizes, and points of each kind of extreme numbers."""
+    axes, sizes = kernel_axes(config, study, kernel, platform)[0], study.problem.size_axes
+    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
+    tied = study.settings.tied
+    groups = [group for group in tied if {*group} & {*sizes}]
+    groups += [[axis] for axis in sizes if not any(axis in group for group in tied)]
+    known = {tuple(point[axis] for axis in sizes) for point in valid_points([axes], restrictions, tied)}
+    others = {**axes}
+    for group in groups:
+        rows = [row for row in zip(*(axes[axis] for axis in group), strict=True)]
+        rows = [rows[0], rows[-1]] if len(group) == 1 else rows
+        made = [
+            [_other(value, step, chance) if axis in sizes else value for axis, value in zip(group, row, strict=True)]
+            for row in rows
+            for step in _ROUNDED_TO
+        ]
+        others |= {axis: list(values) for axis, values in zip(group, zip(*made, strict=True), strict=True)}
+    found: dict[tuple[Any, ...], Point] = {}
+    ragged = _some(valid_points([others], restrictions, tied), chance)
+    for point in sorted(ragged, key=lambda point: -sum(_is_odd(point[axis]) for axis in sizes)):
+        size = tuple(point[axis] for axis in sizes)
+        if size not in known and len(found) < _OTHER_SIZES:
+            found.setdefault(size, point)
+    yield from found.values()
+    of_study = sorted(_some(valid_points([axes], restrictions, tied), chance), key=study.problem.size)
+    for kind in EXTREMES:
+        middle = of_study[len(of_study) // 3 : 1 + 2 * len(of_study) // 3]
+        for point in chance.sample(middle, min(_OF_EACH_KIND, len(middle))):
+            yield point.at(**{DRAWN: kind})
+
+
+def _other(value: Any, step: int, chance: random.Random) -> Any:
+    """A size of half to five quarters of the given one, rounded to a multiple; other values stay."""
+    if not isinstance(value, int):
+        return value
+    other = chance.randint(value // 2 + 1, max(2, value if value >= _LARGE else value * 5 // 4))
+    return max(other - other % step, min(step, value), 1)
+
+
+def _some(points: ValidPoints, chance: random.Random) -> list[Point]:
+    return [points[number] for number in chance.sample(range(len(points)), min(_CONSIDERED, len(points)))]
+
+
+def _is_odd(value: Any) -> bool:
+    return isinstance(value, int) and value % 2 == 1
+
+
+def _kind(point: Mapping[str, Any]) -> str:
+    return str(point[DRAWN])
+
+
+def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
+    """Whether the problem has right results at a point that its author did not choose."""
+    try:
+        study.problem.instance(kernel, point, seed).check()
+    except UserError:
+        return False
+    return True
+
+
+def _as_axes(point: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {axis: [value] for axis, value in point.items() if value is not None}
+
+
+# A candidate's files
+
+
+def _files(config: Config, against: str) -> dict[str, Path]:
+    """The candidates' files by the names of their kernels."""
+    named = Path(config.candidate or config.candidates)
+    files = sorted(named.rglob("*.cu")) if named.is_dir() else [named] if named.is_file() else []
+    if not files:
+        raise UserError(f"{CONFIG_FILE}: {named} is no kernel's file, and no folder with some (*.cu).")
+    found: dict[str, Path] = {}
+    for file in files:
+        parts = file.relative_to(named).parts if named.is_dir() else (file.name,)
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", "_".join(parts)[:-3]).lstrip(".-")[:90] or "candidate"
+        while name in found or name == against:
+            name += "_"
+        found[name] = file
+    return found
+
+
+def _checked(file: Path, root: Path) -> Candidate:
+    """A candidate with what its source shows. Raises UserError for what no candidate may have."""
+    own = [file.resolve().parent, *(Path(name).resolve() for name in include_folders(root))]
+    if re.search(r'[{}":]', str(file.resolve())) or file.is_symlink():
+        raise UserError(f'{file} is a link, or its path has one of the characters {{ }} " :, which compilers misread.')
+    if file.stat().st_size > _LARGEST_SOURCE:
+        raise UserError(f"{file} has {file.stat().st_size:,} bytes. Allowed: {_LARGEST_SOURCE:,}.")
+    findings: dict[str, str] = {}
+    for each in (file, *included_files(file, [Path(name) for name in include_folders(root)])):
+        if not any(each.resolve().is_relative_to(folder) for folder in own):
+            raise UserError(f"{file} includes {each}. Allowed: headers beside it, and CUDA's.")
+        code = cxx_code(re.sub(r"\\\r?\n", "", read_source(each)), keep_leading=False)
+        if hiding := _HIDING.search(code):
+            raise UserError(f"{each} has {hiding[0]!r}, by which code can be other code where it is checked.")
+        if _ASSEMBLY.search(code):
+            findings[ASSEMBLY] = f"{each} has assembly, which the emulator can't run"
+        if clock := _CLOCK.search(code):
+            findings[CLOCK] = (
+                f"{each} reads a clock or waits by one ({clock[0]}): it may do other work when it is timed"
+            )
+    return Candidate(str(file), findings=findings)
+
+
+def _entry(name: str, file: Path, base: Mapping[str, Any], findings: Mapping[str, str]) -> dict[str, Any]:
+    """A candidate's settings: those of the kernel whose launches it takes, or its own. Raises UserError."""
+    kept = {key: base[key] for key in (*_OF_KERNEL, *_OWN) if key in base and key != "options"}
+    beside = file.with_suffix(".yaml")
+    own = read_yaml(beside, str(beside)) if beside.is_file() and not beside.is_symlink() else {}
+    for key in own:
+        if key not in _OWN:
+            raise UserError(f"{beside} has {key!r}. A candidate may say {', '.join(_OWN)}.")
+    for option in own.get("options") or ():
+        if not _OPTION.fullmatch(str(option)):
+            raise UserError(f"{beside}: options has {option!r}. Allowed are those that name no file and no program.")
+    entry = {**kept, **own, "name": name}
+    launches = entry.get("launches") or []
+    wanted = str(entry.get("function") or base["name"]).partition("<")
+    if not launches or not all(isinstance(launch, dict) and launch.get("kernel") for launch in launches):
+        kernels = [*kernel_parameters(read_source(file))]
+        if wanted[0].strip() not in kernels and len(kernels) != 1:
+            raise UserError(f"{file} has the kernels {', '.join(kernels) or 'none'}. Call one {wanted[0].strip()}.")
+        function = wanted[0].strip() if wanted[0].strip() in kernels else kernels[0]
+        entry["function"] = "".join((function, *wanted[1:]))
+    return {**entry, "gpu_only": findings[ASSEMBLY]} if ASSEMBLY in findings else entry
