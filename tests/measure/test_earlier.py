@@ -99,7 +99,6 @@ def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the
     # All processes visit one point of each size: it tells how far they lie apart.
     outcomes = measured(tmp_path, edit, points, visits=3, decides=0.01)[0]
     visits = [len(each.visits) for each in outcomes]
-    assert all(len({visit.process for visit in each.visits}) == len(each.visits) for each in outcomes)
     assert sorted(visits[:2]) == sorted(visits[2:]) == [1, 3]
     assert [len(each.visits) for each in measured(tmp_path, edit, points, visits=3)[0]] == [3] * 4
 

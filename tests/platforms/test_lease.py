@@ -105,7 +105,7 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
     assert line(first) == "has GPU-1\n"
     second, elsewhere = start("GPU-1"), start("GPU-2")
     assert line(elsewhere) == "has GPU-2\n"
-    assert line(second) == f"waiting for GPU GPU-1, which process {first.pid} uses\n"
+    assert line(second) == "waiting for GPU GPU-1, which another process uses\n"
     assert line(second, 0.3) is None
     leave(first)
     assert line(second) == "has GPU-1\n"
@@ -116,13 +116,13 @@ def test_jobs_that_time_nothing_share_a_gpu_but_not_with_one_that_times(start: C
     sharers = [start("GPU-1", code=SHARER) for _ in range(2)]
     assert [line(sharer) for sharer in sharers] == ["has GPU-1\n"] * 2
     timing = start("GPU-1")
-    assert (line(timing) or "").startswith("waiting for GPU GPU-1, which process ")
+    assert (line(timing) or "").startswith("waiting for GPU GPU-1, which another process")
     end(sharers[0])
     assert line(timing, 0.3) is None
     end(sharers[1])
     assert line(timing) == "has GPU-1\n"
     later = start("GPU-1", code=SHARER)
-    assert line(later) == f"waiting for GPU GPU-1, which process {timing.pid} uses\n"
+    assert line(later) == "waiting for GPU GPU-1, which another process uses\n"
 
 
 def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start: Callable[..., Job]) -> None:
@@ -133,12 +133,12 @@ def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start
     second = start(*machine, code=GPU_HOLDER)
     assert line(second) == "has GPU-2 GPU-2\n"
     third = start(*machine, code=GPU_HOLDER)
-    assert line(third) == f"waiting for any of 2 GPUs; process {first.pid} uses one of them\n"
+    assert line(third) == "waiting for any of 2 GPUs, which another process uses\n"
     end(second)
     assert line(third) == "has GPU-2 GPU-2\n"
     # CUDA_VISIBLE_DEVICES is the user's word: GPU-2 alone, though GPU-0 gets free.
     fourth = start(*machine, code=GPU_HOLDER, visible="2,1")
-    assert line(fourth) == f"waiting for GPU GPU-2, which process {third.pid} uses\n"
+    assert line(fourth) == "waiting for GPU GPU-2, which another process uses\n"
     end(first)
     assert line(fourth, 0.3) is None
     end(third)

@@ -1,4 +1,4 @@
-"""File locks that end with their process, and the process that holds one."""
+"""File locks that end with their process."""
 
 from __future__ import annotations
 
@@ -22,31 +22,30 @@ _LOCKS_OF_THIS_RUN: list[int] = []
 def lock_first(
     paths: Sequence[Path],
     opened: Callable[[Path], int],
-    waiting: Callable[[int | None], None],
+    waiting: Callable[[], None],
     *,
     shared: bool = False,
 ) -> tuple[Path, int]:
     """Wait until one of the files can be locked; returns its path and its descriptor, whose closing unlocks it.
 
     opened   opens or creates a file; called for each attempt, because a lock on a deleted or renamed file is useless
-    waiting  called once after NOTICE_SECONDS with the number of a process that holds a lock, if known
+    waiting  called once after NOTICE_SECONDS
     shared   whether other shared locks of the file may be held meanwhile
     """
     patience = time.monotonic() + NOTICE_SECONDS
     told = False
     while True:
-        holders: list[int | None] = []
         for path in paths:
-            if (file := lock_now(path, opened, holders, shared)) is not None:
+            if (file := lock_now(path, opened, shared)) is not None:
                 return path, file
-        if holders and not told and time.monotonic() > patience:
-            waiting(next(filter(None, holders), None))
+        if not told and time.monotonic() > patience:
+            waiting()
             told = True
         time.sleep(_POLL_SECONDS)
 
 
-def lock_now(path: Path, opened: Callable[[Path], int], holders: list[int | None], shared: bool = False) -> int | None:
-    """A file's descriptor, whose closing unlocks it; None if it can't be locked now. Then `holders` gets its holder.
+def lock_now(path: Path, opened: Callable[[Path], int], shared: bool = False) -> int | None:
+    """A file's descriptor, whose closing unlocks it; None if it can't be locked now.
 
     opened, shared  as for lock_first()
     """
@@ -56,7 +55,7 @@ def lock_now(path: Path, opened: Callable[[Path], int], holders: list[int | None
         if _is_at(file, path):
             return file
     except BlockingIOError:
-        holders.append(_holder(file))
+        pass
     except BaseException:
         os.close(file)
         raise
@@ -69,26 +68,6 @@ def _is_at(file: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
     except FileNotFoundError:
         return False
-
-
-def _holder(file: int) -> int | None:
-    """The process that has locked a file; None if the kernel doesn't tell, as for another machine or container."""
-    status = os.fstat(file)
-    name = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-    try:
-        with open("/proc/locks", encoding="utf-8") as locks:
-            for line in locks:  # 1: FLOCK  ADVISORY  WRITE 9440 fe:00:5325608 0 EOF
-                fields = line.split()
-                if fields[1] == "FLOCK" and fields[5] == name and int(fields[4]) > 0:
-                    return int(fields[4])
-    except (OSError, IndexError, ValueError):
-        pass
-    return None
-
-
-def process(number: int | None) -> str:
-    """A lock's holder in words: "process 1234"."""
-    return f"process {number}" if number else "another process"
 
 
 def clear_locks_of_killed_run(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from kernelsweep.errors import LaunchError, MisfitError, UserError, nearest
 from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import check_constant
-from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -46,7 +46,7 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
             raise UserError(f"{where}: constants has {name!r}{guess} Arrays among the inputs: {', '.join(inputs)}.")
 
 
-def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance: Instance) -> None:
+def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance: FileInstance) -> None:
     """Raise UserError where a point's arguments or constants don't fit the compiled kernel's parameters.
 
     launches  the kernel's

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any
 
 from kernelsweep.errors import UserError, unwritable
-from kernelsweep.locks import lock_first, process
+from kernelsweep.locks import lock_first
 from kernelsweep.results import STATUSES
 
 # Raise it when the form of a line, or the meaning of its value, changes.
@@ -124,15 +124,13 @@ class Journal:
     def _locked(self) -> int:
         """Open the file once no other process uses it."""
         try:
-            return lock_first([self._path], _opened, self._waiting)[1]
+            waiting = f"waiting for {self._path}, to which another process adds points"
+            return lock_first([self._path], _opened, lambda: self._notify(waiting))[1]
         except OSError as error:
             if error.errno not in _NO_LOCKS:
                 raise
         self._notify(f"{self._path}: this file system has no locks. Two runs at once would measure the same points.")
         return _opened(self._path)
-
-    def _waiting(self, holder: int | None) -> None:
-        self._notify(f"waiting for {self._path}, to which {process(holder)} adds points")
 
     def _load(self) -> bool:
         """Read the records, and drop a half-written last line. Returns False if another program wrote the file."""

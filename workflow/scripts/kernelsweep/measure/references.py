@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from kernelsweep.errors import StudyError, UserError
-from kernelsweep.locks import lock_first, process
+from kernelsweep.locks import lock_first
 from kernelsweep.logs import time_left
 from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.point.instances import Instances
@@ -261,8 +261,8 @@ def _main() -> None:
     lock = problem.references.with_suffix(".lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
 
-    def waiting(holder: int | None) -> None:
-        answer(f"waiting for references of {problem.name}, which {process(holder)} computes")
+    def waiting() -> None:
+        answer(f"waiting for references of {problem.name}, which another process computes")
 
     _, held = lock_first([lock], lambda path: os.open(path, os.O_RDWR | os.O_CREAT, 0o666), waiting)
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernelsweep.problems.problem import Instance, Point
+from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.problem import Point
 
 # A point is run with a second input, too, if its inputs are at most so large: a kernel that remembers shows it there,
 # and the reference of a larger input takes seconds in which a GPU may wait. Without a clock, if all of its arrays are:
@@ -16,7 +17,7 @@ def has_second_input(input_bytes: int, array_bytes: int, has_clock: bool) -> boo
     return input_bytes <= _BYTES if has_clock else array_bytes <= _BYTES_WITHOUT_CLOCK
 
 
-def is_run_again(instance: Instance, point: Point, has_clock: bool) -> bool:
+def is_run_again(instance: FileInstance, point: Point, has_clock: bool) -> bool:
     """Whether a point is run with a second input, asked before its data are in memory.
 
     instance  its instance of either input
@@ -26,7 +27,7 @@ def is_run_again(instance: Instance, point: Point, has_clock: bool) -> bool:
     return has_second_input(input_bytes(instance, point), size, has_clock)
 
 
-def input_bytes(instance: Instance, point: Point) -> int:
+def input_bytes(instance: FileInstance, point: Point) -> int:
     """The bytes of a point's inputs, each counted once where it repeats."""
     return sum(array.contents.nbytes for array in instance.arrays(point).values() if array.contents is not None)
 

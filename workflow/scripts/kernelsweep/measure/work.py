@@ -356,8 +356,6 @@ def do_work(
                         enough = Enough(versions.margin, scatter, seconds, bool(are_first))
                         earlier = versions.of(ready.identity, missing.variant, enough)
                     outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
-                    for one in outcome.visits:
-                        one.process = visit
                     if outcome.status == "ok":
                         limits.add(point, time.perf_counter() - started)
                     outcome = noted(outcome, ready.identity, journal)

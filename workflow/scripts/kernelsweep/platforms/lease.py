@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.locks import lock_first, lock_now, process
+from kernelsweep.locks import lock_first, lock_now
 from kernelsweep.platforms.gpus import Gpu, check_state, gpus_of
 from kernelsweep.platforms.kinds import kind_of
 
@@ -29,16 +29,14 @@ FOLDER = Path("/tmp")
 def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[str]:
     """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
 
-    notify  gets a line for the user if the wait exceeds a second: which process uses it
+    notify  gets a line for the user if the wait exceeds a second
     shared  whether other processes may have a shared lease of the same GPU meanwhile
     """
     paths = {_lock_of(device): device for device in devices}
 
-    def waiting(holder: int | None) -> None:
-        if len(devices) == 1:
-            notify(f"waiting for GPU {devices[0]}, which {process(holder)} uses")
-        else:
-            notify(f"waiting for any of {len(devices)} GPUs; {process(holder)} uses one of them")
+    def waiting() -> None:
+        which = f"GPU {devices[0]}, which" if len(devices) == 1 else f"any of {len(devices)} GPUs, which"
+        notify(f"waiting for {which} another process uses")
 
     path, file = lock_first(list(paths), _opened, waiting, shared=shared)
     try:
@@ -53,7 +51,7 @@ def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
     with ExitStack() as leases:
         free = []
         for device in devices:
-            if (file := lock_now(_lock_of(device), _opened, [])) is not None:
+            if (file := lock_now(_lock_of(device), _opened)) is not None:
                 leases.callback(os.close, file)
                 free.append(device)
         yield free

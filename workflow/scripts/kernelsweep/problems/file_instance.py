@@ -114,7 +114,7 @@ def _digest(inputs: Mapping[str, ArrayValue | Scalar]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FileInstance:
-    """The data of a problem file for the values of its data axes; see problem.Instance.
+    """The data of a problem file for the values of its data axes, and the judge of results.
 
     kernel                    the name of the kernel whose points these are
     inputs, outputs, scratch  arrays (and scalars) by name
@@ -159,7 +159,7 @@ class FileInstance:
         return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
     def expect(self, point: Point) -> None:
-        """See problem.Instance: have the reference and its bounds on disk. Raises UserError."""
+        """Have the right results that judge() needs, and their bounds, on disk. Raises UserError."""
         if "reference" in self.functions:
             _ = self.expected
             if not self._asks_for_roundings:
@@ -181,7 +181,10 @@ class FileInstance:
             _ = self.bounds()
 
     def arrays(self, point: Point) -> dict[str, Array]:
-        """See problem.Instance."""
+        """The arrays of a point by name, without those that only its kernel has.
+
+        Contents that are equal at several points are one object: so they stay on the device between the points.
+        """
         declared = {**self.outputs, **self.scratch}
         arrays = {}
         for name, value in {**declared, **self.inputs.by_name}.items():
@@ -195,7 +198,10 @@ class FileInstance:
         return {name: value for name, value in self.inputs.by_name.items() if not isinstance(value, ArrayValue)}
 
     def right_values(self) -> Mapping[str, RightValues]:
-        """See problem.Instance. Raises UserError."""
+        """The right values of each result by name, at all points of the instance; none if only judge() can tell.
+
+        Raises UserError.
+        """
         if not {"mistake", "result"}.isdisjoint(self.functions) or self._asks_for_roundings:
             return {}
         self._check_names_and_shapes(self.outputs)
@@ -212,7 +218,11 @@ class FileInstance:
         }
 
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
-        """See problem.Instance. Floats are compared within the problem's own bounds only. Raises UserError."""
+        """Compare a kernel's results with the reference, floats within the problem's own bounds. Raises UserError.
+
+        results  the elements of each result by its array's name
+        depth    the longest chain of roundings that an element's value goes through before it reaches the host
+        """
         found = {name: read_only(self._shaped(name, elements)) for name, elements in results.items()}
         if "mistake" in self.functions:
             mistake = self._call("mistake", {**found, "outputs": found})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +28,12 @@ Point = Mapping[str, Any]
 class Axis:
     """One axis of a study's points.
 
-    of_kernel   whether it says how a kernel is written or launched; else it says what is computed, or under which
-                condition
-    in_variant  whether it is fixed when a variant is compiled; points that differ in other axes only share a variant
-    has_texts   whether its values are texts instead of numbers
+    of_kernel  whether it says how a kernel is written or launched; else it says what is computed, or under which
+               condition
+    has_texts  whether its values are texts instead of numbers
     """
 
     of_kernel: bool = False
-    in_variant: bool = True
     has_texts: bool = False
 
 
@@ -90,29 +88,3 @@ class Array:
     def __post_init__(self) -> None:
         if not self.size or (self.contents is not None and not self.contents.size):
             raise ValueError("an array and its contents have at least one element")
-
-
-class Instance(Protocol):
-    """An instance of a problem: the data of some of its points, and the judge of their results."""
-
-    def arrays(self, point: Point) -> Mapping[str, Array]:
-        """The arrays of a point by name, without those that only its kernel has.
-
-        Contents that are equal at several points should be one object: then they stay on the device between the points.
-        """
-
-    def scalars(self, point: Point) -> Mapping[str, Scalar]:
-        """The values by name that launches may pass besides arrays; Python's numbers take the parameter's width."""
-
-    def right_values(self) -> Mapping[str, RightValues]:
-        """The right values of each result by name, at all points of the instance; none if only judge() can tell."""
-
-    def expect(self, point: Point) -> None:
-        """Find a point's right results now, if judge() would, and keep them."""
-
-    def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
-        """Compare a kernel's results with a reference of the host's own.
-
-        results  the elements of each result by its array's name
-        depth    the longest chain of roundings that an element's value goes through before it reaches the host
-        """

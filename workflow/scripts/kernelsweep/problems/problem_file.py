@@ -89,12 +89,7 @@ class Problem:
         return {name: self._axis(name, has_texts) for name, has_texts in self.named["axes"].items()}
 
     def _axis(self, name: str, has_texts: bool) -> Axis:
-        is_condition = name == "cache"
-        return Axis(
-            of_kernel=not is_condition and name not in self._problem_axes,
-            in_variant=not is_condition,
-            has_texts=has_texts,
-        )
+        return Axis(name != "cache" and name not in self._problem_axes, has_texts)
 
     @cached_property
     def instance_axes(self) -> tuple[str, ...]:

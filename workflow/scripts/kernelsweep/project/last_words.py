@@ -39,9 +39,6 @@ _NAMED_RULES = 2
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
 _COLUMNS = 80
 
-# File servers' clocks differ by less.
-_SKEW_SECONDS = 60.0
-
 # Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
 
@@ -147,8 +144,6 @@ class LastWords(logging.Filter):
                 answers = [_NOTHING, *_in_order(self.earlier()), *([_all_pages()] if has_index else [])]
             elif len(answers) > 1 and has_index:
                 answers.append(_all_pages())
-            if self._has_error and (newer := _from_the_future()):
-                answers.append(newer)
             status = self.status() if self.status and self._has_error else 1
         _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
         if status > 1:  # Snakemake's own is 1.
@@ -261,20 +256,6 @@ class LastWords(logging.Filter):
 def _in_order(logs: Iterable[str]) -> list[str]:
     """The answers in jobs' logs, the longest last."""
     return sorted(filter(None, map(read_answer, logs)), key=lambda text: text.count("\n"))
-
-
-def _from_the_future() -> str:
-    """The advice where a file is newer than now, which Snakemake answers in words of its own; "" without one."""
-    for folder in ("config", "kernels", "resources", "results"):
-        for path in Path(folder).rglob("*"):
-            with suppress(OSError):
-                if (written := path.stat().st_mtime) > time.time() + _SKEW_SECONDS:
-                    return (
-                        f"{path} is dated {time.strftime('%Y-%m-%d', time.gmtime(written))}, and this machine's clock "
-                        f"says {time.strftime('%Y-%m-%d')}. Snakemake goes by these times. Correct the clock, or type: "
-                        "find config kernels resources results -newermt now -exec touch {} +"
-                    )
-    return ""
 
 
 def _written(log: str) -> int | None:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
-from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.file_instance import FileInstance
 
 
 def check_point(
-    run: PointRun, instance: Instance, depth: int, repeated_runs: int, ended: Callable[[], None] = lambda: None
+    run: PointRun, instance: FileInstance, depth: int, repeated_runs: int, ended: Callable[[], None] = lambda: None
 ) -> Outcome:
     """Run a point and judge its results; compare the bits of floating-point results between several runs.
 
@@ -52,7 +52,9 @@ def check_point(
     )
 
 
-def check_last_samples(run: PointRun, instances: Sequence[Instance], depth: int, places: Iterable[int]) -> str | None:
+def check_last_samples(
+    run: PointRun, instances: Sequence[FileInstance], depth: int, places: Iterable[int]
+) -> str | None:
     """What is wrong with the results of the last timed runs, which have left them at places, or None.
 
     instances  of the first and the second input, which alternate if both were given to the run's memory
@@ -64,7 +66,7 @@ def check_last_samples(run: PointRun, instances: Sequence[Instance], depth: int,
     return None
 
 
-def check_second_input(run: PointRun, first: Instance, second: Instance, depth: int) -> str | None:
+def check_second_input(run: PointRun, first: FileInstance, second: FileInstance, depth: int) -> str | None:
     """What is wrong with the results of the first input once more, and of a second one in the same memory, or None.
 
     Nothing restores variables before these runs. So results that are kept are found, by address, size or a flag, even

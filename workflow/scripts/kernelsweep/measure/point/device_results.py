@@ -14,7 +14,8 @@ import numpy as np
 from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.comparison import right
-from kernelsweep.problems.problem import Elements, Instance, Judgement, RightValues
+from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.problem import Elements, Judgement, RightValues
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,10 @@ class ResultComparison:
         self._buffers = Buffers(platform, WORD)
         # Of the instances whose right results are on the device, by the number of the input: those, none where the
         # device can't tell, and the counts of their elements and bounds.
-        self._known: dict[int, tuple[Instance, dict[str, tuple[int, int]]]] = {}
+        self._known: dict[int, tuple[FileInstance, dict[str, tuple[int, int]]]] = {}
         self._kept: dict[str, Elements] = {}  # what there is no room for on the device
 
-    def judged(self, instance: Instance, results: Results, number: int = 0) -> Judgement | None:
+    def judged(self, instance: FileInstance, results: Results, number: int = 0) -> Judgement | None:
         """The judgement of right results; None for others, which may still be right, as the host's says.
 
         number  of the input: the right results of one stay while those of another are looked at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelsweep.measure.second_input import is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.problems.problem import Instance
+from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem_file import Data, problem_of
 from kernelsweep.sweep.point import Point
 
@@ -15,7 +15,7 @@ class Instances:
     def __init__(self, task: KernelTask) -> None:
         self._task = task
         self._problem = problem_of(task.problem)
-        self._kept: dict[bool, Instance] = {}
+        self._kept: dict[bool, FileInstance] = {}
         self._kept_of: Data = ()
 
     def make(self, point: Point, has_clock: bool) -> None:
@@ -25,7 +25,7 @@ class Instances:
         if self._task.protocol.second_input and is_run_again(first, point, has_clock):
             self.at(point, True).expect(point)
 
-    def at(self, point: Point, is_second: bool = False) -> Instance:
+    def at(self, point: Point, is_second: bool = False) -> FileInstance:
         """The instance of a point, or that of the second input."""
         if self._problem.data_of(point) != self._kept_of:
             self._kept, self._kept_of = {}, self._problem.data_of(point)

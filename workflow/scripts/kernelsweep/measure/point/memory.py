@@ -13,7 +13,8 @@ import numpy as np
 from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison, Results
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.problem import ALL_ONES, Array, Elements, Instance
+from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.problem import ALL_ONES, Array, Elements
 from kernelsweep.sweep.kernels.plan import Plan
 from kernelsweep.sweep.point import Point
 
@@ -60,7 +61,7 @@ class KernelMemory:
         self,
         point: Point,
         plan: Plan,
-        instance: Instance,
+        instance: FileInstance,
         number: int = 0,
     ) -> None:
         """Make room for a point's arrays, and put their contents in place. Raises MemoryError and LaunchError.
@@ -121,7 +122,7 @@ class KernelMemory:
         """Put all contents in place again for the next point, after a run that may have written anything."""
         self._filled.clear()
 
-    def prepare_places(self, point: Point, plan: Plan, second: Instance | None = None) -> int:
+    def prepare_places(self, point: Point, plan: Plan, second: FileInstance | None = None) -> int:
         """Make the arrays that the kernel is given at several places. Returns the number of places.
 
         second  the second input, which every second place has then, unless constants or sizes differ between the two
@@ -321,7 +322,7 @@ class KernelMemory:
         self._filled = {at: was for at, was in self._filled.items() if at[0] != name}
 
 
-def _arrays_of(point: Point, plan: Plan, instance: Instance) -> dict[str, Array]:
+def _arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Array]:
     """The arrays of a problem's instance, and the kernel's own."""
     arrays = {**instance.arrays(point), **plan.arrays}
     return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates}

@@ -13,7 +13,8 @@ from kernelsweep.measure.pairs import ORDER
 from kernelsweep.measure.point.fit import fitting
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.problems.problem import Instance, Judgement
+from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.problem import Judgement
 from kernelsweep.sweep.kernels.plan import Launch, Plan
 from kernelsweep.sweep.kernels.units import EARLIER
 from kernelsweep.sweep.point import Point
@@ -140,7 +141,7 @@ class PointRun:
             queue()
         self.platform.synchronize()
 
-    def judge(self, instance: Instance, depth: int, place: int = 0) -> Judgement:
+    def judge(self, instance: FileInstance, depth: int, place: int = 0) -> Judgement:
         """Judge the results of the last run at a place: on the platform if it can tell, else on the host.
 
         depth  the longest chain of roundings that an element's value goes through on the device
