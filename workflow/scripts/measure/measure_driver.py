@@ -20,7 +20,7 @@ with logged(snakemake.log[0]) as terminal:
 
         platform = GpuPlatform()
         rows = measure_driver(
-            platform,  # type: ignore[arg-type]  # its describe() is a static method by assignment
+            platform,
             names=params.limits,
             problem=problem,
             planned=driver_points(problem, reference=params.reference, **params.sweep),

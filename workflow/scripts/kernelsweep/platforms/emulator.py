@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Conditions, Memory, MemoryMistake, constant_bytes
+from kernelsweep.platforms.platform import Memory, Platform, constant_bytes
 from kernelsweep.problems.array_values import ArrayValue
 from kernelsweep.problems.comparison import difference, error_share
 from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
@@ -21,14 +21,10 @@ from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 MULTIPROCESSORS = 4
 
 
-class EmulatorPlatform:
+class EmulatorPlatform(Platform):
     """The CPU as a platform: device memory is host memory, and each call runs at once."""
 
     has_clock = False
-    uuid = ""
-    busy_seconds = 0.0
-    partial_barrier = ""
-    watches = False
     guard_bytes = (4096, 4096)
 
     @staticmethod
@@ -47,9 +43,6 @@ class EmulatorPlatform:
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
         return np.empty(size, np.uint8)
-
-    def free(self, memory: np.ndarray[Any, Any]) -> None:
-        """The host's garbage collector frees it."""
 
     def part(self, memory: np.ndarray[Any, Any], offset: int) -> np.ndarray[Any, Any]:
         return memory[offset:]
@@ -85,9 +78,6 @@ class EmulatorPlatform:
         )
         return None if difference("", floats, expected, bounds, (count,)) else error_share(floats, expected, bounds)
 
-    def flush_cache(self) -> None:
-        """Nothing is timed, so the cache state makes no difference."""
-
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         before = len(self._libraries)
         with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
@@ -99,12 +89,6 @@ class EmulatorPlatform:
     def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
         return self._libraries[unit].parameter_types(entry)
-
-    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
-        return []
-
-    def leaves_state(self, variants: Iterable[str]) -> bool:
-        return False
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         unit, _ = self._entries[variant]
@@ -125,41 +109,8 @@ class EmulatorPlatform:
         library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)), attributes.cooperative)
         self.partial_barrier = self.partial_barrier or library.partial_barrier
 
-    def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
-        return None
-
-    def synchronize(self) -> None:
-        """Nothing is queued."""
-
     def time(self, sample: Any, count: int) -> list[float]:
         raise NotImplementedError("the emulator has no clock")
-
-    def conditions(self) -> Conditions:
-        return Conditions()
-
-    def energy_mj(self) -> int | None:
-        return None
-
-    def other_processes(self) -> tuple[int, ...]:
-        return ()
-
-    def start_profiler(self) -> None:
-        """No profiler observes the emulator."""
-
-    def stop_profiler(self) -> None:
-        """No profiler observes the emulator."""
-
-    def watch(self, filling: int | None = None) -> None:
-        """Only a CountingPlatform sees accesses."""
-
-    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
-        return []
-
-    def counts(self) -> dict[str, float]:
-        return {}
-
-    def close(self) -> None:
-        """There is no device to release."""
 
 
 def _passed(argument: Memory | np.generic) -> Any:

@@ -25,7 +25,7 @@ from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import Address, Conditions, Memory, MemoryMistake, constant_bytes
+from kernelsweep.platforms.platform import Address, Conditions, Memory, Platform, constant_bytes
 from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
@@ -142,7 +142,7 @@ class _Variable:
     kept: Any
 
 
-class GpuPlatform:
+class GpuPlatform(Platform):
     """The first visible GPU, with its own context and streams."""
 
     has_clock = True
@@ -183,9 +183,6 @@ class GpuPlatform:
         self.uuid = self._asked_uuid()
         self._monitor = Monitor(self.uuid)
         self._conditions = Conditions()
-        self.busy_seconds = 0.0
-        self.partial_barrier = ""
-        self.watches = False
 
     def _open_context(self) -> Any:
         """A new context, current from now on."""
@@ -465,15 +462,6 @@ class GpuPlatform:
     def stop_profiler(self) -> None:
         self.synchronize()
         cuda.stop_profiler()
-
-    def watch(self, filling: int | None = None) -> None:
-        """No access is seen: compute-sanitizer does that."""
-
-    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
-        return []
-
-    def counts(self) -> dict[str, float]:
-        return {}  # Nsight Compute counts.
 
     def close(self) -> None:
         # At the end of the process PyCUDA aborts a context that is still current, which tools report as an error.

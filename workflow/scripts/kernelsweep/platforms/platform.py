@@ -59,6 +59,8 @@ class MemoryMistake:
 class Platform(Protocol):
     """Allocates, copies, launches and times. All calls but allocate, upload, download, equal and within are queued.
 
+    A platform inherits what is here of things that it hasn't.
+
     has_clock     whether the platform's times mean anything
     uuid          the device's UUID; empty if it has none
     busy_seconds  how long the host has waited for the device so far
@@ -72,11 +74,11 @@ class Platform(Protocol):
     """
 
     has_clock: bool
-    uuid: str
-    busy_seconds: float
+    uuid: str = ""
+    busy_seconds: float = 0.0
     guard_bytes: tuple[int, int]
-    partial_barrier: str
-    watches: bool
+    partial_barrier: str = ""
+    watches: bool = False
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -91,6 +93,7 @@ class Platform(Protocol):
 
     def free(self, memory: Memory) -> None:
         """Give memory back."""
+        return
 
     def part(self, memory: Memory, offset: int) -> Memory:
         """The memory from `offset` bytes on. Only the whole memory can be freed."""
@@ -126,6 +129,7 @@ class Platform(Protocol):
 
     def flush_cache(self) -> None:
         """Evict everything from the L2 cache."""
+        return
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary, in addition to those before; `variants` as in its report."""
@@ -142,9 +146,11 @@ class Platform(Protocol):
 
         None where the platform knows no such variables.
         """
+        return []
 
     def leaves_state(self, variants: Iterable[str]) -> bool:
         """Whether a variable that restorations() restores has another value now. Waits for all that is queued."""
+        return False
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         """Copy values to the start of a variable in a function's constant memory, and fill the rest of it with ones.
@@ -168,9 +174,11 @@ class Platform(Protocol):
 
         threads  of a block
         """
+        return None
 
     def synchronize(self) -> None:
         """Wait for all queued work. Raises LaunchError or ContextLost if some of it failed."""
+        return
 
     def time(self, sample: Any, count: int) -> list[float]:
         """Run `sample(start, stop)` `count` times and return the microseconds between its start() and stop().
@@ -180,36 +188,45 @@ class Platform(Protocol):
 
     def conditions(self) -> Conditions:
         """The device's state while the last samples ran."""
+        return Conditions()
 
     def energy_mj(self) -> int | None:
         """The device's energy counter in millijoules, or None if it has none."""
+        return None
 
     def other_processes(self) -> tuple[int, ...]:
         """The ids of processes on the device that are not kernelsweep's, as far as the platform knows them."""
+        return ()
 
     def start_profiler(self) -> None:
         """Have a profiler that observes this process record the launches that follow."""
+        return
 
     def stop_profiler(self) -> None:
         """Wait for all that is queued, and have the profiler record no further launch."""
+        return
 
     def watch(self, filling: int | None = None) -> None:
         """Look for mistakes in the use of memory from now on. Memory that is not filled after this is uninitialised.
 
         filling  a byte that uninitialised memory is full of. Races of writes that store one value are then same_value
         """
+        return
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         """The mistakes since watch(); none where the platform doesn't watch.
 
         buffers  all buffers, each with the name and type of the array in it, for messages
         """
+        return []
 
     def counts(self) -> dict[str, float]:
         """Metrics of all launches since watch(), by name; empty where the platform counts none."""
+        return {}
 
     def close(self) -> None:
         """Release the device before the process ends. All memory must have been freed; nothing may be called later."""
+        return
 
 
 def constant_bytes(name: str, values: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
