@@ -151,7 +151,8 @@ def built(
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
-    report = build(source_of(kernel.path), binary, target, units(kernel, points))
+    source = replace(source_of(kernel.path), constants=kernel.launches.entry.constants, options=kernel.options)
+    report = build(source, binary, target, units(kernel, points))
     protocol = Protocol(
         QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed, second_input=second_input
     )

@@ -254,7 +254,7 @@ def changed(**changes: Any) -> dict[str, Any]:
         ({"kernel": "rows tile"}, "launches.0.kernel: 'rows tile' is no function. Allowed: a name such as rows"),
         ({"reference": {"titel": 8}}, "reference has 'titel'; did you mean 'tile'"),
         ({"search": {"budget": 9, "at": {"width": 100}}}, "search.at has no 'height', which is tied to width"),
-        ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which has another meaning"),
+        ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which is a column of measurements.csv"),
         ({"constants": ["wieghts"]}, "constants has 'wieghts'; did you mean 'weights'\\? own.cu declares in constant"),
     ],
 )

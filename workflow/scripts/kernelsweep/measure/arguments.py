@@ -7,6 +7,7 @@ from typing import Any
 
 from kernelsweep.errors import LaunchError, MisfitError, UserError, nearest
 from kernelsweep.measure.point.fit import fitting
+from kernelsweep.measure.point.memory import arrays_of
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import check_constant
 from kernelsweep.problems.file_instance import FileInstance
@@ -23,7 +24,7 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
     """
     instance = kernel.problem.instance(kernel.name, point, seed)
     plan = kernel.plan(point)
-    arrays = {**instance.arrays(point), **plan.arrays}
+    arrays = arrays_of(point, plan, instance)
     known = [*arrays, *instance.scalars(point)]
     where = f"{file}: the kernel {kernel.name!r}"
     for number, launch in enumerate(plan.launches):
@@ -42,6 +43,8 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
     for name in plan.constants:
         if name not in arrays or arrays[name].contents is None:
             inputs = [array for array in arrays if arrays[array].contents is not None]
+            if name in instance.scalars(point):
+                raise UserError(f"{where}: constants has {name!r}, a number without a type: write np.float32({name}).")
             guess = nearest(name, inputs) or ";"
             raise UserError(f"{where}: constants has {name!r}{guess} Arrays among the inputs: {', '.join(inputs)}.")
 
@@ -58,7 +61,7 @@ def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance
     if not task.binary:
         return
     plan = launches.at(point)
-    arrays, scalars = {**instance.arrays(point), **plan.arrays}, instance.scalars(point)
+    arrays, scalars = arrays_of(point, plan, instance), instance.scalars(point)
     try:
         for launch in plan.launches:
             function = launch.function

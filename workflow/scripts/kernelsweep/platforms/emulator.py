@@ -47,6 +47,9 @@ class EmulatorPlatform(Platform):
     def part(self, memory: np.ndarray[Any, Any], offset: int) -> np.ndarray[Any, Any]:
         return memory[offset:]
 
+    def address(self, memory: np.ndarray[Any, Any]) -> int:
+        return memory.ctypes.data
+
     def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
         memory[offset : offset + array.nbytes] = array.view(np.uint8)
 
@@ -116,5 +119,5 @@ class EmulatorPlatform(Platform):
 def _passed(argument: Memory | np.generic) -> Any:
     """An argument as ctypes passes it: an address, or a scalar's bytes."""
     if isinstance(argument, np.generic):
-        return ctypes.create_string_buffer(argument.tobytes(), argument.nbytes)
+        return (ctypes.c_char * argument.nbytes).from_buffer(bytearray(argument.tobytes()))  # at a multiple of 16
     return ctypes.c_void_p(argument.ctypes.data)

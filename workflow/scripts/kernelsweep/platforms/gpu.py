@@ -203,6 +203,9 @@ class GpuPlatform(Platform):
     def part(self, memory: Any, offset: int) -> Address:
         return Address(int(memory) + offset)
 
+    def address(self, memory: Any) -> int:
+        return int(memory)
+
     def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():
             cuda.memcpy_htod(int(memory) + offset, array)

@@ -98,6 +98,9 @@ class Platform(Protocol):
     def part(self, memory: Memory, offset: int) -> Memory:
         """The memory from `offset` bytes on. Only the whole memory can be freed."""
 
+    def address(self, memory: Memory) -> int:
+        """Where memory begins, as a kernel has it in a pointer."""
+
     def upload(self, memory: Memory, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         """Copy an array from the host to `offset` bytes in `memory`."""
 

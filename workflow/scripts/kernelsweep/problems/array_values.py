@@ -87,6 +87,8 @@ def read_input(value: Any, where: str) -> ArrayValue | Scalar:
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise UserError(f"{where} is {value}, which has more than 64 bits.")
         return value
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.names:
+        value = value[()]
     if isinstance(value, np.generic):
         read_dtype(value.dtype, where)
         return value
@@ -129,7 +131,10 @@ def read_compared(value: Any, where: str) -> ArrayValue:
     if _is_small(array.dtype):
         array = array.astype(np.float64)
     if array.dtype.kind not in "biufc":
-        raise UserError(f"{where} is an array of type {array.dtype}. Allowed: integers and floating-point numbers.")
+        hint = " Let the function result return its fields." if array.dtype.names else ""
+        raise UserError(
+            f"{where} is an array of type {array.dtype}. Allowed: integers and floating-point numbers.{hint}"
+        )
     return _filled(array.shape if shape is None else shape, array.dtype, array, where)
 
 
@@ -159,8 +164,13 @@ def read_dtype(given: Any, where: str) -> np.dtype[Any]:
         raise UserError(
             f"{where} has the type {shown_value(given)}{guess} Allowed: {', '.join(_TYPES + _SMALL_TYPES)}."
         ) from error
-    if dtype.name not in _TYPES and not _is_small(dtype):
-        raise UserError(f"{where} has the type {dtype}. Allowed: {', '.join(_TYPES + _SMALL_TYPES)}.")
+    for name in dtype.names or ():
+        if _is_small(read_dtype(dtype[name].base, f"{where}: the field {name}")):
+            raise UserError(f"{where}: the field {name} has the type {dtype[name]}. Allowed: {', '.join(_TYPES)}.")
+    if dtype.names is None and dtype.name not in _TYPES and not _is_small(dtype):
+        raise UserError(
+            f"{where} has the type {dtype}. Allowed: {', '.join(_TYPES + _SMALL_TYPES)}, and structures of them."
+        )
     return dtype
 
 

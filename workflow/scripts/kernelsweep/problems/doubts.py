@@ -99,7 +99,7 @@ def _others(value: ArrayValue) -> list[object]:
     """Other values for the last element of an array: its negative, and one larger than all."""
     if value.dtype.kind in "iu":
         return [~value.elements[-1], np.iinfo(value.dtype).max]
-    return [] if value.dtype == np.bool_ else [-value.elements[-1], 2 * np.abs(value.elements).max() + 1]
+    return [] if value.dtype.kind not in "fc" else [-value.elements[-1], 2 * np.abs(value.elements).max() + 1]
 
 
 def _with_last(instance: FileInstance, name: str, value: ArrayValue, last: object) -> dict[str, ArrayValue] | None:

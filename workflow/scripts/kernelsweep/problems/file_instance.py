@@ -96,7 +96,11 @@ class Inputs:
 def _can_be_kept(value: ArrayValue | Scalar) -> bool:
     """Whether NumPy's files and JSON have an input's type."""
     if isinstance(value, ArrayValue | np.generic):
-        return value.dtype.isbuiltin != 2 and (value.dtype.kind != "c" or isinstance(value, ArrayValue))
+        return (
+            value.dtype.names is None
+            and value.dtype.isbuiltin != 2
+            and (value.dtype.kind != "c" or isinstance(value, ArrayValue))
+        )
     return True
 
 
@@ -108,7 +112,8 @@ def _digest(inputs: Mapping[str, ArrayValue | Scalar]) -> str:
             digest.update(f"{name} {value.dtype} {value.shape} {value.elements.size} ".encode())
             digest.update(value.elements.view(np.uint8).data)
         else:
-            digest.update(f"{name} {type(value).__name__} {value!r} ".encode())
+            shown = value.tobytes() if isinstance(value, np.void) else value
+            digest.update(f"{name} {type(value).__name__} {shown!r} ".encode())
     return digest.hexdigest()
 
 
@@ -375,6 +380,12 @@ def make_instance(
                 raise UserError(
                     f"{functions[name].shown} returns {array!r}. Functions get something else by this name."
                 )
+    for name, output in outputs.items():
+        if output.dtype.names and {"result", "mistake"}.isdisjoint(functions):
+            raise UserError(
+                f"{functions['outputs'].shown}: {name} has structures, which nothing compares. Let a function result "
+                f"return its fields, such as {name}['{output.dtype.names[0]}']."
+            )
     for name in {*outputs} & {*scratch}:
         raise UserError(f"{functions['scratch'].shown} returns {name!r}, which is an output already.")
     for name, declared in {**outputs, **scratch}.items():

@@ -278,7 +278,8 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
     for where, axes in _with_axes(settings):
         for name, values in axes.items():
             if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in _AXIS_COLUMNS):
-                raise UserError(f"{shown}: {where} has {name!r}, which has another meaning. Choose another name.")
+                meaning = "a function of expressions" if name in FUNCTIONS else "a column of measurements.csv"
+                raise UserError(f"{shown}: {where} has {name!r}, which is {meaning}. Choose another name.")
             if name not in (*settings.axes, "cache"):
                 guess = nearest(name, settings.axes) or ";"
                 raise UserError(

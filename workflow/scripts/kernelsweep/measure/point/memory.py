@@ -52,6 +52,7 @@ class KernelMemory:
         self._contents: dict[tuple[str, int], tuple[Elements, int]] = {}
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
         self._input = 0  # the number of the input that was prepared
+        self._has_pointers = False  # whether a structure has the address of an array
         self._alternates = False  # whether every second place has the second input
         # Of the inputs, by their numbers: arrays with contents, and scalars.
         self._inputs: dict[int, Mapping[str, Array]] = {}
@@ -68,22 +69,39 @@ class KernelMemory:
 
         number   of the input: what was uploaded of one stays on the device while the other is in place
         """
-        arrays = _arrays_of(point, plan, instance)
+        arrays, scalars = arrays_of(point, plan, instance), instance.scalars(point)
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
+        given = {name: one for name, one in {**scalars, **arrays}.items() if name in {*named, *plan.constants}}
+        pointed = [one.dtype for one in given.values() if isinstance(one, Array | np.void)]
+        pointed = [dtype for dtype in pointed if _pointers(dtype)]
+        named |= {name for dtype in pointed for name in _pointers(dtype)}
         self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
         self._input, self._alternates = number, False
-        self._scalars[number], self._inputs[number] = instance.scalars(point), self._with_contents()
+        self._scalars[number], self._inputs[number] = scalars, self._with_contents()
         self._constants = [arrays[name].contents for name in plan.constants]
-        self.set_constants(plan, instance.arrays(point))
+        self._has_pointers = any({*_pointers(dtype)} & {*self._arrays} for dtype in pointed)
         self._make_room()
+        self.set_constants(point, plan, instance)
 
-    def set_constants(self, plan: Plan, arrays: Mapping[str, Array]) -> None:
-        """Copy a plan's constants, which are among the problem's arrays, to the variables of its first function."""
+    def set_constants(self, point: Point, plan: Plan, instance: FileInstance) -> None:
+        """Copy a plan's constants, which are among the problem's inputs, to the variables of its first function."""
+        arrays = arrays_of(point, plan, instance)
         for name in plan.constants:
-            array = arrays[name]
-            assert array.contents is not None, "a constant is one of the problem's inputs"
-            self._platform.set_constant(plan.launches[0].function, name, np.resize(array.contents, array.size))
+            contents = arrays[name].contents
+            assert contents is not None, "a constant is one of the problem's inputs"
+            values = np.resize(self._with_addresses(contents), arrays[name].size)
+            self._platform.set_constant(plan.launches[0].function, name, values)
+
+    def _with_addresses(self, value: Any, place: int = 0) -> Any:
+        """A structure, or an array of them, with the addresses of the arrays that its fields name; else the value."""
+        names = [name for name in _pointers(value.dtype) if name in self._arrays]
+        if not names:
+            return value
+        filled = np.array(value)
+        for name in names:
+            filled[name] = self._platform.address(self._memory_of(name, place))
+        return filled[()] if isinstance(value, np.generic) else filled
 
     def changed(self) -> list[str]:
         """The arrays whose contents the run before has changed, though nothing says that the kernel may."""
@@ -128,7 +146,9 @@ class KernelMemory:
         second  the second input, which every second place has then, unless constants or sizes differ between the two
         """
         places = max(1, min(MOST_PLACES, PLACED_BYTES // max(self.bytes, 1)))
-        if second and places > 1 and self._is_alike(arrays := _arrays_of(point, plan, second), plan):
+        if self._has_pointers:
+            places = 1
+        if second and places > 1 and self._is_alike(arrays := arrays_of(point, plan, second), plan):
             self._alternates, places = True, places - places % 2
             self._scalars[1] = second.scalars(point)
             self._inputs[1] = {name: arrays[name] for name in self._with_contents()}
@@ -160,7 +180,7 @@ class KernelMemory:
         if value in self._arrays:
             return self._memory_of(value, place)
         scalar: np.generic = self._scalars[self.input_at(place)][value]
-        return scalar
+        return self._with_addresses(scalar, place) if isinstance(scalar, np.void) else scalar
 
     @property
     def needs_restoring(self) -> bool:
@@ -253,6 +273,9 @@ class KernelMemory:
     def _make_room(self) -> None:
         """Allocate the point's buffers, and put the part of the contents in place that is not there yet."""
         self._drop_other_contents(self._input)
+        for name in [name for name, array in self._with_contents().items() if _pointers(array.dtype)]:
+            self._forget(name)
+            self._contents.pop((name, self._input), None)
         for name in self._with_contents():
             self._allocate(name, Role.ARRAY)
         for name in self._arrays:
@@ -288,7 +311,7 @@ class KernelMemory:
         size, repeats, number = _bytes(array), _repeats(array), self.input_at(place)
         if (name, number) not in self._contents:
             assert array.contents is not None
-            uploaded = _in_words(array.contents, repeats)
+            uploaded = _in_words(self._with_addresses(array.contents, place), repeats)
             self._buffers.room(name, Role.CONTENTS, uploaded.nbytes, number)
             self._platform.upload(self._buffers.get(name, Role.CONTENTS, number), uploaded)
             self._contents[name, number] = (array.contents, repeats)
@@ -322,10 +345,18 @@ class KernelMemory:
         self._filled = {at: was for at, was in self._filled.items() if at[0] != name}
 
 
-def _arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Array]:
-    """The arrays of a problem's instance, and the kernel's own."""
+def arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Array]:
+    """The arrays of a problem's instance, the kernel's own, and the scalars that are constants."""
+    scalars = {name: one for name, one in instance.scalars(point).items() if isinstance(one, np.generic)}
+    constants = {name: scalars[name] for name in plan.constants if name in scalars}
     arrays = {**instance.arrays(point), **plan.arrays}
+    arrays |= {name: Array(one.dtype, 1, np.array([one], one.dtype)) for name, one in constants.items()}
     return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates}
+
+
+def _pointers(dtype: Any) -> list[str]:
+    """The fields of a structure that hold the address of the array of their name, if there is one."""
+    return [name for name in dtype.names or () if dtype[name] == np.uint64]
 
 
 def _bytes(array: Array) -> int:

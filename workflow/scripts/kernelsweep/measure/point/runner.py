@@ -161,10 +161,10 @@ class Runner:
         if of := unit.get("of"):  # Another kernel, which another job has checked.
             earlier = run.earlier(launches_of_task(of["launches"], self._problem).at(Point(of["point"])))
             self._memory.prepare(run.point, run.beside(earlier), instance)
-            self._memory.set_constants(earlier.plan, instance.arrays(run.point))
+            self._memory.set_constants(run.point, earlier.plan, instance)
             return earlier
         earlier = run.earlier()
-        self._memory.set_constants(earlier.plan, instance.arrays(run.point))
+        self._memory.set_constants(run.point, earlier.plan, instance)
         if not check:
             return earlier
         earlier.check_run()

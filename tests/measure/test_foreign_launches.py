@@ -1,0 +1,177 @@
+"""What published kernels are passed and how they are launched: structures, addresses, constants, the grid's barrier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from planted import run
+
+from kernelsweep.errors import UserError
+from kernelsweep.measure.arguments import check_arguments
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.project.project import load_project
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.resolve import listed_points
+
+KERNEL = """
+#include <cooperative_groups.h>
+
+struct Body {
+    float position[3];
+    float mass;
+};
+
+struct Given {
+    const Body *bodies;
+    float *sums;
+    int count;
+    double offset;
+};
+
+__constant__ Given kept;
+__constant__ float scale;
+__device__ int runs;
+
+__global__ void gather(Body *bodies, Given given, float *const *outputs)
+{
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at == 0)
+        runs = 1;
+    if (at < given.count)
+        bodies[at].mass *= scale;
+    cooperative_groups::this_grid().sync();
+    if (at >= given.count)
+        return;
+    float sum = runs;
+    for (int other = 0; other < kept.count; ++other)
+        sum += given.bodies[other].mass;
+    kept.sums[at] = sum + given.offset;
+    outputs[1][at] = bodies[at].position[1];
+}
+"""
+CLUSTER = """
+#include <cooperative_groups.h>
+
+__global__ void ranks(int *y)
+{
+    const auto cluster = cooperative_groups::this_cluster();
+    y[blockIdx.x] = int(cluster.block_rank() + 10 * cluster.num_blocks());
+}
+"""
+PROBLEM = """
+import numpy as np
+
+BODY = np.dtype([("position", np.float32, 3), ("mass", np.float32)])
+GIVEN = np.dtype(
+    [("bodies", np.uint64), ("sums", np.uint64), ("count", np.int32), ("offset", np.float64)], align=True
+)
+
+
+def inputs(random, n):
+    bodies = np.zeros(n, BODY)
+    bodies["mass"] = random.integers(0, 9, n)
+    bodies["position"] = random.random((n, 3), np.float32)
+    given = np.array((0, 0, n, 0.5), GIVEN)
+    pointers = np.zeros(1, [("sums", np.uint64), ("heights", np.uint64)])
+    return {"bodies": bodies, "given": given, "kept": given, "pointers": pointers, "scale": np.float32(2)}
+
+
+def outputs(n):
+    return {"bodies": (n, BODY), "sums": (n, np.float32), "heights": (n, np.float32)}
+
+
+def result(bodies, sums, heights):
+    return {"masses": bodies["mass"], "sums": sums, "heights": heights}
+
+
+def reference(inputs, n):
+    bodies = inputs["bodies"]
+    masses = 2 * bodies["mass"].astype(np.float64)
+    return {"masses": masses, "sums": np.full(n, 1 + masses.sum() + 0.5), "heights": bodies["position"][:, 1]}
+"""
+LAUNCH = {"grid": "n / 32", "block": 32, "arguments": ["bodies", "given", "pointers"], "cooperative": True}
+STUDY = {
+    "title": "Bodies",
+    "problem": "kernels/own/problem.py",
+    "axes": {"n": [100, 7]},
+    "kernels": [{"name": "gather", "constants": ["kept", "scale"], "launches": [LAUNCH]}],
+}
+
+
+def written(folder: Path, files: dict[str, str], study: dict[str, Any] = STUDY) -> tuple[KernelSource, Sequence[Point]]:
+    """The first kernel of a study that is written to a repository, and its points."""
+    study_file = folder / "config/studies/own.yaml"
+    study_file.parent.mkdir(parents=True, exist_ok=True)
+    study_file.write_text(yaml.safe_dump(study))
+    (folder / "kernels/own").mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / "kernels/own" / name).write_text(text)
+    project = load_project({"platform": "emulator", "profiling": {"metrics": []}}, folder)
+    study_of = project.studies["own"]
+    (kernel,) = study_of.kernels.values()
+    return kernel, listed_points(project.config, study_of, kernel.name, "emulator")
+
+
+def outcomes(folder: Path, files: dict[str, str], study: dict[str, Any], target: str) -> list[Outcome]:
+    kernel, points = written(folder, files, study)
+    return list(run(kernel, list(points), folder, target).values())
+
+
+def target_of(request: pytest.FixtureRequest) -> str:
+    if request.param == "emulator":
+        return "emulator"
+    from kernelsweep.platforms.gpus import visible_gpus
+
+    return visible_gpus()[0].arch
+
+
+target = pytest.fixture(params=["emulator", pytest.param("gpu", marks=pytest.mark.gpu)])(target_of)
+
+
+def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"gather.cu": KERNEL, "problem.py": PROBLEM}
+    found = outcomes(tmp_path, files, STUDY, target)
+    assert [(one.status, one.message) for one in found] == [("ok", "")] * 2
+    plain = {**STUDY, "kernels": [{**STUDY["kernels"][0], "launches": [{**LAUNCH, "cooperative": False}]}]}  # type: ignore[index]
+    if target == "emulator":
+        (first, _) = outcomes(tmp_path, files, plain, target)
+        assert first.status == "launch_failed" and "the launch is not cooperative" in first.message
+
+
+@pytest.mark.gpu
+def test_clusters_have_the_blocks_that_the_launch_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    problem = (
+        "import numpy as np\n\ndef outputs(n):\n    return {'y': (n, np.int32)}\n\n"
+        "def reference(n):\n    return {'y': np.arange(n) % 4 + 40}\n"
+    )
+    launch = {"grid": "n", "block": 32, "cluster": 4, "arguments": ["y"]}
+    study = {**STUDY, "axes": {"n": [64]}, "kernels": [{"name": "ranks", "gpu_only": "clusters", "launches": [launch]}]}
+    (found,) = outcomes(tmp_path, {"ranks.cu": CLUSTER, "problem.py": problem}, study, "sm_90")
+    assert (found.status, found.message) == ("ok", "")
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ('"scale": np.float32(2)', '"scale": 2', "constants has 'scale', a number without a type: write np.float32(scale)"),
+    ("def result(bodies", "def _result(bodies", "bodies has structures, which nothing compares. Let a function result"),
+    ('("mass", np.float32)', '("mass", object)', "the field mass has the type object"),
+])  # fmt: skip
+def test_what_structures_and_constants_need_is_said(tmp_path: Path, old: str, new: str, message: str) -> None:
+    kernel, points = written(tmp_path, {"gather.cu": KERNEL, "problem.py": PROBLEM.replace(old, new)})
+    with pytest.raises(UserError, match=re.escape(message)):
+        check_arguments(kernel, points[0], 1, "own.yaml")
+
+
+def test_a_grid_that_no_clusters_fill_is_named(tmp_path: Path) -> None:
+    study = {**STUDY, "kernels": [{"name": "gather", "launches": [{**LAUNCH, "cluster": [4]}]}]}
+    with pytest.raises(UserError, match=r"the grid 1 x 1 x 1 is no multiple of the cluster 4 x 1 x 1 at n 7"):
+        written(tmp_path, {"gather.cu": KERNEL, "problem.py": PROBLEM}, study)
