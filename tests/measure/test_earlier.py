@@ -10,10 +10,12 @@ import pytest
 from journal_lines import add_visit, identity
 from planted import DEVICE, planted_kernel, point, source_of
 
+from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.build.build import variant_reports
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure import work
+from kernelsweep.measure.against import Against
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit, combined
@@ -64,6 +66,30 @@ def test_both_versions_of_a_point_run_alternately(tmp_path: Path) -> None:
     assert [outcome.before_binary for outcome in measured(tmp_path, "if (array_size == 7) return;")[0]] == [
         outcome.before_binary for outcome in second
     ]
+
+
+def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Path) -> None:
+    place, points = ("array_size", "dtype", "operation", "cache"), [point(96, 32), point(96, 64)]
+    tasks, planned, binaries = [], [], []
+    for name, fault in (("other", ""), ("candidate", "if (array_size == 7) return;")):
+        (tmp_path / name).mkdir()
+        kernel, binary = planted_kernel(tmp_path / name, fault), tmp_path / name / "k.bin"
+        report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
+        protocol = Protocol(Sampling(0.01, 10, 40, 10), visits=2, seed=1, second_input=True)
+        tasks.append(BuiltKernel(kernel, report, binary).task("model_clock:ModelClock", protocol))
+        planned.append([PlannedPoint(one, instantiation(kernel, one)) for one in points])
+        binaries.append(binary)
+    best, unit = planned[0][1], BuiltUnit(binaries[0], tasks[0].variants)
+    at_best = {tuple(best.point[axis] for axis in place): (best, unit)}
+    against = Against(place, tasks[0].launches, at_best, 0.01)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        found = find_work(tasks[1], planned[1], {}, journal, DEVICE)
+        with Workers(tasks[1], found.visits) as workers:
+            do_work(found, tasks[1], journal, workers, find_versions=lambda: against)
+    for outcome in found.results().values():
+        assert outcome.status == "ok" and len(outcome.visits) == 2, outcome.message
+        assert outcome.before_binary == tasks[0].variants[best.variant]["binary_sha256"]
+        assert len(outcome.visits[0].before) == len(outcome.visits[0].samples) >= 6
 
 
 @pytest.mark.parametrize(
