@@ -44,7 +44,6 @@ rule grade_candidates:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=lambda wildcards: GRADING.study,
         of_study=lambda wildcards: GRADING.of_study,
         against=lambda wildcards: GRADING.against,
         candidates=lambda wildcards: {name: asdict(one) for name, one in GRADING.candidates.items()},

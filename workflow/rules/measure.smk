@@ -59,9 +59,7 @@ rule measure_kernel:
         reference_processes=CORES or 1,
         # How an edit is judged. Another way is no reason to measure again, as another parameter would be.
         margin_ppm=round(1e6 * config["compare"]["same_within"]),
-        decides=lambda wildcards: int(
-            is_for_verdict() or bool(PROJECT.grading and kind_of(wildcards.platform).has_clock)
-        ),
+        decides=lambda wildcards: int(is_for_verdict()),
     params:
         kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.

@@ -78,7 +78,7 @@ if os.environ.get("NO_COLOR"):
 
 def is_for_verdict():
     """Whether this run is for a verdict alone. It makes no more visits than decide; another target's makes the others."""
-    return targets_of(workflow) == ["compare"] and config["compare"]["before"] == PREVIOUS
+    return bool(PROJECT.grading) or targets_of(workflow) == ["compare"] and config["compare"]["before"] == PREVIOUS
 
 
 # Skipped in dry runs: reading someone else's results is fine.

@@ -17,20 +17,14 @@ from kernelsweep.results import read_rows
 with logged(snakemake.log[0]):
     params = snakemake.params
     rows = {Path(path).stem: read_rows(path) for path in snakemake.input.points}
-    proofs = read_proofs(snakemake.input.proofs)
+    proofs = {kernel: proof for (_, kernel), proof in read_proofs(snakemake.input.proofs).items()}
     verdicts = []
     for name, told in params.candidates.items():
         if told["refused"]:
             verdicts.append(refused(name, told["file"], told["refused"]))
             continue
-        of_candidate = (
-            rows[name],
-            rows[params.against],
-            proofs.get((params.study, name)),
-            told["findings"],
-            params.drawn,
-        )
-        verdicts.append(judged(Verdict(name, told["file"]), *of_candidate))
+        of_points, of_proofs = (rows[name], rows[params.against]), (proofs.get(name), proofs.get(params.against))
+        verdicts.append(judged(Verdict(name, told["file"]), *of_points, *of_proofs, told["findings"], params.drawn))
         if params.journals:
             records = read_records(journals_of(Path(params.journals[name])))
             add_ratios(verdicts[-1], rows[name], records, params.sizes, params.margin)

@@ -36,6 +36,7 @@ from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.work import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
+from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.constants import hint_of_constants
 from kernelsweep.sweep.kernels.source import source_sha256, source_text
@@ -60,7 +61,8 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
         report, binary = new_report(params.build["target"], ""), None
     else:
         with ThreadPoolExecutor(1) as beside:  # It ends before what has to be a fork of one thread.
-            resources = beside.submit(gpu_resources, params.build, kernel_file) if snakemake.resources.decides else None
+            is_wanted = snakemake.resources.decides and not is_untrusted()
+            resources = beside.submit(gpu_resources, params.build, kernel_file) if is_wanted else None
             built = built_meanwhile(params.build, kernel_file, snakemake.threads, terminal)
             report, binary = building.enter_context(built)
         if resources:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from textwrap import shorten
@@ -9,12 +10,12 @@ from typing import Any
 
 from kernelsweep.analysis.proofs import KernelProof
 from kernelsweep.analysis.words import markdown_table
-from kernelsweep.intervals import Interval, ratio_text
 from kernelsweep.judge.comparison.sizes import Size, size_of
 from kernelsweep.judge.comparison.verdicts import VERDICTS
 from kernelsweep.judge.records import Record
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN
+from kernelsweep.results import REFUSED as NOT_RUN
 from kernelsweep.results import Row, read_parameters
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
@@ -55,12 +56,13 @@ class Verdict:
         """The verdict in a line."""
         found = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
         why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(found)
-        ratios = [
-            f"{one['verdict']} at {one['size']}, time {ratio_text(_interval(one))}"
-            for one in self.sizes
-            if "ratio" in one
-        ]
-        return f"{self.candidate}: {self.verdict}. " + " ".join((f"{why}. " if why else "").split()) + "; ".join(ratios)
+        words = [f"{self.candidate}: {self.verdict}.", f"{' '.join(why.split())}." if why else ""]
+        if timed := [one for one in self.sizes if "ratio" in one]:
+            counts = Counter(one["verdict"] for one in timed)
+            told = ", ".join(f"{count} {word}" for word, count in counts.items())
+            ratios = [one["ratio"] for one in timed]
+            words.append(f"{told} of {len(timed)} sizes, at {min(ratios):.3f} to {max(ratios):.3f} times the time.")
+        return " ".join(filter(None, words))
 
     def as_values(self) -> dict[str, Any]:
         """For JSON."""
@@ -77,13 +79,14 @@ def judged(
     rows: Iterable[Row],
     others: Iterable[Row],
     proof: KernelProof | None,
+    other: KernelProof | None,
     in_source: Mapping[str, str],
     drawn: Iterable[Mapping[str, Any]],
 ) -> Verdict:
     """A candidate's verdict but for its ratios.
 
     rows, others  of measurements.csv: of the candidate, and of the kernel that it is compared with
-    proof         of the candidate
+    proof, other  of both
     in_source     findings in its source, by check
     drawn         points that nobody could know
     """
@@ -98,6 +101,8 @@ def judged(
     unjudged = {_point(row) for row in others if is_drawn(row) and row["status"] not in ("ok", "skipped")}
     for row in rows:
         if row["status"] == "skipped":
+            if row["message"].startswith(NOT_RUN):
+                found["source"] = [row["message"].removeprefix(NOT_RUN).replace("_graded.yaml", ".yaml")]
             continue
         if _point(row) in unjudged:
             points["not_judged"] += 1
@@ -125,14 +130,17 @@ def judged(
             found.setdefault(check, []).append(why)
         else:
             candidate.not_proven = candidate.not_proven or why
-    for finding in [*proof.found, *proof.expected] if proof else ():
-        if finding["check"] != "result":
+    of_both = {_place(row["message"]) for row in (other.found if other else ())}
+    unexplained = [row for row in (proof.found if proof else ()) if _place(row["message"]) not in of_both]
+    for finding in unexplained:
+        if finding["check"] != "result" or not found.get("result"):  # The emulator's sweep has those as rows.
             found.setdefault(finding["check"], []).append(finding["message"])
     for check in list(found):
         found[check] = list(dict.fromkeys(found[check]))[:_TOLD]
-    candidate.proven = bool(proof and proof.is_proven) and not candidate.not_proven
+    candidate.proven = bool(proof and not (proof.unchecked or proof.other or unexplained or candidate.not_proven))
     if not candidate.proven and not candidate.not_proven:
-        candidate.not_proven = proof.in_words if proof else "the emulator has not run it"
+        reasons = [row["message"] for row in proof.missing] if proof else ["the emulator has not run it"]
+        candidate.not_proven = next(iter(reasons), proof.in_words if proof else "")
     if not points["run"] and not found and not candidate.not_proven:
         candidate.not_proven = "no point was run"
     candidate.right = not found and not candidate.implausible
@@ -243,8 +251,9 @@ def _mean_ratio(candidate: Verdict) -> float:
     return sum(ratios) / len(ratios) if ratios else 1.0
 
 
-def _interval(told: Mapping[str, Any]) -> Interval:
-    return Interval(told["ratio"], told["low"], told["high"])
+def _place(message: str) -> str:
+    """The point that a proof's message begins with."""
+    return message.partition(": ")[0]
 
 
 def _pairs(record: Record | None) -> Any:

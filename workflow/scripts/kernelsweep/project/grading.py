@@ -10,6 +10,7 @@ import random
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import zip_longest
@@ -23,6 +24,7 @@ from kernelsweep.home import include_folders
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES
 from kernelsweep.project.files import path
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_yaml
+from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import included_files, read_source
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, names_grid, valid_points
@@ -118,9 +120,13 @@ def graded(
 
     alone = study([], {}, {})
     _check_count(config, alone, against, platforms)
-    drawn = {one: [*_drawn(config, alone, against, one, random.Random(seed))] for one in {*platforms, "emulator"}}
-    possible = {_kind(point) for point in drawn["emulator"] if _is_possible(alone, against, point, seed)}
-    drawn = {one: [point for point in points if _kind(point) in possible] for one, points in drawn.items()}
+    sizes = _sizes(config, alone, against, seed)
+    drawn = {one: [*_drawn(config, alone, against, one, sizes, random.Random(seed))] for one in {*platforms, EMULATOR}}
+    refused = [point for point in drawn[EMULATOR] if not _is_possible(alone, against, point, seed)]
+    # Where such small points are refused, nobody knows of large ones.
+    kinds = {point[DRAWN] for point in refused}
+    for one, points in drawn.items():
+        drawn[one] = [p for p in points if (p not in refused if one == EMULATOR else p[DRAWN] not in kinds)]
     layers = [
         {"platforms": {one: {"axes": _as_axes(point)} for one, point in zip(drawn, points, strict=True) if point}}
         for points in zip_longest(*drawn.values())
@@ -177,9 +183,28 @@ def _check_count(config: Config, study: Study, kernel: str, platforms: Sequence[
 # Points that nobody knows
 
 
-def _drawn(config: Config, study: Study, kernel: str, platform: str, chance: random.Random) -> Iterator[Point]:
+def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
+    """The axes by which arrays grow. Others, such as a number of bins, may have no other values than the study's."""
+    axes = kernel_axes(config, study, kernel, EMULATOR)[0]
+    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
+    points = valid_points([axes], restrictions, study.settings.tied)
+    found = []
+    for axis in study.problem.size_axes if len(points) else ():
+        point = max(points, key=study.problem.size)
+        with suppress(UserError, TypeError, ValueError):
+            before, after = (
+                [array.size for array in study.problem.instance(kernel, one, seed).arrays(one).values()]
+                for one in (point, point.at(**{axis: point[axis] - 1}))
+            )
+            found += [axis] if before != after else []
+    return found
+
+
+def _drawn(
+    config: Config, study: Study, kernel: str, platform: str, sizes: Sequence[str], chance: random.Random
+) -> Iterator[Point]:
     """Points of other sizes, and points of each kind of extreme numbers."""
-    axes, sizes = kernel_axes(config, study, kernel, platform)[0], study.problem.size_axes
+    axes = kernel_axes(config, study, kernel, platform)[0]
     restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
     tied = study.settings.tied
     groups = [group for group in tied if {*group} & {*sizes}]
@@ -223,10 +248,6 @@ def _some(points: ValidPoints, chance: random.Random) -> list[Point]:
 
 def _is_odd(value: Any) -> bool:
     return isinstance(value, int) and value % 2 == 1
-
-
-def _kind(point: Mapping[str, Any]) -> str:
-    return str(point[DRAWN])
 
 
 def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:

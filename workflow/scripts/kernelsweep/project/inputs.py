@@ -122,9 +122,9 @@ def searched_points(project: Project, platform: str, study: str, kernel: str) ->
 
 
 def against(project: Project, platform: str, study: str, kernel: str) -> list[str]:
-    """The points of the kernel with which a candidate runs in pairs; none without a clock."""
+    """The points of the kernel beside which a candidate runs: how long one of its may take follows from them."""
     grading = project.grading
-    if not grading or study != grading.study or kernel == grading.against or not kind_of(platform).has_clock:
+    if not grading or study != grading.study or kernel == grading.against:
         return []
     return [path("points", platform=platform, study=study, kernel=grading.against)]
 

@@ -106,7 +106,8 @@ def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
 
 def against(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
     """What a job needs to run a candidate's points in pairs with another kernel's (measure/against.py)."""
-    if not project.grading or not inputs.against(project, platform, study, kernel):
+    is_beside = inputs.against(project, platform, study, kernel) and kind_of(platform).has_clock
+    if not project.grading or not is_beside:
         return None
     other = project.grading.against
     return {
