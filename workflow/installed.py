@@ -3,3 +3,5 @@
 from pathlib import Path
 
 __path__ = [str(Path(__file__).parent / "home/workflow/scripts/kernelsweep")]
+
+from kernelsweep.offered import __getattr__  # noqa: F401

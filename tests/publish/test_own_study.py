@@ -18,6 +18,7 @@ from drawn_texts import check_texts, drawn_texts
 from made_settings import made
 from synthetic_sweep import EMULATOR, H200, fail
 
+import kernelsweep as ks
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.row_counts import row_counts
@@ -262,6 +263,9 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
     (here / "best.json").write_text(json.dumps(document))
     assert read_uses(here / "best.json") == find_uses("product", data, ())
+    frame = ks.load(here).best("product")
+    assert list(frame["kernel"]) == [best.kernel for best in found] and str(frame["ties"].dtype) == "Int64"
+    assert list(frame["time_us"]) == [best.fastest.time_us for best in found]
 
 
 def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) -> None:

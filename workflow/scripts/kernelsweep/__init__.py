@@ -17,3 +17,5 @@ project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.
 """
+
+from kernelsweep.offered import __getattr__  # noqa: F401

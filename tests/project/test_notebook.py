@@ -1,0 +1,52 @@
+"""`import kernelsweep`: the results as frames, and the example's notebook."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT
+
+import kernelsweep as ks
+from kernelsweep.errors import UserError
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The variables that the cells of the example's notebook leave, run in a copy of its folder."""
+    folder = tmp_path_factory.mktemp("checkout")
+    ignored = shutil.ignore_patterns("results", ".snakemake", "Snakefile")
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
+    (folder / "resources").symlink_to(ROOT / "resources")
+    cells = json.loads((ROOT / "examples/notebook.ipynb").read_text())["cells"]
+    variables: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder / "examples")
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), variables)
+        variables["results"].measurements  # noqa: B018  # read before the folder is left
+    return variables
+
+
+def test_the_notebook_runs_and_its_frames_are_typed(ran: dict[str, Any]) -> None:
+    rows = ran["rows"]
+    assert {str(rows[axis].dtype) for axis in ("width", "tile_width", "samples", "temperature_c")} == {"Int64"}
+    assert str(rows["kernel"].dtype) == "category" and "coalesced_reads" in rows["kernel"].cat.categories
+    assert rows["flag_noisy"].dtype == bool and "radius" not in rows
+    assert (ran["fastest"].groupby("kernel", observed=True).size() >= 4).all()
+    assert set(ran["results"].study("axpy")["status"]) == {"ok"}
+
+
+def test_what_is_not_there_is_said(ran: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"has no study 'axpi'. It has: axpy\."):
+        ran["results"].study("axpi")
+    with pytest.raises(UserError, match="has no best configuration of 'axpy': it has no times"):
+        ran["results"].best("axpy")
+    with pytest.raises(UserError, match="has no measurements"):
+        ks.load(tmp_path).measurements  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'lode'"):
+        ks.lode  # noqa: B018

@@ -1,0 +1,110 @@
+"""For notebooks: a sweep, and its results as frames.
+
+import kernelsweep as ks
+results = ks.load("results/nvidia-h200")
+results.study("sgemm"), results.best("sgemm")
+ks.run("config/studies/sgemm.yaml", platform="emulator")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from kernelsweep.analysis.measurements import load_measurements, read_table
+from kernelsweep.errors import UserError
+from kernelsweep.home import HOME
+from kernelsweep.json_files import read_json
+from kernelsweep.judge.best.best_file import best_entries
+from kernelsweep.results import SAMPLE_COLUMNS
+
+
+@dataclass(frozen=True)
+class PlatformResults:
+    """The results of a platform, in a folder such as results/nvidia-h200, or a recording's."""
+
+    folder: Path
+
+    @cached_property
+    def measurements(self) -> pandas.DataFrame:
+        """One row a point, as the project's own figures read it, with a column for each axis of each study.
+
+        Numbers are Int64 or float64, words are categories, and each flag is a column of booleans: flag_unstable.
+        Times are in microseconds. Raises UserError where a file can't be read.
+        """
+        kinds = ("points/*", "limits", "rivals/*")
+        latest = [file for kind in kinds for file in sorted(self.folder.glob(f"{kind}/*.csv"))]
+        files = latest or [*self.folder.glob("measurements.csv*")]  # The latter is a recording's.
+        if not files:
+            raise UserError(f"{self.folder} has no measurements. Name a folder such as results/nvidia-h200.")
+        rows = load_measurements(files)
+        flags = rows["flags"].str.get_dummies(sep=" ").astype(bool).add_prefix("flag_")
+        rows = rows.drop(columns=["flags", "parameters"]).join(flags)
+        for column in rows.select_dtypes(["str", "object"]).columns:
+            words = rows[column].replace("", None)
+            numbers = pandas.to_numeric(words, errors="coerce").convert_dtypes()
+            are_words = column.endswith("sha256") or numbers.count() < max(words.count(), 1)
+            rows[column] = words.astype("category") if are_words else numbers
+        return rows
+
+    def study(self, name: str) -> pandas.DataFrame:
+        """A study's measurements, without the columns that are empty there. Raises UserError for another name."""
+        rows = self.measurements[self.measurements["study"] == name].dropna(axis="columns", how="all")
+        if rows.empty:
+            known = ", ".join(self.measurements["study"].cat.categories)
+            raise UserError(f"{self.folder} has no study {name!r}. It has: {known}.")
+        words = rows.select_dtypes("category").columns
+        return rows.assign(**{word: rows[word].cat.remove_unused_categories() for word in words}).reset_index(drop=True)
+
+    def best(self, study: str) -> pandas.DataFrame:
+        """The fastest configuration of each kernel at each problem size, as best.json has it.
+
+        `ties` counts the configurations that can't be told from it. Raises UserError where there is none.
+        """
+        files = [*self.folder.glob("best.json"), *self.folder.glob(f"studies/{study}/best.json")]
+        entries = [one for file in files for one in best_entries(read_json(file)) if one.study == study]
+        if not entries:
+            raise UserError(f"{self.folder} has no best configuration of {study!r}: it has no times, or no best.json.")
+        rows = []
+        for one in {(str(entry.point), entry.kernel): entry for entry in entries}.values():
+            times = {name: getattr(one.fastest, name) for name in ("time_us", "time_low_us", "time_high_us")}
+            rows.append({"kernel": one.kernel, **one.point, **one.fastest.parameters, **times, "ties": len(one.ties)})
+        return pandas.DataFrame(rows).convert_dtypes()
+
+    def samples(self, study: str, kernel: str) -> pandas.DataFrame:
+        """Each timed run of a kernel, in microseconds. Raises UserError where there are none."""
+        file = self.folder / f"samples/{study}/{kernel}.csv"
+        return read_table(file, SAMPLE_COLUMNS, (), ("visit", "sample", "time_us")).convert_dtypes()
+
+
+def load(folder: str | Path) -> PlatformResults:
+    """The results in a folder, such as results/nvidia-h200, results/emulator or resources/recordings/nvidia-h200."""
+    return PlatformResults(Path(folder))
+
+
+def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformResults:
+    """Run a study, by its file config/studies/<study>.yaml, and return the results of the platform that ran.
+
+    cores   that jobs may use; all by default
+    config  settings of config.yaml for this run, such as platform="emulator" or axes={"n": [1024]}
+
+    What it says is printed. Raises UserError, with its last words, where no point was run.
+    """
+    file = Path(study).resolve()
+    root, given = file.parents[2], [f"{name}={json.dumps(value)}" for name, value in config.items()]
+    command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile"), "-d", str(root)]
+    command += ["--cores", str(cores or os.cpu_count() or 1), file.stem, *(["--config", *given] if given else [])]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    found = sorted(root.glob(f"results/*/points/{file.stem}/*.csv"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise UserError(ran.stderr.strip())
+    print(ran.stderr, end="")
+    return load(found[-1].parents[2])
