@@ -20,7 +20,7 @@ from kernelsweep.measure.earlier import EarlierVersions, finalists
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random
-from kernelsweep.measure.search.search import Bench, _nearest_miss, search
+from kernelsweep.measure.search.search import Bench, _nearest_miss, proposed_ahead, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import ValidPoints, instantiation, units
@@ -133,6 +133,9 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
     edited = Searched(several, compiled=False, fault="if (array_size == 7) return;")
     winners = {p for p, outcome in together.outcomes.items() if len(outcome.visits) == 3}
     assert winners and all(edited.outcomes[p].visits[-1].before for p in winners)
+    # And so does a sample of the space: the proposals that follow from no times.
+    losers = [p for p in edited.ran["search"][: proposed_ahead(BUDGET)] if p not in {*winners, *wrong}]
+    assert losers and all(edited.outcomes[p].visits[0].before for p in losers)
 
     lines = first.journal.read_bytes().splitlines(keepends=True)
     first.journal.write_bytes(b"".join(lines[:15]))

@@ -31,6 +31,7 @@ from kernelsweep.errors import first_error
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.pairs import Enough
 from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import (
@@ -68,6 +69,8 @@ _MOST_WRONG = 20
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
 
+FindVersions = Callable[[Sequence[PlannedPoint]], Partners | None]
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -82,7 +85,8 @@ class Bench:
     builder        compiles the variants, where the task has no binary
     units          the units of a point, which are compiled if it is proposed
     await_data     waits until the right results of a point are known, before the first run at its place
-    versions       earlier versions of points, beside which the finalists run; and which were finalists before
+    versions       earlier versions of points, beside which finalists and the first proposals run
+    finalists      which points were finalists before
     notify         gets a line for the user
     """
 
@@ -95,7 +99,7 @@ class Bench:
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
     await_data: Callable[[Point], None] = lambda _: None
-    versions: Callable[[Sequence[PlannedPoint]], Partners | None] = lambda _: None
+    versions: FindVersions = lambda _: None
     finalists: Callable[[], Collection[Point]] = tuple
     notify: Callable[[str], None] = print
 
@@ -130,7 +134,8 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 count = min(budget, len(at_place))
                 # The first proposals follow from no times, so that all of them are compiled at once.
                 asked = [strategy.ask() for _ in range(min(max(ahead, strategy.random_at_first), count))]
-                running = evaluate([candidates[int(at_place[number])] for number in asked])
+                # And so they are the same before and after an edit: a sample of the space, to compare.
+                running = evaluate([candidates[int(at_place[number])] for number in asked], bench.versions)
                 rough.append({})
                 step = 0
                 while step < len(running) and not _is_wrong(rough):
@@ -261,8 +266,10 @@ class _Evaluator:
         self._open = ExitStack()
         self._at_device: _AtDevice | None = None
 
-    def __call__(self, points: Sequence[Point]) -> list[tuple[Point, Future[Outcome]]]:
-        """The outcomes of points, from the journal if it has them."""
+    def __call__(
+        self, points: Sequence[Point], find_versions: FindVersions = lambda _: None
+    ) -> list[tuple[Point, Future[Outcome]]]:
+        """The outcomes of points, from the journal if it has them; beside earlier versions, where these are found."""
         bench = self._bench
         planned = [bench.plan(point) for point in points]
         if bench.builder:
@@ -279,9 +286,10 @@ class _Evaluator:
             bench.await_data(missing[0].point)
             if worker:
                 self._at_device = self._opened(worker, missing[0].point)
-        return [(point, self._outcome(work)) for point, work in zip(points, works, strict=True)]
+        versions = find_versions(planned) if missing else None
+        return [(point, self._outcome(work, versions)) for point, work in zip(points, works, strict=True)]
 
-    def _outcome(self, work: Work) -> Future[Outcome]:
+    def _outcome(self, work: Work, versions: Partners | None) -> Future[Outcome]:
         """The outcome of the one point of a work."""
         if work.is_done:
             with self._one_at_a_time:
@@ -290,9 +298,9 @@ class _Evaluator:
             known.set_result(work.results()[work.order[0]])
             return known
         assert self._at_device is not None
-        return self._at_device.threads.submit(self._run, work, self._at_device)
+        return self._at_device.threads.submit(self._run, work, self._at_device, versions)
 
-    def _run(self, work: Work, at_device: _AtDevice) -> Outcome:
+    def _run(self, work: Work, at_device: _AtDevice, versions: Partners | None) -> Outcome:
         """The outcome of the one point of a work, in a thread of its own."""
         (missing,) = work.missing[0]
         ready = made_ready(missing, self._bench.journal, self._bench.builder)
@@ -301,7 +309,10 @@ class _Evaluator:
             workers = at_device.idle.get()
             try:
                 limit = self._limits.of(missing.point)
-                outcome = workers.run(0, missing.point, missing.variant, limit, ready.unit)
+                earlier = None
+                if versions:
+                    earlier = versions.of(ready.identity, missing.variant, Enough(versions.margin))
+                outcome = workers.run(0, missing.point, missing.variant, limit, ready.unit, earlier)
             finally:
                 at_device.idle.put(workers)
         with self._one_at_a_time:
