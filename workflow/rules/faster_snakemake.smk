@@ -4,6 +4,8 @@ import gc
 import sys
 import threading
 
+from snakemake.iocontainers import Params
+
 # What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
 # start's time. What it makes then is mostly kept, too, and to parse the library's code makes much.
 gc.freeze()
@@ -39,8 +41,8 @@ patch(
 )
 
 
-# To compare the jobs' parameters with those of the last run, Snakemake imports pandas, a fifth of a start's time. None is
-# a pandas.DataFrame unless pandas is there already.
+# To compare the jobs' parameters with those of the last run, and to hand them to the first script, Snakemake imports
+# pandas, a fifth of a start's time. None is a pandas.DataFrame unless pandas is there already.
 def serialized(persistence, value):
     """A parameter's value as text."""
     if "pandas" in sys.modules:
@@ -54,4 +56,25 @@ patch(
     None,
     lambda _: serialized,
     uses=["_serialize_param_pandas", "_serialize_param_builtin"],
+)
+
+
+def stored(store):
+    """Snakemake's way of keeping a script's parameters, and ours."""
+
+    def store_params(script, params):
+        if "pandas" in sys.modules or "polars" in sys.modules:
+            return store(script, params)
+        script._params_store, script._params_types = Params(toclone=list(params)), {}
+        script._params_store._take_names(params._get_names())
+
+    return store_params
+
+
+patch(
+    "snakemake.iocontainers:Snakemake",
+    "_safely_store_params",
+    ["self", "params"],
+    stored,
+    uses=["_safely_store_params"],
 )
