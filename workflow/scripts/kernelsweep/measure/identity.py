@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,13 @@ def identities(task: KernelTask, device: Mapping[str, Any]) -> IdentityOf:
     settings = {**kept, "code": code_hash(measuring_files()), "numpy": np.__version__}
     launches = launches_of_task(task.launches, problem)
 
+    # All visits to a point ask.
+    @cache
+    def plan_of(point: Point) -> str:
+        return repr(launches.at(point))
+
     def identity(point: Point, binary: str | None, visit: int | None) -> Identity:
-        version = {**of_version, "launches": repr(launches.at(point))}
+        version = {**of_version, "launches": plan_of(point)}
         if binary is not None:
             version["binary"] = binary
         of_visit = {} if visit is None else {"visit": visit}
