@@ -275,10 +275,13 @@ def test_a_mean_narrows_with_points_and_processes_but_not_with_points_of_one_cod
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
-    outcome = Outcome("ok", visits=[Visit([2.0] * 9, before=[1.0] * 9)], before_binary="a")
+    outcome = Outcome("ok", visits=[Visit([2.0] * 9, before=[1.0] * 9, process=1)], before_binary="a")
     both = [pairs_of(outcome), pairs_of(outcome, inverted=True)]
     ratios = [found.interval.value for pairs in both if pairs and (found := pairs.ratio())]
     assert ratios == pytest.approx([2.0, 0.5]) and [pairs.time_us for pairs in both if pairs] == [2.0, 1.0]
+    row = {"study": "s", "kernel": "k", "status": "ok", "time_us": "2", "visit_spread": "", "visits": "1"}
+    (point,), _ = compare_points([{**row, "pairs": both[0]}], [row], MARGIN)
+    assert point.ratio and point.ratio.value == pytest.approx(2.0) and [*point.processes] == [1]
     assert Pairs(1.0, [[0.0] * 3], [False]).ratio() is None
 
 

@@ -126,6 +126,8 @@ def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the
     outcomes = measured(tmp_path, edit, points, visits=3, decides=0.01)[0]
     visits = [len(each.visits) for each in outcomes]
     assert sorted(visits[:2]) == sorted(visits[2:]) == [1, 3]
+    # They share the others, so that a size's mean is not one process's.
+    assert len({each.visits[0].process for each in outcomes if len(each.visits) == 1}) == 2
     assert [len(each.visits) for each in measured(tmp_path, edit, points, visits=3)[0]] == [3] * 4
 
 

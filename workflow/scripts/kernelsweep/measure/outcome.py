@@ -30,6 +30,7 @@ class Visit:
     before            microseconds of the earlier version, each taken beside the sample of the same place; empty where
                       none ran
     fixed             whether the number of pairs was set before, whatever they say
+    process           the number of the process that made the visit
     energy_mj         the energy of one run of the launch plan, in millijoules; None if it was not wanted
     energy_error_mj   how far the true energy may lie to either side
     seconds           the duration of the visit, with the check
@@ -51,6 +52,7 @@ class Visit:
     energy_error_mj: float | None = None
     before: list[float] = field(default_factory=list)
     fixed: bool = False
+    process: int = 0
     seconds: float = 0.0
     busy_seconds: float = 0.0
 
@@ -137,8 +139,7 @@ class Outcome:
 def read_outcome(values: Mapping[str, Any]) -> Outcome:
     """The outcome whose dataclasses.asdict() `values` are, after their way through JSON."""
     mistakes = [MemoryMistake(**{**one, "lines": tuple(one["lines"])}) for one in values.get("mistakes", [])]
-    known = [{name: visit[name] for name in visit if name != "process"} for visit in values["visits"]]  # Once noted.
-    return Outcome(**{**values, "visits": [Visit(**visit) for visit in known], "mistakes": mistakes})
+    return Outcome(**{**values, "visits": [Visit(**visit) for visit in values["visits"]], "mistakes": mistakes})
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:

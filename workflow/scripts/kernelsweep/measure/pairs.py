@@ -80,14 +80,16 @@ def mean_of(logs: Sequence[float]) -> Mean | None:
 class Pairs:
     """A point's ratios, after over before.
 
-    time_us  a median time of the version after
-    visits   the logarithm of each pair's ratio, by visit
-    fixed    by visit, whether the number of pairs was set before
+    time_us    a median time of the version after
+    visits     the logarithm of each pair's ratio, by visit
+    fixed      by visit, whether the number of pairs was set before
+    processes  the number of each visit's process
     """
 
     time_us: float
     visits: Sequence[Sequence[float]]
     fixed: Sequence[bool]
+    processes: Sequence[int] = (0,)
 
     def ratio(self, scatter: Scatter | None = None) -> Ratio | None:
         """The ratio; None for too few pairs. `scatter` is that of processes, where it is known."""
@@ -132,7 +134,7 @@ def pairs_of(outcome: Outcome, inverted: bool = False) -> Pairs | None:
     if inverted:
         logs = [[-value for value in visit] for visit in logs]
     time_us = median(visits[0].before if inverted else visits[0].samples)
-    return Pairs(time_us, logs, [visit.fixed for visit in visits])
+    return Pairs(time_us, logs, [visit.fixed for visit in visits], [visit.process for visit in visits])
 
 
 def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:

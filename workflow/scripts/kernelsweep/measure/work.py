@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
+from statistics import median
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kernelsweep.build.binaries import BuiltUnit
@@ -51,8 +52,10 @@ _MOST_OF_OTHERS = 50
 # until they have passed. At the first points, the pairs' seconds are fixed.
 _VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FIXED_SECONDS = 2.0, 0.01, 0.03
 
-# A first verdict is on so many points, one a size, and all processes visit them.
+# A first verdict is on so many points, one a size, and all processes visit them. Where these take less, in
+# microseconds, processes share the size's others.
 _MOST_FIRST = 16
+_SHORT_US = 100.0
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
@@ -231,10 +234,11 @@ def find_work(
     visits = range(task.protocol.visits)
     work = Work(task, order, dict(outcomes), visited, [[] for _ in visits], decides)
     identity_of = identities(task, device)
+    kept = cache(builder.kept) if builder else None
     for each, visit in itertools.product(planned, visits):
         if each.point in outcomes:
             continue
-        built = task.variants if builder is None else getattr(builder.kept(each.variant), "variants", {})
+        built = getattr(kept(each.variant), "variants", {}) if kept else task.variants
         binary = built[each.variant]["binary_sha256"] if built else None
         identity = identity_of(each.point, binary, visit)
         known = _known(journal, identity, decides) if binary else None
@@ -302,11 +306,10 @@ def do_work(
     A point is visited protocol.visits times, each time by another worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
     the result. Visits that the journal has are not repeated; the others are recorded as they finish, failures, too. A
-    point that fails is not visited again in this run, but in the next. With `work.decides`, neither is
-    one that is decided. Once two points have timed out, the others become skipped.
+    point that fails is not visited again in this run, but in the next. Once two points have timed out, the others
+    become skipped. With `work.decides`, no point is visited again that is decided, and workers share short points.
     """
-    total = sum(map(len, work.missing))
-    done = 0
+    processes, total, done = work.visits, sum(map(len, work.missing)), 0
     failed: set[Point] = set()
     timed_out: list[Point] = []
     limits: TimeLimits | None = None
@@ -331,6 +334,7 @@ def do_work(
                     ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)
                     decided = set() if are_first or not versions else _decided(work, visit, versions.margin)
                     scatter, is_begun = _scatter(work) if versions else None, True
+                    turn = {} if are_first is not False else _turns_of_processes(work)
                 point = missing.point
                 is_paired = any(of.before_binary for of in work.visited[point].values())
                 share, left = (ends - time.monotonic()) / left, left - 1
@@ -355,7 +359,10 @@ def do_work(
                         seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else max(share, 1e-9)
                         enough = Enough(versions.margin, scatter, seconds, bool(are_first))
                         earlier = versions.of(ready.identity, missing.variant, enough)
-                    outcome = workers.run(visit, point, missing.variant, limit, ready.unit, earlier)
+                    process = processes[(processes.index(visit) + turn.get(point, 0)) % len(processes)]
+                    outcome = workers.run(process, visit == 0, point, missing.variant, limit, ready.unit, earlier)
+                    for one in outcome.visits:
+                        one.process = process
                     if outcome.status == "ok":
                         limits.add(point, time.perf_counter() - started)
                     outcome = noted(outcome, ready.identity, journal)
@@ -366,8 +373,26 @@ def do_work(
                 if outcome.status == "timed_out":
                     timed_out.append(point)
                 progress(done, total, point, outcome)
-            workers.free_memory(visit)
+            workers.free_memory()
     workers.kill()
+
+
+def _turns_of_processes(work: Work) -> dict[Point, int]:
+    """How many processes after the visit's own each short point is visited by, at random.
+
+    So a verdict on a size is not one process's. Points whose size takes long differ little between processes, and their
+    data are large.
+    """
+    problem = problem_of(work.task.problem)
+    times = {
+        problem.size(point): median(outcome.visits[0].samples)
+        for point in work.first
+        for outcome in work.visited[point].values()
+        if outcome.visits
+    }
+    points = [point for point in work.visited if times.get(problem.size(point), math.inf) < _SHORT_US]
+    random.Random(f"{work.task.protocol.seed} processes").shuffle(points)
+    return {point: number % work.task.protocol.visits for number, point in enumerate(points)}
 
 
 class TimeLimits:

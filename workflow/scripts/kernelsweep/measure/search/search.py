@@ -312,7 +312,7 @@ class _Evaluator:
                 earlier = None
                 if versions:
                     earlier = versions.of(ready.identity, missing.variant, Enough(versions.margin))
-                outcome = workers.run(0, missing.point, missing.variant, limit, ready.unit, earlier)
+                outcome = workers.run(0, True, missing.point, missing.variant, limit, ready.unit, earlier)
             finally:
                 at_device.idle.put(workers)
         with self._one_at_a_time:

@@ -207,26 +207,29 @@ class Workers:
 
     def run(
         self,
-        visit: int,
+        worker: int,
+        check: bool,
         point: Point,
         variant: str,
         seconds: float,
         unit: BuiltUnit | None = None,
         earlier: Earlier | None = None,
     ) -> Outcome:
-        """A point's outcome of a visit, the first of which checks the point.
+        """A point's outcome of a visit.
 
+        worker   the number of the visit that it is for
+        check    whether the point is checked, too
         seconds  as for Worker.run
         unit     of the variant, where it is not in the task's binary
         earlier  the variant's earlier version, if both are to be timed
 
         Raises UserError if a worker can't start.
         """
-        return self._workers[visit].run(
+        return self._workers[worker].run(
             point,
             variant,
             seconds,
-            check=visit == 0,
+            check=check,
             unit=_as_values(unit) if unit else None,
             earlier={
                 **_as_values(earlier.unit),
@@ -238,9 +241,10 @@ class Workers:
             else None,
         )
 
-    def free_memory(self, visit: int) -> None:
-        """Have a visit's worker give back its buffers."""
-        self._workers[visit].free_memory()
+    def free_memory(self) -> None:
+        """Have all workers give back their buffers."""
+        for worker in self._workers.values():
+            worker.free_memory()
 
     def kill(self) -> None:
         """Have all workers end, without waiting for that: it takes a driver its time."""
