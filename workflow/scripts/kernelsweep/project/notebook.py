@@ -2,8 +2,8 @@
 
 import kernelsweep as ks
 results = ks.load("results/nvidia-h200")
-results.study("sgemm"), results.best("sgemm")
-ks.run("config/studies/sgemm.yaml", platform="emulator")
+results.study("axpy"), results.best("axpy")
+ks.run("config/studies/axpy.yaml", platform="emulator")
 """
 
 from __future__ import annotations
