@@ -104,7 +104,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         points=data,
         too_many="",
         environment=[],
-        environment_file=None,
+        files=[],
         configuration="",
         words="",
     )

@@ -1,5 +1,6 @@
 """Put a platform's results, or one study's, on one HTML page that needs nothing beside it."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from kernelsweep.publish.page.facts import configuration_text, environment_facts
 from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.publish.page.sections import (
-    Results,
     chapter_section,
     failed_html,
     html,
@@ -36,8 +36,7 @@ with logged(snakemake.log[0]):
     counted = row_counts(row for row in rows if row["study"] in studies)
     proofs = read_proofs(inputs.proofs)
     device = read_device(inputs.device, studies)
-    environment_file = Path(inputs.environment[0]) if inputs.environment else None
-    environment = read_json(environment_file) if environment_file else None
+    environment = read_json(inputs.environment[0]) if inputs.environment else None
 
     timed = counted.by_status()["ok"] if has_times(device) else 0
     points = {}
@@ -47,12 +46,9 @@ with logged(snakemake.log[0]):
         )
         points = explorer_data(studies, rows, builds)
 
-    results = Results(
-        base=base,
-        platform=Path(inputs.device).parent,
-        measurements=[Path(path) for path in params.measurements],
-        metrics=[Path(path) for path in params.metrics],
-    )
+    # One file, or the folder of one file a kernel.
+    files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]
+    folder = Path(inputs.device).parent / "studies"
     found = {
         "claims": ("Claims", any(each_row(inputs.claims[1]))),
         "best": ("Best configurations", read_json(inputs.best[1])["entries"]),
@@ -67,12 +63,12 @@ with logged(snakemake.log[0]):
         settings=settings,
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
-        studies=[study_section(name, study, results) for name, study in studies.items()],
+        studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],
         chapters=chapters,
         points=points,
         too_many=too_many(timed),
         environment=environment_facts(counted, device, environment),
-        environment_file=link(environment_file, base) if environment_file else None,
+        files=[link(file, base) for file in files],
         configuration=configuration_text(environment),
         words=html(GLOSSARY, "words", "the words", base),
     )

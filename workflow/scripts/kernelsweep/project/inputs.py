@@ -281,12 +281,6 @@ def joined_metrics(project: Project, platform: str) -> list[str]:
     return [path("metrics", platform=platform)] if complete else []
 
 
-def page_metrics(project: Project, scope: str) -> list[str]:
-    """The metrics that are made before a scope's page."""
-    platform, study = parts_of(scope)
-    return made_metrics(project, scope) if study else joined_metrics(project, platform)
-
-
 def drawn_accesses(project: Project, study: str) -> list[str]:
     """The pictures of who accesses what in the steps of a study."""
     names = dict.fromkeys(step.name for step in observed.accesses(project, study))

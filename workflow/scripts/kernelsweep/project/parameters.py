@@ -280,20 +280,3 @@ def explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
         }
         for study in project.studies_of(scope)
     }
-
-
-def page_measurements(project: Project, scope: str) -> list[str]:
-    """Where a reader of a scope's page finds the measurements: one file, or the folder of one file a kernel."""
-    platform, study = parts_of(scope)
-    is_part = study and not is_recording(platform)
-    point = path("points", platform=platform, study=study)
-    return [os.path.dirname(point)] if is_part else [path("measurements", platform=platform)]
-
-
-def page_metrics(project: Project, scope: str) -> list[str]:
-    """Where a reader of a scope's page finds the metrics: one file, or the folder of one file a kernel."""
-    platform, study = parts_of(scope)
-    if not study and (joined := inputs.joined_metrics(project, platform)):
-        return joined
-    parts = [*inputs.made_metrics(project, scope), *inputs.found_metrics(project, scope)]
-    return parts if len(parts) < 2 else [os.path.commonpath(parts)]

@@ -49,7 +49,6 @@ class Figure:
     width: float
     height: float
     files: Sequence[Link]
-    data: Sequence[Link]
     script: Link
 
     @property
@@ -58,18 +57,14 @@ class Figure:
         return f"{self.title}. {self.message}".strip()
 
 
-def embed(
-    path: Path, title: str, script: Path, data: Sequence[Path], base: Path, texts: Mapping[str, str] | None = None
-) -> Figure:
+def embed(path: Path, title: str, script: Path, base: Path, texts: Mapping[str, str]) -> Figure:
     """A figure as a part of the page in the folder `base`.
 
     path    the SVG file, with its siblings of other formats
     title   its heading
     script  the file that draws it
-    data    the files or folders that it was drawn from
     texts   its message and caption, where they are known
     """
-    texts = texts or {}
     width, height = _size(path)
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
     pixels = path.with_suffix(".png")
@@ -84,7 +79,6 @@ def embed(
         width=width,
         height=height,
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
-        data=[link(file, base) for file in data],
         script=link(script, base, script.name),
     )
 

@@ -51,6 +51,7 @@ class Page:
     summary        each study's points and how well their times repeat, as HTML
     points         the timed points by study, for the explorer (explorer.py)
     too_many       why there is no explorer, or ""
+    files          links to the measurements and their environment, for programs
     configuration  the resolved one, as text
     words          the glossary, as HTML
     """
@@ -67,7 +68,7 @@ class Page:
     points: Mapping[str, Any]
     too_many: str
     environment: Facts
-    environment_file: Link | None
+    files: Sequence[Link]
     configuration: str
     words: str
 

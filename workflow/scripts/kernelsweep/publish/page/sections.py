@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +20,6 @@ from kernelsweep.publish.summary import excused_points, failed_points
 # The library, whose modules draw the chapters' figures; and its place in the repository.
 _LIBRARY = Path(kernelsweep.__file__).parent
 _IN_REPOSITORY = Path("workflow/scripts/kernelsweep")
-
-
-@dataclass(frozen=True)
-class Results:
-    """Where the page's content comes from.
-
-    base          the page's folder, to which links are relative
-    platform      the folder of the platform's results
-    measurements  the files or folders of the points, for readers
-    metrics       the files or folders of the metrics, for readers
-    """
-
-    base: Path
-    platform: Path
-    measurements: Sequence[Path]
-    metrics: Sequence[Path]
-
-    def study(self, name: str) -> Path:
-        """The folder of a study's results."""
-        return self.platform / "studies" / name
 
 
 def html(file: Path, name: str, title: str, base: Path) -> str:
@@ -63,35 +42,31 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     return to_html(text, "failed", "failed points", base, base)
 
 
-def study_figures(
-    name: str, figures: Mapping[str, Mapping[str, Any]], results: Results
-) -> tuple[list[Figure], list[str]]:
+def study_figures(folder: Path, figures: Mapping[str, Mapping[str, Any]], base: Path) -> tuple[list[Figure], list[str]]:
     """A study's figures in the order of its story, and sentences on those that would show nothing.
 
+    folder   of the study's results
     figures  by name, the figure's declaration and the file that draws it
     """
-    folder = results.study(name)
     texts = read_json(folder / "figures" / TEXTS_FILE)
     embedded, undrawn = [], []
     for figure, declared in figures.items():
         if reason := texts[figure].get("missing"):
             undrawn.append(f"{declared['title']}: {reason}")
             continue
-        metrics = results.metrics if "metrics" in declared["needs"] else []
-        data = [folder / "table.csv", *results.measurements, *metrics]
         path, script = folder / f"figures/{figure}.svg", Path(declared["file"])
         title = texts[figure]["title"].partition(": ")[2] or declared["title"]
-        embedded.append(embed(path, f"{title[:1].upper()}{title[1:]}", script, data, results.base, texts[figure]))
+        embedded.append(embed(path, f"{title[:1].upper()}{title[1:]}", script, base, texts[figure]))
     return embedded, undrawn
 
 
-def study_section(name: str, study: Mapping[str, Any], results: Results) -> Section:
+def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path) -> Section:
     """A study's story: its table, its figures, and the files that they come from.
 
-    study  its title, description, figures, file and kernels' files
+    study   its title, description, figures, file and kernels' files
+    folder  of its results
     """
-    folder, base = results.study(name), results.base
-    figures, undrawn = study_figures(name, study["figures"], results)
+    figures, undrawn = study_figures(folder, study["figures"], base)
     why = _why(folder / "steps.md", f"study-{name}-why", study["title"], base)
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
