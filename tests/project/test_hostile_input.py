@@ -83,6 +83,31 @@ def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("axes", {"zebra": [1]}),
+        ("platforms", {"emulator": {"axes": {"zebra": [1]}}}),
+        ("sweeps", {"quick": {"zebra": [1]}}),
+        ("restrictions", ["zebra < 1"]),
+    ],
+)
+def test_an_axis_that_no_study_has(toy: Path, key: str, value: Any) -> None:
+    with pytest.raises(UserError, match=rf"^config/config.yaml .*: {key}.* has 'zebra'; Axes of the studies: cache"):
+        load_project({**contents(toy)[CONFIG], key: value}, toy)
+
+
+def test_published_claims_that_are_a_folder(toy: Path) -> None:
+    claims = toy / "resources/published/claims.csv"
+    claims.unlink()
+    claims.mkdir()
+    try:
+        with pytest.raises(UserError, match=r"claims\.csv: a folder"):
+            load_project(contents(toy)[CONFIG], toy)
+    finally:
+        claims.rmdir()
+
+
+@pytest.mark.parametrize(
     ("code", "answer"),
     [
         ("def draw(data, width):\n    return 1 / 0", "line 2: .*ZeroDivisionError"),

@@ -117,6 +117,8 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
         ("platform", ["NVIDIA H200"], ["platform.0 is 'NVIDIA H200'. Allowed: texts, such as auto or gpu or emulator"]),
         ("sweep", "quik", ["sweep is 'quik'; did you mean 'quick'? Allowed: quick, full."]),
         ("seed", True, ["seed is True. Allowed: a whole number"]),
+        ("platforms", {"zebra": {}}, ["platforms names 'zebra'; Allowed: emulator, nvidia-h200, ..."]),
+        ("good", "--output=x", ["good is '--output=x'. Allowed: texts, such as HEAD~10."]),
         ("restrictions", ["array_size < 2^20"], ["restrictions.0: 'array_size < 2^20': ^ is not allowed", "2**20"]),
     ],
 )
@@ -159,6 +161,9 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
         ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Known: copy, fill, doubled."]),
         ({"published": "warp_shufle.csv"}, ["published is 'warp_shufle.csv'; did you mean 'warp_shuffle.csv'?"]),
         ({"claims": [CLAIM | {"kernel": "dubled"}]}, ["claims.0.kernel is 'dubled'; did you mean 'doubled'? Allowed:"]),
+        ({"claims": [CLAIM | {"reference_unroll": 3}]}, ["claims.0.unroll is 3, which no point has; Values: "]),
+        ({"steps": [{"kernel": "doubled", "unroll": 3}]}, ["steps.0.unroll is 3, which no point has; Values: "]),
+        ({"axes": {"lambda": [1]}}, ["axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"]),
         ({"kernels": [ENTRY | {"roundings": "dtype"}]}, ["roundings: 'dtype' is a text, where a number is needed"]),
         (
             {"kernels": [ENTRY | {"function": "doubled<"}]},

@@ -377,7 +377,7 @@ def each_row(path: str | Path) -> Iterator[dict[str, str]]:
     with fewer or more columns than the header, and a value that its column can't have.
     """
     if not Path(path).is_file():
-        raise UserError(f"{path}: no such file.")
+        raise UserError(f"{path}: {'a folder' if Path(path).is_dir() else 'no such file'}.")
     opened = gzip.open if Path(path).suffix == ".gz" else open
     comments = 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -38,9 +39,9 @@ Answer = TypeVar("Answer")
 @contextmanager
 def running(what: str) -> Iterator[None]:
     """Where the user's code runs: it is noted, and os._exit(), which would end a run as if all were well, raises
-    SystemExit.
+    SystemExit, as does a closed sys.stdout.
     """
-    note, ends, process = _note(), os._exit, os.getpid()
+    note, ends, process, output = _note(), os._exit, os.getpid(), sys.stdout
     if note is not None:
         os.pwrite(note, what.encode(), 0)
 
@@ -56,6 +57,8 @@ def running(what: str) -> Iterator[None]:
         os._exit = ends
         if note is not None and os.getpid() == process:
             os.ftruncate(note, 0)
+    if output.closed:
+        raise SystemExit("sys.stdout was closed")
 
 
 class TooSlow(BaseException):

@@ -80,9 +80,8 @@ class UnitStore:
 
 
 def _copied(kept: Path, file: Path) -> Compiled | None:
-    report = kept.with_suffix(".json")
-    if not report.is_file():  # It is written last.
-        return None
-    shutil.copyfile(kept, file)
-    warnings, functions = json.loads(report.read_text(encoding="utf-8"))
-    return warnings, functions
+    with suppress(OSError, ValueError, TypeError):  # The report, which is written last, is not there, or was cut.
+        warnings, functions = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
+        shutil.copyfile(kept, file)
+        return warnings, functions
+    return None

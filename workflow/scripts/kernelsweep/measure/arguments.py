@@ -24,9 +24,13 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
     """
     instance = kernel.problem.instance(kernel.name, point, seed)
     plan = kernel.plan(point)
+    of_problem = [*instance.arrays(point), *instance.scalars(point)]
     arrays = arrays_of(point, plan, instance)
     known = [*arrays, *instance.scalars(point)]
     where = f"{file}: the kernel {kernel.name!r}"
+    for own in plan.arrays:
+        if own in of_problem:
+            raise UserError(f"{where}: arrays has {own!r}, which {kernel.problem.name} has, too. Rename one.")
     for number, launch in enumerate(plan.launches):
         for name in launch.arguments:
             if isinstance(name, str) and name not in known:
@@ -35,18 +39,21 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
                 raise UserError(
                     f"{kernel.launches.place}.{number}.arguments has {name!r}{guess} Known: {', '.join(every)}."
                 )
-    for key, names in (("results", [*plan.results]), ("updates", [*plan.updates])):
+    inputs = [name for name, array in arrays.items() if array.contents is not None]
+    for key, names, allowed in (
+        ("results", [*plan.results], [*arrays]),
+        ("updates", [*plan.updates], inputs),
+        ("constants", [*plan.constants], inputs),
+    ):
         for name in names:
-            if name not in arrays:
-                guess = nearest(name, arrays) or ";"
-                raise UserError(f"{where}: {key} has {name!r}{guess} Arrays: {', '.join(arrays)}.")
-    for name in plan.constants:
-        if name not in arrays or arrays[name].contents is None:
-            inputs = [array for array in arrays if arrays[array].contents is not None]
-            if name in instance.scalars(point):
-                raise UserError(f"{where}: constants has {name!r}, a number without a type: write np.float32({name}).")
-            guess = nearest(name, inputs) or ";"
-            raise UserError(f"{where}: constants has {name!r}{guess} Arrays among the inputs: {', '.join(inputs)}.")
+            if name not in allowed:
+                if key == "constants" and name in known:
+                    raise UserError(
+                        f"{where}: constants has {name!r}, a number without a type: write np.float32({name})."
+                    )
+                guess = nearest(name, allowed) or ";"
+                of = "Arrays among the inputs" if allowed is inputs else "Arrays"
+                raise UserError(f"{where}: {key} has {name!r}{guess} {of}: {', '.join(allowed)}.")
 
 
 def check_fit(task: KernelTask, launches: KernelLaunches, point: Point, instance: FileInstance) -> None:

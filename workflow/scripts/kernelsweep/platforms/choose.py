@@ -34,13 +34,11 @@ class Model:
 
 
 def check_names(names: Iterable[str], shown: str) -> None:
-    """Raise UserError if a name in the file `shown` is nearly the emulator's.
-
-    Every GPU's model is the name of a platform, so that other names can't be checked.
-    """
+    """Raise UserError if a name in the file `shown` is neither the emulator's nor can be that of a GPU's model."""
     for name in names:
-        if name != EMULATOR and (guess := nearest(name, [EMULATOR])):
-            raise UserError(f"{shown}: platforms names {name!r}{guess}")
+        guess = nearest(name, [EMULATOR])
+        if name != EMULATOR and (guess or not re.search(r"[-0-9]", name)):
+            raise UserError(f"{shown}: platforms names {name!r}{guess or '; Allowed: emulator, nvidia-h200, ...'}")
 
 
 # A plan asks for each study.

@@ -27,10 +27,11 @@ from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.share.recording import check_environment
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
+from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.planning import check_sweeps
-from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.settings import Config, Sweeps
 from kernelsweep.sweep.study import Study, read_study
 
 
@@ -142,7 +143,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
             check_metrics(checked, studies[name])
         except UserError as error:
             mistakes[name] = str(error)
-    if (root / CLAIMS_FILE).is_file() and not mistakes:  # Else a claim may be about a study of theirs.
+    if os.path.lexists(root / CLAIMS_FILE) and not mistakes:  # Else a claim may be about a study of theirs.
         check_published_claims(root / CLAIMS_FILE, studies, checked.metrics, CLAIMS_FILE)
     platforms, models = choose_platforms(
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
@@ -152,7 +153,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     if checked.profile:
         observed_platforms(list(models), platforms, "profile: true")
     if not mistakes:  # Else it may be an axis of theirs.
-        check_run_axes(checked.axes, studies.values())
+        check_run_axes(checked, studies.values())
     for name in studies.keys() - mistakes.keys():
         try:
             check_sweeps(checked, studies[name], platforms)
@@ -171,14 +172,23 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
     return Project(root, checked, {**found, study.name: study}, measured, models, mistakes, left_out, grading)
 
 
-def check_run_axes(axes: Mapping[str, Any], studies: Collection[Study]) -> None:
-    """Raise UserError for an axis of the configuration that no study has, or with a value that it can't have."""
+def check_run_axes(config: Config, studies: Collection[Study]) -> None:
+    """Raise UserError for an axis of the configuration that no study has, or with a value that it can't have.
+
+    The sweeps' default axes, which replace nothing where no study has them, are no mistake.
+    """
     known = list(dict.fromkeys(axis for study in studies for axis in study.problem.axes))
-    shown = f"{CONFIG_FILE}: axes"
-    for name, values in axes.items():
-        if name not in known:
+    default = Sweeps()
+    named = {"axes": {*config.axes}, "sweeps.quick": {*config.sweeps.quick}, "sweeps.full": {*config.sweeps.full}}
+    named |= {f"platforms.{name}.axes": {*one.axes} for name, one in config.platforms.items()}
+    named |= {f"restrictions.{place}": expression(text).names for place, text in enumerate(config.restrictions)}
+    for key, axes in named.items():
+        may_be = known if key == "axes" else {*known, GRID_SIZE, *default.quick, *default.full}
+        for name in sorted(axes - {*may_be}):
             guess = nearest(name, known) or ";"
-            raise UserError(f"{shown} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
+            raise UserError(f"{CONFIG_FILE}: {key} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
+    shown = f"{CONFIG_FILE}: axes"
+    for name, values in config.axes.items():
         if name != GRID_SIZE and not any(
             study.problem.axes[name].has_texts for study in studies if name in study.problem.axes
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,8 +53,8 @@ def read_values(axes: Mapping[str, Sequence[Any]], is_point: bool = False) -> di
     """
     read: dict[str, list[Any]] = {}
     for axis, values in axes.items():
-        if not _NAME.fullmatch(axis):
-            raise ValueError(f" has {axis!r}. Allowed: names of letters, digits and _.")
+        if not _NAME.fullmatch(axis) or keyword.iskeyword(axis):
+            raise ValueError(f" has {axis!r}. Allowed: names of letters, digits and _, but no keyword of Python.")
         read[axis] = []
         for number, value in enumerate(values):
             try:

@@ -48,7 +48,8 @@ def parse_yaml(text: str, shown: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise UserError(f"{shown}{line}: not valid YAML: {getattr(error, 'problem', None) or error}.") from error
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise UserError(f"{shown}{line}: not valid YAML: {problem}.") from error
     except (ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
         raise UserError(f"{shown}: not valid YAML: {str(error).partition(';')[0]}.") from error
 
@@ -61,6 +62,8 @@ def read_yaml(path: Path, shown: str) -> dict[str, Any]:
         raise UserError(f"{shown}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{shown}: not a text in UTF-8: {error.reason} at byte {error.start}.") from error
+    if data is None:  # All keys are commented out.
+        return {}
     if not isinstance(data, dict):
         raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
     return data

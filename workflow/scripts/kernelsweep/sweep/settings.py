@@ -76,7 +76,7 @@ Axes = Annotated[
 ]
 Place = Annotated[Table[str, Value], AfterValidator(_read_point), Field(examples=["{array_size: 2^24}"])]
 Conditions = Annotated[Items[str], Field(examples=['["block_size * unroll <= array_size"]'])]
-Function = Annotated[str, Field(examples=["rows<rows_x, radius>"])]
+Function = Annotated[str, Field(min_length=1, examples=["rows<rows_x, radius>"])]
 Sides = Formula | Annotated[Items[Formula], Field(min_length=1, max_length=3)]
 GridSize = (
     Natural
@@ -321,7 +321,7 @@ class Config(OnPlatforms):
     """Settings of Nsight Compute."""
     compare: Compare = Compare()
     """The two sides of the target compare, and when it fails."""
-    good: Annotated[str, BeforeValidator(str)] = ""
+    good: Annotated[str, BeforeValidator(str), Field(pattern="^([^-].*)?$", examples=["HEAD~10"])] = ""
     """The revision in git since which the targets bisect and history look at commits."""
     candidate: str = ""
     """The file of the untrusted kernel that the target grade judges; docs/grading.md."""
@@ -430,14 +430,14 @@ class KernelSettings(AxesLayer):
     over the axes and `launches`, the number of launches. The problem's function error_bound may ask for it."""
     launches: Items[LaunchSettings] = []
     """The launches of one run, in their order."""
-    undefined_behaviour: Text | None = None
+    undefined_behaviour: Words | None = None
     """The reason why the language does not define the kernel's result. Findings in such a kernel are expected, and the
     kernel is never a baseline."""
     acknowledged: Items[Acknowledgement] = []
     """Findings that are known and meant, each with the reason."""
     smallest_architecture: Architecture | None = None
     """The oldest GPU architecture that has the kernel's instructions; null for all. Older GPUs skip the kernel."""
-    gpu_only: Text | None = None
+    gpu_only: Words | None = None
     """The reason why the emulator cannot run the kernel and skips it."""
 
 

@@ -236,8 +236,13 @@ def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield "reference", settings.reference
     for number, profiled in enumerate(settings.profiled):
         yield f"profiled.{number}.at", profiled.at
+    for key, steps in (("steps", settings.steps), ("profiled", settings.profiled)):
+        for number, step in enumerate(steps):
+            yield f"{key}.{number}", {"unroll": step.unroll} if step.unroll != 1 else {}
     for number, claim in enumerate(settings.claims):
         yield f"claims.{number}.at", claim.at
+        for axis, value in (claim.model_extra or {}).items():
+            yield f"claims.{number}", {axis.removeprefix("reference_"): value}
 
 
 def _check_points(settings: StudySettings, axes: Mapping[str, bool], written: StudyFile, shown: str) -> None:

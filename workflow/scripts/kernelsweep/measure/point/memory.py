@@ -351,7 +351,7 @@ def arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Arr
     constants = {name: scalars[name] for name in plan.constants if name in scalars}
     arrays = {**instance.arrays(point), **plan.arrays}
     arrays |= {name: Array(one.dtype, 1, np.array([one], one.dtype)) for name, one in constants.items()}
-    return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates}
+    return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates if name in arrays}
 
 
 def _pointers(dtype: Any) -> list[str]:

@@ -253,7 +253,9 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
 
 def _array(name: str, array: KernelArray, point: Mapping[str, Any]) -> Array:
     """An array of a kernel's own at a point."""
-    size = max(math.ceil(number(array.size, point)), 1)
+    if (size := math.ceil(number(array.size, point))) < 0:
+        raise UserError(f"arrays.{name}.size is {size}. Allowed: numbers from 0.")
+    size = max(size, 1)
     value = () if array.value is None else (array.value,)
     read = read_declared((size, point.get(array.dtype, array.dtype), *value), f"arrays.{name}")
     return Array(read.dtype, size, read.contents)
