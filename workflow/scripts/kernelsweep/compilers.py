@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kernelsweep.errors import BuildError
+from kernelsweep.errors import FULL, BuildError
 from kernelsweep.sandbox import compiling
 
 # The variables that change what g++ and nvcc make of a file, by their documents (GCC's manual, "Environment Variables
@@ -42,14 +42,18 @@ def run_compiler(command: Sequence[str], is_ours: bool = False, **variables: str
     """Run a compiler, with `variables` and no other variables of the environment than are listed here.
 
     So nothing changes what it compiles unless code_variables() has it. Its messages are in English. Where this run's
-    kernels are untrusted, it runs in the sandbox, unless the code `is_ours`.
+    kernels are untrusted, it runs in the sandbox, unless the code `is_ours`. Raises OSError where the disk is full.
     """
     kept = {name: os.environ[name] for name in _OF_PROCESSES if name in os.environ}
     environment = {**kept, **code_variables(), "LC_ALL": "C", **variables}
     command = command if is_ours else compiling(command, [command[0], gxx()[0]])
-    return subprocess.run(
+    run = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", env=environment
     )
+    for number in FULL:
+        if run.returncode and os.strerror(number) in run.stderr:
+            raise OSError(number, os.strerror(number), command[-1])
+    return run
 
 
 def gxx() -> list[str]:
