@@ -14,6 +14,8 @@ from checkout import ROOT
 
 from kernelsweep import sandbox
 from kernelsweep.errors import UserError
+from kernelsweep.project.project import load_study
+from kernelsweep.sweep.point import Point
 
 
 def grade(folder: Path, platform: str, **config: str) -> tuple[int, dict[str, dict[str, Any]], str]:
@@ -32,7 +34,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("grade")
     write_study(folder)
     status, _, words = grade(folder, "emulator", candidates="candidates")
-    assert status == 1 and "4 right, 2 unproven, 20 wrong, 4 refused" in words
+    assert status == 1 and "5 right, 2 unproven, 20 wrong, 4 refused" in words
     return folder
 
 
@@ -129,3 +131,18 @@ def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: 
             0 < one["low"] <= one["ratio"] <= one["high"] for one in found["sizes"]
         )
     assert verdicts["thread"]["sizes"] and all(0.9 < one["ratio"] < 1.1 for one in verdicts["thread"]["sizes"])
+
+
+@pytest.mark.parametrize("name", ["vectoradd", "grayscale", "prefixsum", "softmax", "matmul_relu"])
+def test_tasks_of_others_are_problems(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = ROOT / "examples/tasks"
+    monkeypatch.chdir(folder)
+    study = load_study(name, folder)
+    axes = {**study.settings.axes, **study.settings.axes_on("emulator")}
+    point = Point({"cache": "cold", **{axis: values[0] for axis, values in axes.items()}})
+    instance = study.problem.instance(name, point, 1)
+    instance.check()
+    right = instance.expected["output"].elements
+    assert not instance.judge(point, {"output": right}, 0).mistake
+    assert "output" in str(instance.judge(point, {"output": right + 1}, 0).mistake)
+    assert not study.problem.doubts(name, point, 1)

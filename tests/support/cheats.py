@@ -15,13 +15,13 @@ _ROW = """    float sum = 0;
 _OF_THREAD = "    const int row = blockIdx.x * blockDim.x + threadIdx.x;\n    if (row >= rows)\n        return;\n"
 _PLAIN = f"{_OF_THREAD}{_ROW}    y[row] = sum;\n"
 # A block's part of a row, in shared memory.
-_PARTS = """    __shared__ float sums[64];
-    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+_PARTS_OF_ROWS = """    for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         float sum = 0;
         for (int k = threadIdx.x; k < columns; k += blockDim.x)
             sum += A[row * columns + k] * x[k];
         sums[threadIdx.x] = sum;
 """
+_PARTS = f"    __shared__ float sums[64];\n{_PARTS_OF_ROWS}"
 _ADDED = """        if (threadIdx.x == 0) {
             for (int k = 1; k < blockDim.x; ++k)
                 sum += sums[k];
@@ -208,6 +208,13 @@ CHEATS = {
 HONEST = {
     "thread": Kernel("A thread adds a row.", "right", "", _PLAIN),
     "block": Kernel("A block adds a row.", "right", "", f"{_PARTS}        __syncthreads();\n{_ADDED}"),
+    "dynamic": Kernel(
+        "A block adds a row in dynamic shared memory; functions of mathematics and printf are linked.",
+        "right",
+        "",
+        f"    extern __shared__ float sums[];\n{_PARTS_OF_ROWS}        __syncthreads();\n{_ADDED}    if (rows < 0)\n"
+        '        y[0] = sinf(x[0]) + rsqrtf(x[1]) + erfcf(x[2]) + exp2f(x[3]) + printf("%f", x[4]);\n',
+    ),
     "warp": Kernel(
         "A warp adds a row by shuffles.",
         "right",
@@ -262,7 +269,7 @@ platforms: {emulator: {axes: {rows: [8, 33, 64], columns: [5, 70]}}}
 kernels:
   - name: matvec
     launches:
-      - {grid: rows / 64, block: 64, arguments: [y, A, x, rows, columns]}
+      - {grid: rows / 64, block: 64, shared: 256, arguments: [y, A, x, rows, columns]}
 """
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from kernelsweep.analysis.proofs import read_proofs
-from kernelsweep.judge.grade import Verdict, add_ratios, judged, refused, report
+from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, judged, report
 from kernelsweep.judge.records import read_records
 from kernelsweep.logs import logged
 from kernelsweep.measure.journal import journals_of
@@ -21,7 +21,7 @@ with logged(snakemake.log[0]):
     verdicts = []
     for name, told in params.candidates.items():
         if told["refused"]:
-            verdicts.append(refused(name, told["file"], told["refused"]))
+            verdicts.append(Verdict(name, told["file"], NOT_ACCEPTED, False, findings={"source": [told["refused"]]}))
             continue
         of_points, of_proofs = (rows[name], rows[params.against]), (proofs.get(name), proofs.get(params.against))
         verdicts.append(judged(Verdict(name, told["file"]), *of_points, *of_proofs, told["findings"], params.drawn))

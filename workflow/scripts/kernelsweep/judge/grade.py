@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import exp, log
+from statistics import fmean
 from textwrap import shorten
 from typing import Any
 
 from kernelsweep.analysis.proofs import KernelProof
 from kernelsweep.analysis.words import markdown_table
+from kernelsweep.intervals import Interval, ratio_text
 from kernelsweep.judge.comparison.sizes import Size, size_of
-from kernelsweep.judge.comparison.verdicts import VERDICTS
 from kernelsweep.judge.records import Record
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN
@@ -26,6 +28,7 @@ STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
 # So many findings of a check are told; points tend to have the same.
 _TOLD = 3
 _LETTERS = 200  # of a finding, in a line
+_SHOWN = 10  # candidates with a forest of their sizes
 
 
 @dataclass
@@ -57,21 +60,28 @@ class Verdict:
         found = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
         why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(found)
         words = [f"{self.candidate}: {self.verdict}.", f"{' '.join(why.split())}." if why else ""]
-        if timed := [one for one in self.sizes if "ratio" in one]:
-            counts = Counter(one["verdict"] for one in timed)
+        if self.ratio:
+            counts = Counter(one["verdict"] for one in self.timed)
             told = ", ".join(f"{count} {word}" for word, count in counts.items())
-            ratios = [one["ratio"] for one in timed]
-            words.append(f"{told} of {len(timed)} sizes, at {min(ratios):.3f} to {max(ratios):.3f} times the time.")
+            words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {told}.")
         return " ".join(filter(None, words))
 
-    def as_values(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+    @property
+    def timed(self) -> list[dict[str, Any]]:
+        """The sizes that have a ratio."""
+        return [one for one in self.sizes if "ratio" in one]
 
+    @property
+    def ratio(self) -> Interval | None:
+        """The geometric mean over sizes, and of their intervals' ends; None without one."""
+        ends = [exp(fmean(log(one[end]) for one in self.timed)) for end in ("ratio", "low", "high") if self.timed]
+        return Interval(*ends) if ends else None
 
-def refused(candidate: str, file: str, why: str) -> Verdict:
-    """The verdict on a candidate that is not even compiled."""
-    return Verdict(candidate, file, NOT_ACCEPTED, False, findings={"source": [why]})
+    def find(self, check: str, message: str) -> None:
+        """Add a finding, once."""
+        told = self.findings.setdefault(check, [])
+        if message not in told and len(told) < _TOLD:
+            told.append(message)
 
 
 def judged(
@@ -97,12 +107,12 @@ def judged(
         values = _values(row)
         return any(all(values.get(axis) == value for axis, value in point.items()) for point in known)
 
-    found, points = candidate.findings, candidate.points
+    points = candidate.points
     unjudged = {_point(row) for row in others if is_drawn(row) and row["status"] not in ("ok", "skipped")}
     for row in rows:
         if row["status"] == "skipped":
             if row["message"].startswith(NOT_RUN):
-                found["source"] = [row["message"].removeprefix(NOT_RUN).replace("_graded.yaml", ".yaml")]
+                candidate.find("source", row["message"].removeprefix(NOT_RUN).replace("_graded.yaml", ".yaml"))
             continue
         if _point(row) in unjudged:
             points["not_judged"] += 1
@@ -116,37 +126,26 @@ def judged(
         elif row["status"] == "build_failed" and "does not supply" in row["message"]:
             candidate.not_proven = row["message"].partition("\n")[0]
         elif row["status"] != "ok":
-            found.setdefault("result", []).append(
-                f"{row['status'].replace('_', ' ')} at {_point(row)}: {row['message']}"
-            )
+            candidate.find("result", f"{row['status'].replace('_', ' ')} at {_point(row)}: {row['message']}")
         if "leaves_state" in flags:
-            found.setdefault("state", []).append(
-                f"at {_point(row)}: it leaves something in a variable, where the next run finds it"
-            )
+            candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
         if "once_wrong" in flags:
-            found.setdefault("result", []).append(f"wrong in an earlier run at {_point(row)}")
-    for check, why in in_source.items():
-        if check == "clock":
-            found.setdefault(check, []).append(why)
-        else:
-            candidate.not_proven = candidate.not_proven or why
+            candidate.find("result", f"wrong in an earlier run at {_point(row)}")
+    if "clock" in in_source:
+        candidate.find("clock", in_source["clock"])
+    candidate.not_proven = candidate.not_proven or in_source.get("assembly", "")
     of_both = {_place(row["message"]) for row in (other.found if other else ())}
     unexplained = [row for row in (proof.found if proof else ()) if _place(row["message"]) not in of_both]
     for finding in unexplained:
-        if finding["check"] != "result" or not found.get("result"):  # The emulator's sweep has those as rows.
-            found.setdefault(finding["check"], []).append(finding["message"])
-    for check in list(found):
-        found[check] = list(dict.fromkeys(found[check]))[:_TOLD]
+        if finding["check"] != "result" or "result" not in candidate.findings:  # The emulator's sweep has rows of it.
+            candidate.find(finding["check"], finding["message"])
     candidate.proven = bool(proof and not (proof.unchecked or proof.other or unexplained or candidate.not_proven))
     if not candidate.proven and not candidate.not_proven:
-        reasons = [row["message"] for row in proof.missing] if proof else ["the emulator has not run it"]
-        candidate.not_proven = next(iter(reasons), proof.in_words if proof else "")
-    if not points["run"] and not found and not candidate.not_proven:
-        candidate.not_proven = "no point was run"
-    candidate.right = not found and not candidate.implausible
-    candidate.verdict = (
-        WRONG if found else IMPLAUSIBLE if candidate.implausible else RIGHT if candidate.proven else UNPROVEN
-    )
+        missing = [row["message"] for row in proof.missing] if proof else ["the emulator has not run it"]
+        candidate.not_proven = next(iter(missing), proof.in_words if proof else "")
+    candidate.right = not (candidate.findings or candidate.implausible)
+    possible = RIGHT if candidate.proven else UNPROVEN
+    candidate.verdict = WRONG if candidate.findings else IMPLAUSIBLE if candidate.implausible else possible
     return candidate
 
 
@@ -179,76 +178,51 @@ def add_ratios(
 
 def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float) -> tuple[dict[str, Any], str]:
     """The content of verdict.json, and a page of Markdown."""
-    verdicts = sorted(verdicts, key=lambda one: (BEST_FIRST.index(one.verdict), _mean_ratio(one), one.candidate))
+
+    def rank(one: Verdict) -> tuple[int, float, str]:
+        return BEST_FIRST.index(one.verdict), one.ratio.value if one.ratio else 1.0, one.candidate
+
+    verdicts = sorted(verdicts, key=rank)
+    told = [one.in_words for one in verdicts]
     counts = ", ".join(f"{n} {word}" for word in BEST_FIRST if (n := sum(one.verdict == word for one in verdicts)))
+    worst = [STATUS[one.verdict] for one in verdicts]
     summary = {
         "study": study,
         "against": against,
-        "verdict": [verdicts[0].in_words]
-        if len(verdicts) == 1
-        else [f"{len(verdicts)} candidates for {study}: {counts}."],
-        "status": max((STATUS[one.verdict] for one in verdicts), key=lambda status: (status == 1, status)),
-        "candidates": [one.as_values() for one in verdicts],
+        "verdict": told if len(told) == 1 else [f"{len(told)} candidates for {study}: {counts}."],
+        "status": 1 if 1 in worst else max(worst),
+        "candidates": [asdict(one) for one in verdicts],
         # As comparison.json has it, for the forest.
         "same_within": margin,
-        "kernels": {one.candidate: of_one for one in verdicts if (of_one := _as_kernel(one))},
+        "kernels": {one.candidate: _as_kernel(one, one.ratio, margin) for one in verdicts[:_SHOWN] if one.ratio},
     }
-    table = [
-        (
-            one.candidate,
-            one.verdict,
-            "yes" if one.proven else "no",
-            f"{one.points['right']} of {one.points['run']}",
-            ", ".join(one.findings) or "none",
-            ", ".join(f"{each['ratio']:.3f} at {each['size']}" for each in one.sizes if "ratio" in each) or "not timed",
-        )
-        for one in verdicts
-    ]
-    titles = ("candidate", "verdict", "proven", "points right", "findings", f"time / that of {against}")
+    table = []
+    for one in verdicts:
+        ratios = ratio_text(one.ratio) if one.ratio else "not timed"
+        right = "{right} of {run}".format(**one.points)
+        proven, found = "yes" if one.proven else "no", ", ".join(one.findings) or "none"
+        table.append((one.candidate, one.verdict, proven, right, found, ratios))
+    titles = ("candidate", "verdict", "proven", "points right", "findings", f"time / that of {against}, over all sizes")
     heads = dict.fromkeys(titles, False)
     lines = ["## All candidates", "", *markdown_table(heads, table), ""] if len(verdicts) > 1 else []
     for one in verdicts:
         points = "{run} points run, {right} right; {drawn} of all were drawn, and are in no file".format(**one.points)
         more = "; {not_judged} not judged, since {} is not right there".format(against, **one.points)
-        lines += [
-            f"## {one.candidate}: {one.verdict}",
-            "",
-            points + (more if one.points["not_judged"] else "") + ".",
-            "",
-        ]
+        lines += [f"## {one.candidate}: {one.verdict}", "", f"{points}{more if one.points['not_judged'] else ''}.", ""]
         lines += [f"- {check}: {' '.join(each.split())}" for check, told in one.findings.items() for each in told]
         lines += [f"- not possible: {one.implausible}"] if one.implausible else []
         lines += [f"- not proven: {' '.join(one.not_proven.split())}"] if one.not_proven else []
-        timed = [
-            (
-                each["size"],
-                f"{each['time_us']:.3f}",
-                f"{100 * each['peak_fraction']:.0f}%" if "peak_fraction" in each else "",
-            )
-            for each in one.sizes
-        ]
+        timed = [(each["size"], f"{each['time_us']:.3f}", f"{each.get('peak_fraction', 0):.0%}") for each in one.sizes]
         lines += ["", *markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []
         lines += [""]
     return summary, "\n".join(lines)
 
 
-def _as_kernel(candidate: Verdict) -> dict[str, Any]:
-    sizes = {
-        one["key"]: {
-            "text": one["size"],
-            "points": 1,
-            "counts": {word: int(word == one["verdict"]) for word in VERDICTS},
-            **one,
-        }
-        for one in candidate.sizes
-        if "ratio" in one
-    }
-    return {**next(iter(sizes.values())), "is_edited": True, "sizes": sizes} if sizes else {}
-
-
-def _mean_ratio(candidate: Verdict) -> float:
-    ratios = [one["ratio"] for one in candidate.sizes if "ratio" in one]
-    return sum(ratios) / len(ratios) if ratios else 1.0
+def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, Any]:
+    of_all = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict(ratio, margin)}
+    counts = Counter(one["verdict"] for one in candidate.timed)
+    sizes = {one["key"]: {"text": one["size"], "counts": {}, **one} for one in candidate.timed}
+    return {**of_all, "counts": counts, "points": len(sizes), "is_edited": True, "sizes": sizes}
 
 
 def _place(message: str) -> str:

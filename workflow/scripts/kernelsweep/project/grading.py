@@ -23,6 +23,7 @@ from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import include_folders
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES
 from kernelsweep.project.files import path
+from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_yaml
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import included_files, read_source
@@ -110,9 +111,9 @@ def graded(
     against = _known(config.against or [*entries][-1], entries, "against")
     base = {**entries[against], "from": entries[against].get("from", of_study)}
     kept = {name: data[name] for name in _KEPT if name in data} | {"kernels": [base]}
-    kept["axes"] = {**kept["axes"], **_of_run(config.axes, kept, base), DRAWN: [AS_GIVEN]}
+    kept["axes"] = {**kept["axes"], DRAWN: [AS_GIVEN]}
     name, seed = f"{of_study}_graded", _secret_seed(root, of_study)
-    config = config.changed(axes={}, sweep="full", studies=[name], seed=seed, platform=[*platforms])
+    config = config.changed(sweep="full", studies=[name], seed=seed, platform=[*platforms])
 
     def study(further: Sequence[Mapping[str, Any]], more: Mapping[str, Any], files: Mapping[str, Path]) -> Study:
         read = {**kept, "kernels": [base, *more.values()], "further": further}
@@ -128,7 +129,13 @@ def graded(
     for one, points in drawn.items():
         drawn[one] = [p for p in points if (p not in refused if one == EMULATOR else p[DRAWN] not in kinds)]
     layers = [
-        {"platforms": {one: {"axes": _as_axes(point)} for one, point in zip(drawn, points, strict=True) if point}}
+        {
+            "platforms": {
+                one: {"axes": {axis: [value] for axis, value in point.items() if value is not None}}
+                for one, point in zip(drawn, points, strict=True)
+                if point
+            }
+        }
         for points in zip_longest(*drawn.values())
     ]
     candidates, more, files = {}, {}, {}
@@ -148,17 +155,6 @@ def _known(name: str, names: Mapping[str, Any], key: str) -> str:
         guess = nearest(name, names) or ";"
         raise UserError(f"{CONFIG_FILE}: {key} is {name!r}{guess} Known: {', '.join(names)}.")
     return name
-
-
-def _of_run(axes: Mapping[str, Any], data: dict[str, Any], kernel: dict[str, Any]) -> Mapping[str, Any]:
-    """The command line's axes, which take the place of those of platforms and of the kernel."""
-    for layer in (data, kernel):
-        layer["platforms"] = {
-            platform: {"axes": {axis: values for axis, values in of["axes"].items() if axis not in axes}}
-            for platform, of in layer.get("platforms", {}).items()
-        }
-    kernel["axes"] = {axis: values for axis, values in kernel.get("axes", {}).items() if axis not in axes}
-    return axes
 
 
 def _secret_seed(root: Path, study: str) -> int:
@@ -185,9 +181,7 @@ def _check_count(config: Config, study: Study, kernel: str, platforms: Sequence[
 
 def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
     """The axes by which arrays grow. Others, such as a number of bins, may have no other values than the study's."""
-    axes = kernel_axes(config, study, kernel, EMULATOR)[0]
-    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
-    points = valid_points([axes], restrictions, study.settings.tied)
+    points = _valid(config, study, kernel, kernel_axes(config, study, kernel, EMULATOR)[0])
     found = []
     for axis in study.problem.size_axes if len(points) else ():
         point = max(points, key=study.problem.size)
@@ -200,19 +194,23 @@ def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
     return found
 
 
+def _valid(config: Config, study: Study, kernel: str, axes: Axes) -> ValidPoints:
+    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
+    return valid_points([axes], restrictions, study.settings.tied)
+
+
 def _drawn(
     config: Config, study: Study, kernel: str, platform: str, sizes: Sequence[str], chance: random.Random
 ) -> Iterator[Point]:
     """Points of other sizes, and points of each kind of extreme numbers."""
     axes = kernel_axes(config, study, kernel, platform)[0]
-    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
-    tied = study.settings.tied
+    tied, there = study.settings.tied, _valid(config, study, kernel, axes)
     groups = [group for group in tied if {*group} & {*sizes}]
     groups += [[axis] for axis in sizes if not any(axis in group for group in tied)]
-    known = {tuple(point[axis] for axis in sizes) for point in valid_points([axes], restrictions, tied)}
+    known = {tuple(point[axis] for axis in sizes) for point in there}
     others = {**axes}
     for group in groups:
-        rows = [row for row in zip(*(axes[axis] for axis in group), strict=True)]
+        rows = list(zip(*(axes[axis] for axis in group), strict=True))
         rows = [rows[0], rows[-1]] if len(group) == 1 else rows
         made = [
             [_other(value, step, chance) if axis in sizes else value for axis, value in zip(group, row, strict=True)]
@@ -221,13 +219,13 @@ def _drawn(
         ]
         others |= {axis: list(values) for axis, values in zip(group, zip(*made, strict=True), strict=True)}
     found: dict[tuple[Any, ...], Point] = {}
-    ragged = _some(valid_points([others], restrictions, tied), chance)
-    for point in sorted(ragged, key=lambda point: -sum(_is_odd(point[axis]) for axis in sizes)):
+    ragged = _some(_valid(config, study, kernel, others), chance)
+    for point in sorted(ragged, key=lambda point: -sum(point[axis] % 2 for axis in sizes)):
         size = tuple(point[axis] for axis in sizes)
         if size not in known and len(found) < _OTHER_SIZES:
             found.setdefault(size, point)
     yield from found.values()
-    of_study = sorted(_some(valid_points([axes], restrictions, tied), chance), key=study.problem.size)
+    of_study = sorted(_some(there, chance), key=study.problem.size)
     for kind in EXTREMES:
         middle = of_study[len(of_study) // 3 : 1 + 2 * len(of_study) // 3]
         for point in chance.sample(middle, min(_OF_EACH_KIND, len(middle))):
@@ -246,10 +244,6 @@ def _some(points: ValidPoints, chance: random.Random) -> list[Point]:
     return [points[number] for number in chance.sample(range(len(points)), min(_CONSIDERED, len(points)))]
 
 
-def _is_odd(value: Any) -> bool:
-    return isinstance(value, int) and value % 2 == 1
-
-
 def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
     """Whether the problem has right results at a point that its author did not choose."""
     try:
@@ -257,10 +251,6 @@ def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
     except UserError:
         return False
     return True
-
-
-def _as_axes(point: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {axis: [value] for axis, value in point.items() if value is not None}
 
 
 # A candidate's files
@@ -299,9 +289,7 @@ def _checked(file: Path, root: Path) -> Candidate:
         if _ASSEMBLY.search(code):
             findings[ASSEMBLY] = f"{each} has assembly, which the emulator can't run"
         if clock := _CLOCK.search(code):
-            findings[CLOCK] = (
-                f"{each} reads a clock or waits by one ({clock[0]}): it may do other work when it is timed"
-            )
+            findings[CLOCK] = f"{each} reads a clock ({clock[0]}): it may do other work when it is timed"
     return Candidate(str(file), findings=findings)
 
 
