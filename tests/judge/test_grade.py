@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,8 +135,8 @@ def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["vectoradd", "grayscale", "prefixsum", "softmax", "matmul_relu"])
-def test_tasks_of_others_are_problems(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = ROOT / "examples/tasks"
+def test_tasks_of_others_are_problems(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shutil.copytree(ROOT / "examples/tasks", tmp_path / "tasks")
     monkeypatch.chdir(folder)
     study = load_study(name, folder)
     axes = {**study.settings.axes, **study.settings.axes_on("emulator")}
