@@ -19,8 +19,7 @@ from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.metric_rows import Metrics, load_metrics
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval
 from kernelsweep.judge.claims.claim import SPEEDUP, Claim, own_claims, published_claims

@@ -39,9 +39,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
-from kernelsweep.measure.plausibility import why_implausible
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.rows import measurement_rows, sample_rows
+from kernelsweep.measure.rows import measurement_rows, sample_rows, why_implausible
 from kernelsweep.measure.worker import process
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform

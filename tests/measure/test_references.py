@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kernelsweep.errors import UserError
+from kernelsweep.measure.point.instances import second_seed
 from kernelsweep.measure.references import References
-from kernelsweep.measure.second_input import second_seed
 from kernelsweep.measure.task import KernelTask, Protocol
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint

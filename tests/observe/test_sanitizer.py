@@ -26,9 +26,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.observe.chosen_points import MOST_CHECKED_POINTS, MOST_THREADS, points_to_check
 from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, run_points, run_status
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, proof_row, run_points, run_status
 from kernelsweep.observe.sanitizer.log import Finding, Log, parse_log
-from kernelsweep.observe.sanitizer.proof_row import proof_row
 from kernelsweep.project.project import load_study
 from kernelsweep.results import NOT_CHECKED
 from kernelsweep.sweep.axes import Axes, resolve_axes

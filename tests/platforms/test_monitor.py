@@ -10,7 +10,7 @@ from typing import Any, cast
 import pynvml
 import pytest
 
-from kernelsweep.measure.point.energy import energy_of_run
+from kernelsweep.measure.point.timing import energy_of_run
 from kernelsweep.platforms import monitor
 from kernelsweep.platforms.monitor import Monitor
 from kernelsweep.platforms.platform import Conditions, Platform

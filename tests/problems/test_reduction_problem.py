@@ -12,7 +12,7 @@ from planted import point
 from reductions import DTYPES, OPERATIONS, REDUCTION
 from shipped_kernels import shipped_kernels
 
-from kernelsweep.measure.second_input import second_seed
+from kernelsweep.measure.point.instances import second_seed
 from kernelsweep.problems.doubts import plain_mistakes
 from kernelsweep.problems.file_instance import FileInstance
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelsweep.analysis.metric_rows import load_metrics
+from kernelsweep.analysis.study_data import load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.share.recording import record

@@ -20,9 +20,8 @@ from synthetic_sweep import EMULATOR, H200, fail
 
 import kernelsweep as ks
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.row_counts import row_counts
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json, read_uses

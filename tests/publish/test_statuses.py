@@ -14,9 +14,8 @@ from matplotlib.text import Text
 from shipped_kernels import shipped_studies
 
 from kernelsweep.analysis.measurements import FLOATS, load_measurements
-from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.published import PUBLISHED, published_outputs
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.drawing.layout import TWO_COLUMNS
 from kernelsweep.publish.figure_files import drawn_figures, load_figure, shipped_figures
 from kernelsweep.publish.steps.steps_page import steps_text

@@ -13,11 +13,10 @@ from made_settings import MadeSettings, made
 from reductions import REDUCTION
 from shipped_kernels import shipped_study
 
-from kernelsweep.analysis.metric_rows import Metrics
 from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.project.project import load_config
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS

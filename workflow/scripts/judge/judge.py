@@ -8,10 +8,9 @@ from pathlib import Path
 
 from kernelsweep.analysis.completeness import PlannedKernel
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.metric_rows import Metrics, load_metrics
 from kernelsweep.analysis.proofs import failed_proofs, read_proofs
 from kernelsweep.analysis.row_counts import row_counts
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best

@@ -13,9 +13,8 @@ from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.chosen_points import points_to_check, searched_points
 from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import find, run_points, run_status
+from kernelsweep.observe.sanitizer.compute_sanitizer import find, proof_row, run_points, run_status
 from kernelsweep.observe.sanitizer.log import parse_log
-from kernelsweep.observe.sanitizer.proof_row import proof_row
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device

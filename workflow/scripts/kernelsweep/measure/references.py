@@ -19,8 +19,7 @@ from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first
 from kernelsweep.logs import time_left
 from kernelsweep.measure.arguments import check_fit
-from kernelsweep.measure.point.instances import Instances
-from kernelsweep.measure.second_input import input_bytes, is_run_again, second_seed
+from kernelsweep.measure.point.instances import Instances, input_bytes, is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.problem_file import Data, Problem, problem_of

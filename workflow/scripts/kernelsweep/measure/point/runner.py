@@ -14,12 +14,11 @@ from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.pairs import read_enough
 from kernelsweep.measure.point.checking import check_last_samples, check_point, check_second_input
-from kernelsweep.measure.point.instances import Instances
+from kernelsweep.measure.point.instances import Instances, has_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
-from kernelsweep.measure.second_input import has_second_input
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem_file import problem_of

@@ -1,16 +1,20 @@
-"""Run a kernel's points under one of compute-sanitizer's tools, and judge how the run went."""
+"""Run a kernel's points under one of compute-sanitizer's tools, judge how the run went, and say so in proofs.csv."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelsweep.analysis.proofs import TOOL_FAILED
 from kernelsweep.build.toolkit import not_found
 from kernelsweep.errors import UserError
+from kernelsweep.measure.proof_rows import known_why
 from kernelsweep.observe.requests import Observed, Requests, observe
-from kernelsweep.observe.sanitizer import find_sanitizer
-from kernelsweep.observe.sanitizer.log import Log
+from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
+from kernelsweep.observe.sanitizer.log import Finding, Log
 from kernelsweep.observe.worker import CHECKED, UNFILLED
+from kernelsweep.results import NOT_CHECKED, Row
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 
 # compute-sanitizer's exit status after a finding: a number that neither it nor Python returns for another reason.
@@ -87,3 +91,35 @@ def run_status(run: Observed, log: Log, points: Sequence[Point], undefined_behav
     if log.errors or log.warnings:
         return "findings", reason
     return ("failed", reason) if mistakes else ("clean", "")
+
+
+def proof_row(
+    kernel: KernelSource, tool: str, status: str, reason: str, points: int = 0, findings: Sequence[Finding] = ()
+) -> Row:
+    """A kernel's row under a tool, without study and source. A tool that failed has checked nothing.
+
+    status  as of run_status(), or "skipped" where no point can run; `reason` follows from it
+    points  the number of points that ran
+
+    Of the findings, it has the first that the study doesn't acknowledge.
+    """
+    check, expected = TOOLS[tool], kernel.undefined_behaviour or ""
+    finding, message = {
+        "clean": ("", ""),
+        "findings": ("findings", reason),
+        "failed": (NOT_CHECKED, f"{TOOL_FAILED}{reason}"),
+        "skipped": (NOT_CHECKED, reason),
+    }[status]
+    if findings and finding != NOT_CHECKED:
+        told = [f"{one.message} ({one.location})" if one.location else one.message for one in findings]
+        known = [known_why(kernel, check, each) for each in told]
+        first = known.index("") if "" in known else 0
+        finding, message, expected = findings[first].kind, told[first], known[first] or expected
+    return {
+        "check": check,
+        "tool": tool,
+        "points": points,
+        "finding": finding,
+        "message": " ".join(message.split()),
+        "expected": expected,
+    }
