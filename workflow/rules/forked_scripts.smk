@@ -15,8 +15,7 @@ FORK_SERVER = ForkServer()
 # An edit's verdict is waited for: what its jobs import takes a second, and is there when the jobs are planned. Snakemake
 # doesn't know its targets yet.
 if "compare" in sys.argv and workflow.is_main_process and not workflow.output_settings.dryrun:
-    steps = ("measure/measure_kernel", "judge/compare_sweeps", "publish/make_comparison", "judge/end_comparison")
-    FORK_SERVER.prepare([ROOT / f"workflow/scripts/{step}.py" for step in steps])
+    FORK_SERVER.prepare(["measure/measure_kernel", "judge/compare_sweeps", "publish/make_comparison"])
 
 
 def in_fork(execute_script):

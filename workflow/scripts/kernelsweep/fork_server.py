@@ -75,9 +75,10 @@ class ForkServer:
         request = {"script": script, "name": name, "folder": os.getcwd(), "environment": dict(environment)}
         return int(self._asked(request, waiting) or -signal.SIGKILL)
 
-    def prepare(self, scripts: Sequence[str | Path]) -> None:
-        """Import what these files import while no script is to be started, before they are."""
-        self._asked({"prepare": [str(Path(script).resolve()) for script in scripts]})
+    def prepare(self, scripts: Sequence[str]) -> None:
+        """Import what these of kernelsweep's scripts import while none is to be started, before they are."""
+        folder = Path(__file__).resolve().parents[1]
+        self._asked({"prepare": [str(folder / f"{script}.py") for script in scripts]})
 
     def _asked(self, request: Mapping[str, Any], waiting: Callable[[], None] = lambda: None) -> str:
         """The server's line on a request; "" where it died. `waiting` is called every few seconds."""
