@@ -11,7 +11,6 @@ is_measured_now = config["compare"]["after"] == NOW
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     compare_sweeps,
-    make_comparison,
     end_comparison,
 
 
@@ -21,11 +20,13 @@ rule compare_sweeps:
         after=for_job(inputs.compared, side="after"),
         device=path("device") if is_measured_now else [],
         proofs=for_job(inputs.proofs_beside_samples) if is_measured_now else [],
+        sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         rows=path("comparison", file="comparison.csv"),
         text=path("comparison", file="comparison.md"),
         comment=path("comparison", file="comment.md"),
         summary=path("comparison", file="comparison.json"),
+        page=path("comparison", file="comparison.html"),
     log:
         log("compare_sweeps"),
     conda:
@@ -40,28 +41,10 @@ rule compare_sweeps:
         measuring=config["measuring"],
         seed=config["seed"],
         store=path("unit_store"),
-        code=code_of("judge/compare_sweeps.py"),
+        explored=for_job(parameters.explored_studies),
+        code=code_of("publish/compare_sweeps.py"),
     script:
-        "../scripts/judge/compare_sweeps.py"
-
-
-rule make_comparison:
-    input:
-        rows=path("comparison", file="comparison.csv"),
-        text=path("comparison", file="comparison.md"),
-        summary=path("comparison", file="comparison.json"),
-        sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
-    output:
-        path("comparison", file="comparison.html"),
-    log:
-        log("make_comparison"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        studies=for_job(parameters.explored_studies),
-        code=code_of("publish/make_comparison.py"),
-    script:
-        "../scripts/publish/make_comparison.py"
+        "../scripts/publish/compare_sweeps.py"
 
 
 # Ends the comparison: shows its findings, and fails if a result went wrong or a proof failed, or as `fail_on` says.

@@ -15,7 +15,7 @@ FORK_SERVER = ForkServer()
 # An edit's verdict is waited for: what its jobs import takes a second, and is there when the jobs are planned. Snakemake
 # doesn't know its targets yet.
 if "compare" in sys.argv and workflow.is_main_process and not workflow.output_settings.dryrun:
-    FORK_SERVER.prepare(["measure/measure_kernel", "judge/compare_sweeps", "publish/make_comparison"])
+    FORK_SERVER.prepare(["measure/measure_kernel", "publish/compare_sweeps"])
 
 
 def in_fork(execute_script):

@@ -1,7 +1,8 @@
-"""Compare two sweeps point by point: rows, a page of Markdown, and a summary as JSON."""
+"""Compare two sweeps point by point: rows, text as Markdown, a summary as JSON, and a page that needs no other file."""
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -16,7 +17,13 @@ from kernelsweep.judge.comparison.verdicts import compare_points, comparison_row
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.results import COMPARISON_COLUMNS, read_rows, write_rows
+from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
+from kernelsweep.publish.html_text import html_text
+from kernelsweep.publish.page.explorer import before_and_after
+from kernelsweep.publish.page.forest import forest
+from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.page.render import explorer_scripts, packed
+from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
 with logged(snakemake.log[0]):
     params = snakemake.params
@@ -69,4 +76,26 @@ with logged(snakemake.log[0]):
         "failed_proofs": failed_proofs,
     }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+
+    edited = {kernel for kernel, found in summary["kernels"].items() if found["is_edited"]}
+    rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in edited)
+    explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
+    # The page has the verdict and the sizes as the forest.
+    text = re.sub(r"## By size\n.*?(?=\n## |\Z)", "", text[text.index("\nBefore: ") + 1 :], flags=re.DOTALL)
+    page.write_text(
+        html_text(
+            COMPARISON_TEMPLATE,
+            "kernelsweep: before and after",
+            explorer_scripts(explored),
+            packed_points=packed(explored),
+            command="",
+            heading="Before and after",
+            compared="time after / before",
+            files=["comparison.csv", "comparison.json"],
+            verdict=summary["verdict"],
+            forest=forest(summary),
+            text=to_html(text, "comparison", "Before and after", page.parent, page.parent),
+        ),
+        encoding="utf-8",
+    )
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")
