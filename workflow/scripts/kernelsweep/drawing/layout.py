@@ -153,62 +153,36 @@ def framed(figure: Figure, frame: Frame, body_in: float) -> Figure:
 
     Its title, message and caption stand beside it, on the page and in a paper: `texts_of` has them.
     """
-    figure.set_size_inches(frame.width.inches, body_in)
     figure.set_facecolor("white")
     for kind in TEXTS:
         figure.text(0.0, 0.0, getattr(frame, kind), label=kind, visible=False, parse_math=False)
     margin_in = MARGIN_PT / POINTS_PER_INCH
+    figure.set_size_inches(frame.width.inches, body_in + 2 * margin_in)
     figure.set_layout_engine("constrained", w_pad=margin_in, h_pad=margin_in)
-    _set_body(figure, margin_in, body_in, margin_in)
     return figure
 
 
-def _set_body(figure: Figure, foot_in: float, body_in: float, head_in: float, right_in: float = 0.0) -> None:
-    """The part of a figure in which its axes are laid out, above its foot, below its head and left of a legend."""
-    total_in = foot_in + body_in + head_in
-    figure.set_size_inches(figure.get_figwidth(), total_in)
-    engine = figure.get_layout_engine()
-    assert isinstance(engine, ConstrainedLayoutEngine)
-    engine.set(rect=(0.0, foot_in / total_in, 1 - right_in / figure.get_figwidth(), body_in / total_in))
-
-
-def add_legend(figure: Figure, handles: Sequence[Artist], title: str = "", is_above: bool = False) -> None:
-    """A legend beside the panels, or below them in a narrow figure; or above them. The figure grows for it."""
-    is_beside = not is_above and figure.get_figwidth() >= LEAST_BESIDE_IN
+def add_legend(figure: Figure, handles: Sequence[Artist], title: str = "") -> None:
+    """A legend beside the panels, or below them in a narrow figure. The figure grows for it."""
+    is_beside = figure.get_figwidth() >= LEAST_BESIDE_IN
     lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
     column_pt = max(map(text_width_pt, lines), default=0.0) + BESIDE_LABEL_EM * style.TEXT_PT
     columns = max(1, min(len(handles), int(figure.get_figwidth() * POINTS_PER_INCH / column_pt)))
     legend = figure.legend(
         handles=handles,
-        loc="lower left" if not is_beside and not is_above else "upper left",
+        loc="outside right upper" if is_beside else "outside lower left",
         ncols=1 if is_beside else columns,
         frameon=False,
         borderpad=0.0,
-        borderaxespad=0.0,
-        handlelength=1.0 if is_above else HANDLE_EM,
+        borderaxespad=MARGIN_PT / style.TEXT_PT,
+        handlelength=HANDLE_EM,
         title=title or None,
         title_fontsize=style.TEXT_PT,
         alignment="left",
     )
-    engine = figure.get_layout_engine()
-    assert isinstance(engine, ConstrainedLayoutEngine)
-    _, bottom, _, share = engine.get()["rect"]
-    total_in, margin_in = figure.get_figheight(), MARGIN_PT / POINTS_PER_INCH
-    foot_in, body_in = bottom * total_in, share * total_in
-    head_in = total_in - foot_in - body_in
-    extent = legend.get_window_extent()
-    width_in, height_in = extent.width / figure.dpi + 2 * margin_in, extent.height / figure.dpi + margin_in
-    if is_beside:
-        body_in = max(body_in, height_in)
-        _set_body(figure, foot_in, body_in, head_in, width_in)
-        corner_in = (figure.get_figwidth() - width_in + margin_in, foot_in + body_in)
-    elif is_above:
-        _set_body(figure, foot_in, body_in, head_in + height_in)
-        corner_in = (margin_in, foot_in + body_in + height_in)
-    else:
-        _set_body(figure, foot_in + height_in, body_in, head_in)
-        corner_in = (margin_in, foot_in)
-    legend.set_bbox_to_anchor(corner_in, figure.dpi_scale_trans)
+    height_in = legend.get_window_extent().height / figure.dpi + 2 * MARGIN_PT / POINTS_PER_INCH
+    body_in = figure.get_figheight()
+    figure.set_figheight(max(body_in, height_in) if is_beside else body_in + height_in)
 
 
 def texts_of(figure: Figure) -> dict[str, str]:

@@ -19,10 +19,10 @@ def read_view(address: str) -> dict[str, str]:
 
     Raises UserError where the address has no view that a figure can show.
     """
-    view = dict(parse_qsl(address.partition("#explorer?")[2]))
+    view = dict(parse_qsl(address.partition("explorer?")[2]))
     if missing := [name for name in _NAMED if not view.get(name)]:
         raise UserError(
-            f"view={address!r} has no {missing[0]} behind #explorer?. Choose a view in the page's explorer, and copy "
+            f"view={address!r} has no {missing[0]} behind explorer?. Choose a view in the page's explorer, and copy "
             "the page's address: snakemake figure --config view='<address>' width=3.3"
         )
     if view["view"] not in FIGURES:
