@@ -4,7 +4,6 @@
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     play_recording,
-    play_metrics,
 
 
 rule play_recording:
@@ -12,11 +11,15 @@ rule play_recording:
         measurements=path("recorded", file="measurements.csv.gz"),
         builds=path("recorded", file="builds.csv"),
         environment=path("recorded", file="environment.json"),
+        metrics=lambda wildcards: [
+            *filter(os.path.isfile, [path("recorded", name=wildcards.name, file="metrics.csv.gz")])
+        ],
     output:
         measurements=path("measurements", platform="recording/{name}"),
         builds=path("builds", platform="recording/{name}"),
         environment=path("environment", platform="recording/{name}"),
         device=path("device", platform="recording/{name}"),
+        metrics=path("metrics", platform="recording/{name}"),
     log:
         log("play_recording", scope="recording/{name}"),
     conda:
@@ -25,18 +28,3 @@ rule play_recording:
         code=code_of("measure/play_recording.py"),
     script:
         "../scripts/measure/play_recording.py"
-
-
-rule play_metrics:
-    input:
-        path("recorded", file="metrics.csv.gz"),
-    output:
-        path("metrics", platform="recording/{name}"),
-    log:
-        log("play_metrics", scope="recording/{name}"),
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("measure/play_metrics.py"),
-    script:
-        "../scripts/measure/play_metrics.py"

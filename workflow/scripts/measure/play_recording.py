@@ -7,12 +7,16 @@ from pathlib import Path
 
 from kernelsweep.json_files import read_json
 from kernelsweep.logs import logged
+from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.share.recording import check_content, recorded_device
 
 with logged(snakemake.log[0]):
     check_content(Path(snakemake.input.environment).parent)
-    with gzip.open(snakemake.input.measurements) as packed, open(snakemake.output.measurements, "wb") as rows:
-        shutil.copyfileobj(packed, rows)
+    played = {Path(file).name: file for file in snakemake.output}
+    write_rows(snakemake.output.metrics, METRIC_COLUMNS, [])  # A recording may have none.
+    for file in (snakemake.input.measurements, *snakemake.input.metrics):
+        with gzip.open(file) as packed, open(played[Path(file).stem], "wb") as rows:
+            shutil.copyfileobj(packed, rows)
     shutil.copy(snakemake.input.builds, snakemake.output.builds)
     shutil.copy(snakemake.input.environment, snakemake.output.environment)
     environment = read_json(snakemake.input.environment)
