@@ -23,6 +23,7 @@ from kernelsweep.measure.outcome import combined
 from kernelsweep.measure.pairs import Enough
 from kernelsweep.measure.task import BuiltKernel, KernelTask
 from kernelsweep.measure.work import find_work
+from kernelsweep.problems.drawn import is_timed
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.units import EARLIER, spread_units
 from kernelsweep.sweep.points import units
@@ -95,7 +96,7 @@ def read_against(
     best: dict[tuple[Any, ...], tuple[float, PlannedPoint, BuiltUnit]] = {}
     for one in planned:
         visits, unit = work.visited.get(one.point), builder.kept(one.variant)
-        if visits and unit:
+        if visits and unit and is_timed(one.point):
             place = tuple(one.point[axis] for axis in axes)
             time_us = median(combined([*visits.values()]).samples)
             if place not in best or time_us < best[place][0]:

@@ -27,6 +27,7 @@ from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of_implementation
+from kernelsweep.problems.drawn import is_timed
 from kernelsweep.problems.problem_file import Data, problem_of
 from kernelsweep.scatter import Scatter
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -166,7 +167,7 @@ class Work:
 
         All processes visit them, and for a verdict first: they tell how far processes lie apart, whatever comes out.
         """
-        points = list(self.visited)
+        points = [point for point in self.visited if is_timed(point)]
         random.Random(str(self.task.protocol.seed)).shuffle(points)
         problem = problem_of(self.task.problem)
         of_sizes = sorted({problem.size(point): point for point in points}.items(), key=itemgetter(0))
@@ -236,7 +237,7 @@ def find_work(
     identity_of = identities(task, device)
     kept = cache(builder.kept) if builder else None
     for each, visit in itertools.product(planned, visits):
-        if each.point in outcomes:
+        if each.point in outcomes or (visit and not is_timed(each.point)):
             continue
         built = getattr(kept(each.variant), "variants", {}) if kept else task.variants
         binary = built[each.variant]["binary_sha256"] if built else None

@@ -69,6 +69,11 @@ def drawn_as(generator: np.random.Generator, axes: Mapping[str, Any]) -> np.rand
     return generator if kind == AS_GIVEN else _Extreme(generator, kind)
 
 
+def is_timed(point: Mapping[str, Any]) -> bool:
+    """Whether a point's numbers are those that its study gives it; with others, it is only checked."""
+    return bool(point.get(DRAWN, AS_GIVEN) == AS_GIVEN)
+
+
 def widened_bound(bound: np.ndarray[Any, Any], axes: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     """A bound on errors, which numbers that are drawn tiny may exceed by ABSOLUTE."""
     return bound.astype(np.float64) + ABSOLUTE if axes.get(DRAWN) == TINY else bound

@@ -21,6 +21,7 @@ from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.problems.drawn import is_timed
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.launches import launches_of_task
@@ -92,7 +93,7 @@ class Runner:
             outcome.occupancy = self._platform.occupancy(launch.function, launch.threads, launch.shared_bytes)
             second = self._instances.at(point, True) if check and self._has_second_input() else None
             first = self._instances.at(point)
-            if self._sampling:
+            if self._sampling and is_timed(point):
                 before = self._earlier(run, earlier, check) if earlier else None
                 places = self._memory.prepare_places(point, run.beside(before), second)
                 samples = run.samples(places)
