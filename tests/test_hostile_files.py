@@ -74,9 +74,8 @@ def write(path: Path, text: str) -> None:
         ("environment.json", lambda text: text.replace('"kind": "gpu"', '"kind": "abacus"'), "device.kind is 'abacus'"),
         ("environment.json", lambda text: text.replace('"multiprocessors": 132', '"multiprocessors": -1'), "is -1"),
         ("builds.csv", lambda text: text.replace("registers", "spills", 1), "no column registers"),
-        ("measurements.csv", lambda text: text + text.splitlines()[-1] + "\n", "stands twice"),
-        ("measurements.csv", lambda text: text[: len(text) // 2], "line "),
-        ("measurements.csv", lambda text: text.replace(",ok,", ",fine,", 1), "status is 'fine'"),
+        ("measurements.csv", lambda text: text + text.splitlines()[-1] + "\n", "is there twice"),
+        ("measurements.csv", lambda text: text.replace(",ok,", ",fine,", 1), "status is fine"),
     ],
 )
 def test_an_impossible_recording(tmp_path: Path, file: str, change: Callable[[str], str], part: str) -> None:

@@ -5,32 +5,20 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import check_device, check_keys, read_json
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import (
-    BUILD_COLUMNS,
-    CONTRACT_COLUMNS,
-    FURTHER_POINT_COLUMNS,
-    METRIC_COLUMNS,
-    POINT_COLUMNS,
-    read_rows,
-)
+from kernelsweep.results import BUILD_COLUMNS
 
 # Every clone contains the recordings, so they are small.
 LARGEST_BYTES = 2_000_000
 
-# The columns of each table that every recording has had; the last file is there where the platform was profiled.
-TABLES: Mapping[str, Sequence[str]] = {
-    "measurements.csv.gz": CONTRACT_COLUMNS,
-    "builds.csv": [column for column in BUILD_COLUMNS if column != "parameters"],
-    "metrics.csv.gz": [column for column in METRIC_COLUMNS if column not in ("message", "parameters")],
-}
-MEASUREMENTS, _, METRICS = TABLES
+# A recording's tables; the last is there where the platform was profiled.
+MEASUREMENTS, BUILDS, METRICS = TABLES = ("measurements.csv.gz", "builds.csv", "metrics.csv.gz")
 ENVIRONMENT = "environment.json"
 
 # A recording's name; config.yaml calls its platform recording/<name>.
@@ -43,8 +31,6 @@ ENVIRONMENT_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "compilers": list,
 }
 DEVICE_KEYS = {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}
-
-_TIMES = ("time_us", "time_low_us", "time_high_us", "bandwidth_gbs")
 
 # Texts that identify a user or a machine: home folders and e-mail addresses.
 _PRIVATE = (
@@ -91,14 +77,16 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
 
 
 def check_content(folder: Path) -> None:
-    """Raise UserError, with file, line and the mistake, if a recording can't be drawn."""
-    shown = f"resources/recordings/{folder.name}"
-    device = check_environment(folder)
-    for name, columns in TABLES.items():
-        if name != METRICS or (folder / name).is_file():
-            rows = _rows(folder / name, columns, f"{shown}/{name}")
-            if name == MEASUREMENTS:
-                _check_points(rows, device, f"{shown}/{name}")
+    """Raise UserError, with file and mistake, if a recording can't be drawn."""
+    # These import pandas, for which each start of Snakemake would wait.
+    from kernelsweep.analysis.measurements import load_measurements, read_table
+    from kernelsweep.analysis.study_data import load_metrics
+
+    check_environment(folder)
+    load_measurements([folder / MEASUREMENTS])
+    read_table(folder / BUILDS, [column for column in BUILD_COLUMNS if column != "parameters"], (), ())
+    if (folder / METRICS).is_file():
+        load_metrics([folder / METRICS])
 
 
 def _text(path: Path) -> str:
@@ -109,13 +97,13 @@ def _text(path: Path) -> str:
         raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
 
 
-def check_environment(folder: Path) -> Mapping[str, Any]:
-    """The device in a recording's environment.json. Raises UserError if a key is missing, or it has no clock."""
+def check_environment(folder: Path) -> None:
+    """Raise UserError if a key is missing in a recording's environment.json, or its device has no clock."""
     shown = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
     environment = read_json(folder / ENVIRONMENT)
     check_keys(environment, ENVIRONMENT_KEYS, shown)
     check_keys(environment["configuration"], {"studies": dict}, f"{shown}: configuration")
-    device: Mapping[str, Any] = environment["device"]
+    device = environment["device"]
     check_device(device, shown)
     check_keys(device, DEVICE_KEYS, shown)
     timed = [name for name, kind in KINDS.items() if kind.has_clock]
@@ -123,33 +111,6 @@ def check_environment(folder: Path) -> Mapping[str, Any]:
         raise UserError(
             f"{shown}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
         )
-    return device
-
-
-def _rows(path: Path, columns: Sequence[str], shown: str) -> list[dict[str, str]]:
-    """The rows of a table. Raises UserError as read_rows(), and if it lacks one of these columns, or has no rows."""
-    rows = read_rows(path)
-    if not rows:
-        raise UserError(f"{shown}: has no rows")
-    if missing := [column for column in columns if column not in rows[0]]:
-        raise UserError(f"{shown}: no column {', '.join(missing)}; expected {', '.join(columns)}")
-    return rows
-
-
-def _check_points(rows: Iterable[Mapping[str, str]], device: Mapping[str, Any], shown: str) -> None:
-    """Raise UserError for a point that stands twice, a second platform, or a time unless the status is `ok`."""
-    there: set[tuple[str, ...]] = set()
-    for line, row in enumerate(rows, start=2):
-        where = f"{shown}, line {line} ({row['study']}/{row['kernel']})"
-        point = tuple(row.get(column, "") for column in ("study", "kernel", *POINT_COLUMNS, *FURTHER_POINT_COLUMNS))
-        if point in there:
-            raise UserError(f"{where}: the point {' '.join(point[2:])} stands twice. Keep one row a point")
-        there.add(point)
-        if row["platform"] != device["platform"]:
-            raise UserError(f"{where}: platform is {row['platform']!r}, but the device's is {device['platform']!r}")
-        for column in _TIMES:
-            if (row["status"] == "ok") != bool(row[column]):
-                raise UserError(f"{where}: {column} is {row[column]!r} where status is {row['status']}")
 
 
 def _check_private(text: str, private: Iterable[str], shown: str) -> None:
