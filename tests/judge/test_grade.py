@@ -15,6 +15,7 @@ from checkout import ROOT
 
 from kernelsweep import sandbox
 from kernelsweep.errors import UserError
+from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.point import Point
 
@@ -115,6 +116,12 @@ def test_without_a_sandbox_grade_refuses_unless_told(monkeypatch: pytest.MonkeyP
     with pytest.raises(UserError, match="sandbox=none"):
         sandbox.choose_sandbox(may_lack=False)
     assert sandbox.choose_sandbox(may_lack=True) == sandbox.NO_SANDBOX
+
+
+def test_a_candidates_code_is_loaded_in_the_sandbox_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(sandbox.VARIABLE, sandbox.BUBBLEWRAP)
+    with pytest.raises(UserError, match="in the sandbox alone"):
+        EmulatedLibrary(tmp_path / "candidate.so")
 
 
 @pytest.mark.gpu

@@ -19,6 +19,7 @@ from kernelsweep.errors import UserError
 # The environment variable that says to the jobs of a run which sandbox they use; unset where all code is trusted.
 VARIABLE = "KERNELSWEEP_SANDBOX"
 BUBBLEWRAP, NAMESPACES, NO_SANDBOX = "bubblewrap", "namespaces", "none"
+_INSIDE = "inside"
 
 _GIBIBYTE = 2**30
 COMPILING_SECONDS = 120
@@ -105,8 +106,14 @@ def emulating(command: Sequence[str]) -> list[str]:
 
     It reads what this process reads, and writes to TMPDIR alone.
     """
-    way = os.environ.get(VARIABLE, NO_SANDBOX)
-    return [*command] if way == NO_SANDBOX else _command(way, command, ["/"], _scratch(), _OF_EMULATOR)
+    way, inside = os.environ.get(VARIABLE, NO_SANDBOX), ["env", f"{VARIABLE}={_INSIDE}", *command]
+    return [*command] if way == NO_SANDBOX else _command(way, inside, ["/"], _scratch(), _OF_EMULATOR)
+
+
+def check_inside() -> None:
+    """Raise UserError where a kernel's code is to be loaded that is untrusted, by a process outside of the sandbox."""
+    if os.environ.get(VARIABLE, NO_SANDBOX) not in (_INSIDE, NO_SANDBOX):
+        raise UserError("A candidate's code runs in the sandbox alone: it can be graded, and not counted or drawn.")
 
 
 def _scratch() -> str:

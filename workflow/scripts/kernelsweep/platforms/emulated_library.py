@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import LaunchError
+from kernelsweep.sandbox import check_inside
 
 _MESSAGE_CAPACITY = 1024
 
@@ -29,6 +30,7 @@ class EmulatedLibrary:
     """
 
     def __init__(self, path: Path) -> None:
+        check_inside()
         # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
         self._library.emulator_entry_name.restype = ctypes.c_char_p
