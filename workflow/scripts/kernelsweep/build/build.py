@@ -22,7 +22,8 @@ from kernelsweep.build.gpu_code import (
 )
 from kernelsweep.build.translation_unit import cuda_unit, emulator_unit
 from kernelsweep.build.unit_store import Compiled
-from kernelsweep.code_hash import code_hash, sha256_of
+from kernelsweep.build.user_code import compile_by_user
+from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
 from kernelsweep.compilers import code_variables, language_standard, named_headers, preprocessor_lines
 from kernelsweep.errors import BuildError
 from kernelsweep.results import OTHER_CODE
@@ -39,7 +40,7 @@ _DECLARED = (
 # A macro that a source defines although it has been defined.
 _REDEFINED = re.compile(r'^([^\s:][^:\n]*:\d+):(?:\d+:)? warning: "(\w+)" redefined', re.MULTILINE)
 
-_COMPILING = ("build.py", "device_code.py", "gcc.py", "gpu_code.py", "nvcc.py", "translation_unit.py")
+_COMPILING = ("build.py", "device_code.py", "gcc.py", "gpu_code.py", "nvcc.py", "translation_unit.py", "user_code.py")
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
@@ -79,6 +80,9 @@ def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Sour
 
 def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compiled:
     """Compile a unit into `file`. Raises BuildError."""
+    if source.file.suffix == ".py":
+        warnings, report = compile_by_user(source.file, file, target, unit.macros)
+        return warnings, dict.fromkeys(unit.functions, report)
     return (_for_emulator if target_named(target).is_emulator else _for_gpu)(source, file, target, unit)
 
 
@@ -103,6 +107,7 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
     included = included_files(source.file, source.include, source.options)
     return {
         "files": [sha256_of(file) for file in (source.file, *included, *headers)],
+        "packages": user_code_hash([source.file, *included]) if source.file.suffix == ".py" else "",
         "options": list(source.options),
         "constants": list(source.constants),
         "target": target,

@@ -59,6 +59,9 @@ _OF_ONE = ".nv.info."
 # The form of an attribute whose value has a length of its own, and the number of a parameter's.
 _WITH_LENGTH = 4
 _PARAMETER = 0x17
+_REGISTERS = 0x2F
+# What a cubin counts to each function's shared memory from sm_90 on, and ptxas doesn't.
+_RESERVED_SHARED = 1024
 # Attributes whose value begins with the index of a symbol: a function's registers, frame, smallest and largest stack,
 # and the constant bank of its parameters.
 _WITH_SYMBOL = frozenset({0x2F, 0x11, 0x12, 0x23, 0x0A})
@@ -148,6 +151,17 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     (of each variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
     independent of the others). Raises BuildError for a function that the cubin doesn't have.
     """
+    reports = symbol_reports(output, cubin)
+    by_name = {}
+    for symbol, (name, types) in zip(reports, _demangled(list(reports)), strict=True):
+        known = itertools.zip_longest(types, reports[symbol]["parameter_types"])
+        reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size[1:]}" for kind, size in known if size is not None]
+        by_name[_plain(name)] = reports[symbol]
+    return {function: _of_function(function, by_name) for function in functions}
+
+
+def symbol_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
+    """As function_reports(), by symbol, of parameters without the types that a C++ name tells."""
     reports: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
     for line in output.splitlines():
@@ -168,13 +182,25 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
         assert isinstance(table, SymbolTableSection)
         sizes, constants = _parameter_bytes(elf), _constant_bytes(elf, table)
         for symbol, digest in _code_hashes(elf, table, reports).items():
-            reports[symbol] |= {"constant_bytes": constants, "binary_sha256": digest}
-    by_name = {}
-    for symbol, (name, types) in zip(reports, _demangled(list(reports)), strict=True):
-        known = itertools.zip_longest(types, sizes.get(symbol, []))
-        reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size}" for kind, size in known if size is not None]
-        by_name[_plain(name)] = reports[symbol]
-    return {function: _of_function(function, by_name) for function in functions}
+            types = [f"?{size}" for size in sizes.get(symbol, [])]
+            reports[symbol] |= {"constant_bytes": constants, "binary_sha256": digest, "parameter_types": types}
+    return reports
+
+
+def resources_as_text(cubin: Path, symbol: str) -> str:
+    """What ptxas would have printed of a cubin's function, which someone else has compiled; empty without it."""
+    with cubin.open("rb") as file:
+        elf = ELFFile(file)
+        table, info = elf.get_section_by_name(".symtab"), elf.get_section_by_name(_OF_ALL)
+        if elf.get_section_by_name(f".text.{symbol}") is None or info is None:
+            return ""
+        assert isinstance(table, SymbolTableSection)
+        counts = [struct.unpack("<II", value) for number, value in _attributes(info.data()) if number == _REGISTERS]
+        registers = next((count for index, count in counts if table.get_symbol(index).name == symbol), 0)
+        shared = elf.get_section_by_name(f".nv.shared.{symbol}")
+        reserved = _RESERVED_SHARED if elf.get_section_by_name(".nv.shared.reserved.0") else 0
+        used = f"Used {registers} registers, {max(shared['sh_size'] - reserved, 0) if shared else 0} bytes smem"
+    return f"ptxas info    : Compiling entry function '{symbol}' for 'cubin'\nptxas info    : {used}"
 
 
 def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -353,6 +353,7 @@ class GpuPlatform(Platform):
         arguments: Sequence[Memory | np.generic],
         attributes: Attributes = NO_ATTRIBUTES,
     ) -> None:
+        shared_bytes = shared_bytes or self._dynamic_shared_bytes(variant)
         function = self._functions[variant]
         is_new = variant not in self._prepared
         if attributes is not NO_ATTRIBUTES or (is_new and any(isinstance(one, np.void) for one in arguments)):
@@ -389,6 +390,11 @@ class GpuPlatform(Platform):
             self._libcuda.cuGetErrorString(status, ctypes.byref(text))
             raise _translated(RuntimeError((text.value or b"").decode()))
 
+    def _dynamic_shared_bytes(self, variant: str) -> int:
+        """What the file that made a variant's code says of it; 0 where none did."""
+        known: int = self._variants[variant].get("dynamic_shared_bytes", 0)
+        return known
+
     def _own_function(self, variant: str) -> ctypes.c_void_p:
         """A variant's function in the module of _modules, whose variables are restored from now on, too."""
         if variant not in self._own_functions:
@@ -413,6 +419,7 @@ class GpuPlatform(Platform):
         return address.value, size.value
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
+        shared_bytes = shared_bytes or self._dynamic_shared_bytes(variant)
         function = ctypes.c_void_p()
         blocks = ctypes.c_int()
         symbol, module = self._variants[variant]["symbol"].encode(), self._modules[self._variants[variant]["unit"]]

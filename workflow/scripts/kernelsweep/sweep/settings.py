@@ -400,6 +400,9 @@ class KernelSettings(AxesLayer):
     """The kernel's name and its file's name."""
     folder: FileName | None = Field(default=None, alias="from")
     """The study whose folder in kernels/ holds the file; null for this one."""
+    build: FileName | None = None
+    """The Python file in the kernel's folder, in place of a .cu file, whose function `build` makes the machine code of
+    each configuration for a GPU; docs/your-kernel.md."""
     macros: Annotated[Items[str | Table[str, str | Number | bool]], Field(examples=["[tile_size, {WIDTH: n}]"])] = []
     """Axes that the kernel reads as macros of their name, or macros with expressions over the axes as their values."""
     options: Items[

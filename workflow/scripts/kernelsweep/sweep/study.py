@@ -15,6 +15,7 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES
 from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.expressions import CONDITION, FUNCTIONS, NUMBER, check_kind
+from kernelsweep.sweep.kernels.build_file import ARCH, missing_package, parameters_of
 from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.leading_comments import line_number
@@ -144,6 +145,15 @@ def read_kernel(
     shown  the study's file, for messages
     """
     where = f"{shown}: the kernel {entry.name!r}"
+    if entry.build:
+        names = parameters_of(path, f"{where}: {path.name}")
+        for name in names:
+            if name not in (*problem.axes, ARCH):
+                known = [*problem.axes, ARCH]
+                guess = nearest(name, known) or ";"
+                raise UserError(f"{where}: build of {path.name} takes {name!r}{guess} It may take {', '.join(known)}.")
+        axes = [name for name in problem.axes if name in names]
+        entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
     check_constants(entry.constants, path, where)
     launches = read_launches(entry, problem, cxx, where)
     _check_macros(launches.macros, path, where)
@@ -162,6 +172,7 @@ def read_kernel(
         undefined_behaviour=entry.undefined_behaviour,
         smallest_architecture=entry.smallest_architecture,
         gpu_only=entry.gpu_only,
+        lacks=missing_package(path) if entry.build else None,
         options=tuple(option for option in entry.options if "{" not in option),
         acknowledged={
             (one.check, f"{path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason

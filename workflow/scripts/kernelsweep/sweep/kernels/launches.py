@@ -87,6 +87,8 @@ class KernelLaunches:
 
     def given(self, point: Mapping[str, Any]) -> dict[str, str]:
         """What the compiler is given for a point's translation unit alone, as units.Unit has it."""
+        if self.entry.build:  # It gets values as they are.
+            return {name: str(point[name]) for name in self.macros}
         given = {name: self._cxx(value, point) for name, value in self.macros.items()}
         for option in filter(_SLOT.search, self.entry.options):
             given[_SLOT.sub(lambda slot: self._cxx(slot[1].strip(), point), option)] = ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import cxx_code
+from kernelsweep.code_hash import cxx_code, imported_user_files, user_code_hash
 from kernelsweep.compilers import named_headers
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem_file import Problem
@@ -38,6 +38,7 @@ class KernelSource:
     roundings     an expression for the longest chain of roundings of an element's value on the device
     restrictions  conditions that its points meet, besides the study's
     options       further options for nvcc
+    lacks         the package that the Python file of its code imports, and that is not installed
     acknowledged  the reasons for findings that are known, by check and place, such as tree.cuh:17
     """
 
@@ -50,6 +51,7 @@ class KernelSource:
     undefined_behaviour: str | None = None
     smallest_architecture: str | None = None
     gpu_only: str | None = None
+    lacks: str | None = None
     options: tuple[str, ...] = ()
     acknowledged: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
@@ -72,6 +74,8 @@ class KernelSource:
         compiled_for = target_named(target)
         if self.gpu_only and compiled_for.is_emulator:
             return f"only for a GPU: {self.gpu_only}"
+        if self.lacks:
+            return f"the package {self.lacks} is not installed: {self.path.name} needs it"
         smallest = architecture_number(self.smallest_architecture)
         if smallest and compiled_for.architecture and compiled_for.architecture < smallest:
             return f"architecture {target}: the kernel needs {self.smallest_architecture} or later"
@@ -84,11 +88,11 @@ def kernel_file(entry: KernelSettings, study: str, root: Path, shown: str) -> Pa
     shown  the study's file, for the message
     """
     folder = root / "kernels" / (entry.folder or study)
-    path = folder / f"{entry.name}.cu"
+    path = folder / (entry.build or f"{entry.name}.cu")
     if path.parent != folder or not path.is_file():
         files = sorted(found.stem for found in folder.glob("*.cu"))
         raise UserError(
-            f"{shown}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{entry.name}.cu"
+            f"{shown}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{path.name}"
             f"{nearest(entry.name, files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."
         )
     return path
@@ -103,6 +107,8 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     absolute path. Where a macro names a file, all headers may be meant. Files below /usr are left out: they change with
     the compiler's release. So are missing ones, which the compiler names.
     """
+    if path.suffix == ".py":
+        return imported_user_files(path)
     folders, headers = named_headers(options)
     include = [*include, *folders]
     # A file may include itself, under another name.
@@ -150,6 +156,8 @@ def _directly_included(path: Path, text: str, include: Sequence[Path]) -> list[P
 
 def code_sha256(path: Path, included: Iterable[Path]) -> str:
     """SHA-256 over the code of a kernel's source and of the files that it includes, without comments and blanks."""
+    if path.suffix == ".py":
+        return user_code_hash([path, *sorted(included)])
     digest = hashlib.sha256()
     for file in (path, *sorted(included)):
         digest.update(" ".join(cxx_code(read_source(file), keep_leading=False).split()).encode())
