@@ -40,7 +40,8 @@ def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:
     """
     settings, rows, x = data.settings, data.measurements, view["over"]
     is_map = FIGURES[view["view"]] == "heatmap"
-    drawn = with_tied(data, [x, *([view["across"]] if is_map else [])])
+    shown_axes = [x, *([view["across"]] if is_map else [])]
+    drawn, rows = with_tied(data, shown_axes), rows.dropna(subset=shown_axes)
     fixed = {
         axis: _value(rows[axis], value)
         for axis in settings.kinds
@@ -57,15 +58,17 @@ def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:
     }
     shown = dict(zip(("peak_fraction", "gain"), columns, strict=True)).get(view["show"], view["show"])
     of_map = {"y": view["across"], "panel": ""}
-    axes = {"x": x, SHOW: shown} | (of_map if is_map else {"by": KERNEL} if x != KERNEL else {})
+    axes = {"x": x, SHOW: shown} | (of_map if is_map else {"by": KERNEL})
     marks = {name: settings.labels.get(name, name) + UNDEFINED_MARK for name in undefined_kernels(rows)}
+    # Where outputs are compared, the reference has no value on some axes.
+    first = next(iter(rows[[*settings.kinds]].head(1).to_dict("records")), {})
     return replace(
         data,
         # Here, what is marked is drawn.
         measurements=rows.assign(**columns, flags=rows["flags"].where(~rows[KERNEL].isin([*marks]), "")),
         settings=settings.changed(
             kernels=[settings.kernels[0].changed(name=name) for name in view["kernels"].split(",")],
-            reference={**settings.reference, **fixed},
+            reference={**first, **settings.reference, **fixed},
             kinds={axis: kind if axis in (*fixed, *drawn) else "kernel" for axis, kind in settings.kinds.items()},
             labels={**settings.labels, **marks},
             figures=[{FIGURES[view["view"]]: axes}],

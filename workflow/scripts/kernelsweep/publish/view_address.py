@@ -27,6 +27,8 @@ def read_view(address: str) -> dict[str, str]:
         )
     if view["view"] not in FIGURES:
         raise UserError("view: a figure shows lines or a heat map, not every point. Choose another view.")
+    if view["view"] == "lines" and view["over"] == "kernel":
+        raise UserError("view: lines over kernels join what has no order. Choose another axis, or the figure ladder.")
     return view
 
 

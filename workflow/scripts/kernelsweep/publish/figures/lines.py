@@ -109,7 +109,7 @@ def _alike(rows: pandas.DataFrame, x: str, names: Sequence[str], more_is_better:
     """
     table = rows.pivot_table(index=["panel", x], columns="line", values="shown")
     groups: list[list[str]] = []
-    for name in names:
+    for name in (name for name in names if name in table):
         for group in groups:
             apart = (table[name] - table[group[0]]).abs().max() / table.max().max()
             if table[name].isna().equals(table[group[0]].isna()) and apart < ALIKE_WITHIN:
