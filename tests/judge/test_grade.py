@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cheats import CHEATS, HONEST, STUDY, write_study
+from cheats import CHEATS, HONEST, ON_A_GPU, STUDY, write_study
 from checkout import ROOT
 
 from kernelsweep import sandbox
@@ -126,11 +126,11 @@ def test_a_candidates_code_is_loaded_in_the_sandbox_alone(tmp_path: Path, monkey
 
 @pytest.mark.gpu
 def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: Path) -> None:
-    write_study(tmp_path)
+    write_study(tmp_path, has_gpu=True)
     lacks = "required" if sandbox._works(sandbox.BUBBLEWRAP) or sandbox._works(sandbox.NAMESPACES) else "none"
     status, verdicts, words = grade(tmp_path, "gpu", candidates="candidates", sandbox=lacks)
     assert status == 1, words
-    for name, kernel in CHEATS.items():
+    for name, kernel in {**CHEATS, **ON_A_GPU}.items():
         assert verdicts[name]["verdict"] != "right", verdicts[name]
         assert kernel.verdict != "wrong" or verdicts[name]["verdict"] == "wrong", verdicts[name]
     for name in HONEST:

@@ -5,7 +5,7 @@ Which cheats there are: the threads of KernelBench, of GPU MODE's boards, of Fla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _ROW = """    float sum = 0;
@@ -205,6 +205,10 @@ CHEATS = {
         "Instructions of the host.", "unproven", "", f'{_PLAIN}    asm volatile("mov $60, %eax; syscall");\n'
     ),
 }
+# Found at sizes that the emulator does not run.
+ON_A_GPU = {
+    "half_when_large": replace(CHEATS["half_the_work"], body=CHEATS["half_the_work"].body.replace("> 40", "> 512")),
+}
 HONEST = {
     "thread": Kernel("A thread adds a row.", "right", "", _PLAIN),
     "block": Kernel("A block adds a row.", "right", "", f"{_PARTS}        __syncthreads();\n{_ADDED}"),
@@ -273,13 +277,14 @@ kernels:
 """
 
 
-def write_study(folder: Path) -> None:
-    """Write the study `matvec` with an honest kernel, and candidates/ with all of these."""
+def write_study(folder: Path, has_gpu: bool = False) -> None:
+    """Write the study `matvec` with an honest kernel, and candidates/ with all that can be judged here."""
+    candidates = {**CHEATS, **HONEST, **(ON_A_GPU if has_gpu else {})}
     files = {
         "config/studies/matvec.yaml": STUDY,
         "kernels/matvec/problem.py": PROBLEM,
         "kernels/matvec/matvec.cu": HONEST["thread"].source,
-        **{f"candidates/{name}.cu": one.source for name, one in {**CHEATS, **HONEST}.items()},
+        **{f"candidates/{name}.cu": one.source for name, one in candidates.items()},
     }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
