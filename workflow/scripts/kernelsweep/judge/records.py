@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import read_lines, refused_line
 from kernelsweep.measure.outcome import Outcome, combined, read_outcome
-from kernelsweep.results import STATUSES, Row, time_columns
+from kernelsweep.results import Row, time_columns
 
 
 @dataclass
@@ -54,7 +53,7 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
     A journal's lines are in their order. Jobs of several chunks write at the same time: their lines are ordered by the
     clock.
     """
-    lines = [line for path in journals for line in _checked_lines(path)]
+    lines = [line for path in journals for line in _lines(path)]
     if len(journals) > 1:
         lines.sort(key=lambda line: str(line["measured"]))
     records: dict[str, Record] = {}
@@ -81,42 +80,11 @@ def differing(settings: Mapping[str, Any], others: Mapping[str, Any]) -> list[st
 _IN_WORDS = {"code": "measuring code", "numpy": "release of NumPy", "device.name": "device"}
 
 
-def _checked_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The values of a journal's lines, each with its outcome as a record; the reader of a line can rely on its form."""
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The values of a journal's lines, each with its outcome as a record."""
     for number, value in read_lines(path):
         try:
-            if "sweep" in value:  # As earlier releases left them.
-                continue
-            if not (_is_visit(value) and isinstance(value["measured"], str)):
-                raise ValueError("it lacks the form of a visit")
-            yield {**value, "outcome": _outcome(value["outcome"])}
-        except (TypeError, KeyError, AttributeError, ValueError) as error:
-            raise refused_line(path, number, ValueError(f"it has another form ({error})")) from error
-
-
-def _is_point(point: object) -> bool:
-    return isinstance(point, dict) and all(isinstance(value, str | int | float | None) for value in point.values())
-
-
-def _is_visit(value: Mapping[str, Any]) -> bool:
-    of = value["of"]
-    return (
-        _is_point(of["point"])
-        and all(isinstance(of[name], dict) for name in ("version", "settings"))
-        and isinstance(of["version"]["binary"], str)
-        and type(of["visit"]) is int
-        and isinstance(value["source_sha256"], str)
-    )
-
-
-def _outcome(values: Any) -> Outcome:
-    """The outcome in a line. Raises ValueError, or as its reader does, for another form and for times of no clock."""
-    outcome = read_outcome(values)
-    if outcome.status not in STATUSES:
-        raise ValueError(f"its status is {outcome.status!r}")
-    for visit in outcome.visits:
-        times = [*visit.samples, *visit.before]
-        is_time = [type(time) in (int, float) and math.isfinite(time) and time > 0 for time in times]
-        if not visit.samples or not all(is_time) or len(visit.before) not in (0, len(visit.samples)):
-            raise ValueError("a visit's samples are no times, or a pair of samples is incomplete")
-    return outcome
+            if "sweep" not in value:  # As earlier releases left them.
+                yield {**value, "outcome": read_outcome(value["outcome"])}
+        except (TypeError, KeyError, AttributeError) as error:
+            raise refused_line(path, number, f"it has another form ({error})") from error
