@@ -73,7 +73,7 @@ def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
     assert secret.stat().st_mode & 0o077 == 0 and secret.read_text() not in STUDY
 
 
-def test_a_candidates_own_settings_loosen_nothing(graded: Path) -> None:
+def test_a_candidates_own_settings_and_links_loosen_nothing(graded: Path) -> None:
     told = {
         "options: [-ccbin=./evil]": "name no file",
         "roundings: 1000000": "may say function",
@@ -84,8 +84,10 @@ def test_a_candidates_own_settings_loosen_nothing(graded: Path) -> None:
         (own / str(number)).mkdir(parents=True)
         (own / str(number) / "thread.cu").write_text(HONEST["thread"].source)
         (own / str(number) / "thread.yaml").write_text(settings)
+    (own / "passwd.cuh").symlink_to("/etc/passwd")
+    (own / "linked.cu").write_text(f'#include "passwd.cuh"\n{HONEST["thread"].source}')
     status, verdicts, _ = grade(graded, "emulator", candidates="own")
-    assert status == 1
+    assert status == 1 and verdicts["linked"]["verdict"] == "refused"
     for number, words in enumerate(told.values()):
         assert verdicts[f"{number}_thread"]["verdict"] == "refused"
         assert words in verdicts[f"{number}_thread"]["findings"]["source"][0]

@@ -275,8 +275,9 @@ def _files(config: Config, against: str) -> dict[str, Path]:
 def _checked(file: Path, root: Path) -> Candidate:
     """A candidate with what its source shows. Raises UserError for what no candidate may have."""
     own = [file.resolve().parent, *(Path(name).resolve() for name in include_folders(root))]
-    if re.search(r'[{}":]', str(file.resolve())) or file.is_symlink():
-        raise UserError(f'{file} is a link, or its path has one of the characters {{ }} " :, which compilers misread.')
+    whole = str(file.resolve())
+    if file.is_symlink() or not file.is_file() or re.search(r'[{}":\\]', whole) or not whole.isprintable():
+        raise UserError(f"{file} is no plain file, or its path has a character that compilers misread.")
     if file.stat().st_size > _LARGEST_SOURCE:
         raise UserError(f"{file} has {file.stat().st_size:,} bytes. Allowed: {_LARGEST_SOURCE:,}.")
     findings: dict[str, str] = {}
