@@ -64,6 +64,9 @@ def earlier_answers():
     asked = targets_of(workflow) or ["all"]
     if end := {"compare": "end_comparison", "grade": "end_grading"}.get(asked[0]):
         return [log(end).format(platform=platform) for platform in PROJECT.platforms]
+    if asked == ["figure"]:
+        folder, _, rest = targets.figure(PROJECT)[0].partition("/studies/")
+        return [f"{folder}/logs/figure/{rest.replace('views/', 'end_').removesuffix('.pdf')}.log"]
     studies = [None] if asked == ["all"] else [name for name in asked if name in PROJECT.studies]
     return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
 
