@@ -22,7 +22,7 @@ from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of
 from kernelsweep.project.parameters import axes as kernel_axes
 from kernelsweep.project.parameters import planned_kernels
-from kernelsweep.project.project import Project, load_project, load_study
+from kernelsweep.project.project import Project, load_project
 from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.kernel_sweep import KernelSweep
@@ -264,31 +264,6 @@ def test_a_mistake_is_a_sentence_before_any_job_starts(
     with pytest.raises(UserError, match=sentence) as raised:
         load(changed(**changes))
     assert str(raised.value).startswith("config/studies/own.yaml: ") and len(str(raised.value).splitlines()) <= 3
-
-
-def test_a_macro_that_the_kernels_file_sets_to_its_own_value_is_refused(
-    load: Callable[..., Project], tmp_path: Path
-) -> None:
-    # Pins: a sweep whose variants all had the value in the file, with a warning in the compiler's log.
-    load()
-    kernel = tmp_path / "kernels/own/own.cu"
-    study = load_study("own", tmp_path)
-    for text in (
-        "#ifndef unroll\n#define unroll 4\n#endif\n",
-        "#if !defined(unroll)\n#define unroll 4\n#endif",
-        "#undef unroll\n#define unroll (2 * WIDE)\n",
-        "#define unrolled 4\n// #define unroll 4\n",
-    ):
-        kernel.write_text(f"__constant__ float weights[5];\n{text}")
-        assert load_study("own", tmp_path).kernels.keys() == study.kernels.keys()
-    (tmp_path / "kernels/own/sizes.cuh").write_text("// Sizes.\n# define  unroll 4\n")
-    kernel.write_text('__constant__ float weights[5];\n#include "sizes.cuh"\n')
-    with pytest.raises(UserError) as raised:
-        load_study("own", tmp_path)
-    message = (
-        "config/studies/own.yaml: the kernel 'own': macros has 'unroll', and sizes.cuh, line 2, defines unroll, too"
-    )
-    assert str(raised.value).startswith(message)
 
 
 WITH_LAUNCHES = f"""{PROBLEM}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import HEADERS, HOME
 from kernelsweep.problems.problem_file import Named, Problem, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES
@@ -18,12 +16,10 @@ from kernelsweep.sweep.expressions import CONDITION, FUNCTIONS, NUMBER, check_ki
 from kernelsweep.sweep.kernels.build_file import ARCH, missing_package, parameters_of
 from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.launches import read_launches
-from kernelsweep.sweep.kernels.leading_comments import line_number
 from kernelsweep.sweep.kernels.source import (
     GRID_SIZE,
     LAUNCHES,
     KernelSource,
-    included_files,
     kernel_file,
     read_source,
 )
@@ -36,10 +32,6 @@ OF_STEPS = ("unroll", GRID_SIZE)
 
 # The columns that an axis of a study may have the name of.
 _AXIS_COLUMNS = (*POINT_COLUMNS, GRID_SIZE, "width", "arguments")
-
-# A macro's definition in a kernel's file, and what decides whether the preprocessor sees it.
-_DEFINITION = r"^[ \t]*#[ \t]*(?:define|(undef))[ \t]+({name})\b"
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -156,7 +148,6 @@ def read_kernel(
         entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
     check_constants(entry.constants, path, where)
     launches = read_launches(entry, problem, cxx, where)
-    _check_macros(launches.macros, path, where)
     texts = [name for name, axis in problem.axes.items() if axis.has_texts]
     try:
         check_kind(str(entry.roundings), [*problem.axes, LAUNCHES], NUMBER, texts)
@@ -196,34 +187,6 @@ def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSo
             raise UserError(f"{shown}: {key}.{number} has {step.kernel} without a grid_size, which its launches need.")
         found.append(step if chooses_grid else step.changed(grid_size=None))
     return found
-
-
-def _check_macros(names: Iterable[str], path: Path, where: str) -> None:
-    """Raise UserError for a macro that a kernel's file, or a file that it includes, defines in any case.
-
-    where  the kernel's place in messages
-
-    Every variant would have the file's value. A definition under a condition is left to the compilers.
-    """
-    texts: dict[Path, str] = {}
-    for name in names:
-        if not texts:
-            folders = [path.parents[1] / "include", HOME / HEADERS]
-            texts = {file: read_source(file) for file in (path, *included_files(path, folders))}
-        for file, text in texts.items():
-            defined = re.search(_DEFINITION.format(name=name), text, re.MULTILINE)
-            if defined and not defined[1] and not _is_conditional(text, defined.start()):
-                line = line_number(text, defined.start(2))
-                raise UserError(
-                    f"{where}: macros has {name!r}, and {file.name}, line {line}, defines {name}, too: every variant "
-                    f"would have that value. Delete the line, or put it between #ifndef {name} and #endif."
-                )
-
-
-def _is_conditional(text: str, place: int) -> bool:
-    """Whether a place in a source is between an #if and its #endif."""
-    found = _CONDITION.findall(text, 0, place)
-    return found.count("if") > found.count("endif")
 
 
 def kernel_of_job(

@@ -61,7 +61,7 @@ class KernelWords:
 
 def read_words(name: str, text: str) -> KernelWords:
     """The words and the code of a kernel's source."""
-    comments, _ = leading_comments(text)
+    comments = leading_comments(text)
     paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", story(text))]
     pairs = zip(text.splitlines(), cxx_code(text).splitlines(), strict=True)
     of_code = [pair for number, pair in enumerate(pairs, 1) if comments.get(number) is None]

@@ -9,8 +9,8 @@ _BEFORE_CODE = re.compile(r"\s+|#(?:\\\n|.)*|//(?P<line>.*)|/\*(?P<block>(?s:.*?
 _LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
 
 
-def leading_comments(text: str) -> tuple[dict[int, str | None], int]:
-    """The lines before a file's code by number from 1, and the place in the text where the code begins.
+def leading_comments(text: str) -> dict[int, str | None]:
+    """The lines before a file's code by number from 1.
 
     A comment's line is its text without the comment's marks; a blank line is None. Preprocessor directives are left
     out.
@@ -29,7 +29,7 @@ def leading_comments(text: str) -> tuple[dict[int, str | None], int]:
     for number, line in enumerate(text[:place].split("\n"), 1):
         if not line.strip():
             lines.setdefault(number, None)
-    return dict(sorted(lines.items())), place
+    return dict(sorted(lines.items()))
 
 
 def story(text: str) -> str:
@@ -37,7 +37,7 @@ def story(text: str) -> str:
 
     A kernel's file begins with what this step of the study's story changes, and why.
     """
-    lines, _ = leading_comments(text)
+    lines = leading_comments(text)
     first = next((number for number, line in lines.items() if line), 0)
     words = []
     for number in range(first, max(lines, default=0) + 1):
@@ -47,8 +47,3 @@ def story(text: str) -> str:
         words.append(line.rstrip())
     told = "\n".join(words).strip()
     return "" if _LICENCE.search(told) else told
-
-
-def line_number(text: str, place: int) -> int:
-    """The number, from 1, of the line at a place in a text."""
-    return text.count("\n", 0, place) + 1
