@@ -86,8 +86,11 @@ def test_a_candidates_own_settings_and_links_loosen_nothing(graded: Path) -> Non
         (own / str(number) / "thread.yaml").write_text(settings)
     (own / "passwd.cuh").symlink_to("/etc/passwd")
     (own / "linked.cu").write_text(f'#include "passwd.cuh"\n{HONEST["thread"].source}')
+    fewer = HONEST["thread"].source.replace(", int columns", "").replace("columns", "5")
+    (own / "fewer.cu").write_text(fewer)
     status, verdicts, _ = grade(graded, "emulator", candidates="own")
     assert status == 1 and verdicts["linked"]["verdict"] == "refused"
+    assert "4 parameters, and the launch gives 5" in verdicts["fewer"]["findings"]["source"][0]
     for number, words in enumerate(told.values()):
         assert verdicts[f"{number}_thread"]["verdict"] == "refused"
         assert words in verdicts[f"{number}_thread"]["findings"]["source"][0]

@@ -4,8 +4,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from kernelsweep.build.of_job import built_meanwhile
+from kernelsweep.errors import StudyError
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
@@ -14,7 +16,8 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.platforms.emulator import MULTIPROCESSORS, EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import PROOF_COLUMNS, write_rows
+from kernelsweep.results import PROOF_COLUMNS, REFUSED, write_rows
+from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
@@ -35,9 +38,14 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as running:
     with Journal(Path(params.journal), notifier(terminal, name)) as journal:
         device = EmulatorPlatform.describe(EMULATOR)
         work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
-        if not work.is_done:
-            do_work(work, task, journal, running.enter_context(Workers(task, work.visits)))
-        outcomes = work.results()
+        try:
+            if not work.is_done:
+                do_work(work, task, journal, running.enter_context(Workers(task, work.visits)))
+            outcomes = work.results()
+        except StudyError as mistake:
+            if not is_untrusted():
+                raise
+            outcomes = {each.point: Outcome("skipped", f"{REFUSED}{mistake}") for each in planned}
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     end_try(Path(params.journal), params.number, outcomes.values())
     known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
