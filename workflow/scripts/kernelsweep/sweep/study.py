@@ -14,7 +14,6 @@ from kernelsweep.sweep.axes import CACHE_STATES
 from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.expressions import CONDITION, FUNCTIONS, NUMBER, check_kind
 from kernelsweep.sweep.kernels.build_file import ARCH, missing_package, parameters_of
-from kernelsweep.sweep.kernels.constants import check_constants
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.source import (
     GRID_SIZE,
@@ -146,7 +145,6 @@ def read_kernel(
                 raise UserError(f"{where}: build of {path.name} takes {name!r}{guess} It may take {', '.join(known)}.")
         axes = [name for name in problem.axes if name in names]
         entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
-    check_constants(entry.constants, path, where)
     launches = read_launches(entry, problem, cxx, where)
     texts = [name for name, axis in problem.axes.items() if axis.has_texts]
     try:

@@ -1,33 +1,16 @@
-"""Variables in constant memory: whether a kernel's file has those that its settings list, and which it leaves unset."""
+"""Variables in constant memory that a kernel's file declares, and that nothing sets."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HEADERS, HOME
 from kernelsweep.sweep.kernels.source import KernelSource, included_files, read_source
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _DECLARATION = re.compile(r"__constant__\b[^;={(]*?(?P<name>\w+)\s*(?:\[[^;={]*\]\s*)?(?P<end>[;={])")
-
-
-def check_constants(names: Sequence[str], path: Path, where: str) -> None:
-    """Raise UserError for a constant whose name stands nowhere in a kernel's file or in a file that it includes.
-
-    where  the kernel's place in messages
-    """
-    text = _text(path) if names else ""
-    for name in names:
-        if not re.search(rf"\b{name}\b", text):
-            declared = [*_declared(text)]
-            guess = nearest(name, declared) or "."
-            raise UserError(
-                f"{where}: constants has {name!r}{guess} {path.name} declares in constant memory: "
-                f"{', '.join(declared) or 'nothing'}."
-            )
 
 
 def hint_of_constants(kernel: KernelSource) -> str:
