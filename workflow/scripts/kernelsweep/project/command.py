@@ -27,7 +27,7 @@ from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import read_source
 
 _TEMPLATES = HOME / "examples/new-study"
-_DTYPES = {"double": "np.float64", "float": "np.float32", "int": "np.int32", "unsigned": "np.uint32"}
+_DTYPES = {"double": "np.float64", "long": "np.int64", "unsigned": "np.uint32", "int": "np.int32"}
 _PROBLEM = '''"""What {kernel} computes. Shapes and values are guesses: docs/your-kernel.md has what to write."""
 
 import numpy as np
