@@ -59,7 +59,8 @@ def nearest_point(reference: Mapping[str, Any], sweep: KernelSweep) -> Point | N
         return sum(point[axis] == value for axis, value in compared.items()), _amount(point, data)
 
     def nearest(among: KernelSweep) -> Point | None:
-        return max((point for point in among.points() if not among.skip_reason(point)), key=nearness, default=None)
+        by_nearness = sorted(among.points(), key=nearness, reverse=True)
+        return next((point for point in by_nearness if not among.skip_reason(point)), None)
 
     # Of a million points, most often one has all values of the reference point that there are.
     if sweep.measured is None and not sweep.searched and len(sweep.axes) == 1 and not sweep.tied:

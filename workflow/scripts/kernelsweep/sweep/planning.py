@@ -22,7 +22,7 @@ from kernelsweep.sweep.study import Study
 _MOST_TRIED = 100_000
 
 # Launches are computed at up to this many points that differ in them, from the first to the last.
-_MOST_LAUNCHED = 30
+_MOST_LAUNCHED = 10
 
 
 def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None:
