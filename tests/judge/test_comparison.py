@@ -51,13 +51,14 @@ from kernelsweep.measure.pairs import (
     Enough,
     PairRule,
     Pairs,
+    decide,
     pairs_of,
     scatter_of,
     verdict,
 )
 from kernelsweep.publish.page.forest import forest
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
-from kernelsweep.scatter import estimate, range_squared
+from kernelsweep.scatter import Scatter, estimate, range_squared
 from kernelsweep.statistics import student_quantile
 
 MARGIN = 0.005
@@ -272,6 +273,16 @@ def test_a_mean_narrows_with_points_and_processes_but_not_with_points_of_one_cod
     # Of each reach of 0.05, 0.03 are the pairs' and 0.04 the process'.
     assert mean("aaaa", [0] * 4) == pytest.approx(np.hypot(0.03 / 2, 0.04))
     assert mean("abcd", [0] * 4) == mean("aabb", [0, 1, 2, 0]) == pytest.approx(np.hypot(0.03 / 2, 0.04 / 2))
+
+
+def test_a_size_is_decided_by_the_mean_of_its_points() -> None:
+    random = np.random.default_rng(1)
+    points = [(Pairs(5.0, [[*(0.03 * random.standard_normal(30))]], [False], [one % 3]), "") for one in range(24)]
+    assert decide(points, 0.01, None) and not decide(points[:1], 0.01, None) and not decide([], 0.01, None)
+    # Processes that differ by 0.7% leave it open, where they are three.
+    apart = Scatter(0.0, 0.0, 0.007**2, 16)
+    assert not decide(points, 0.01, apart)
+    assert decide([(pairs, str(one)) for one, (pairs, _) in enumerate(points)], 0.01, apart)
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:

@@ -156,6 +156,21 @@ def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:
     )
 
 
+def decide(points: Sequence[tuple[Pairs, str]], margin: float, scatter: Scatter | None) -> bool:
+    """Whether the mean ratio of some points decides on a margin; each has its pairs and the name of its machine code.
+
+    What a process adds is one deviation of all points with the same machine code in it.
+    """
+    ratios = [(pairs, ratio) for pairs, _ in points if (ratio := pairs.ratio(scatter))]
+    if not ratios:
+        return False
+    alone = sqrt(sum(ratio.pairs**2 for _, ratio in ratios)) / len(ratios)
+    of_one = fmean(ratio.processes * sqrt(len(pairs.visits)) for pairs, ratio in ratios)
+    causes = {(code, process) for pairs, code in points for process in pairs.processes}
+    mean = Ratio(fmean(ratio.middle for _, ratio in ratios), alone, of_one / sqrt(len(causes)))
+    return verdict(mean.interval, margin) != UNDECIDED
+
+
 def verdict(found: Interval, margin: float) -> str:
     """The verdict on a ratio of times, after over before; `margin` is the smallest difference that matters."""
     upper, lower = 1 + margin, 1 / (1 + margin)

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from kernelsweep.statistics import FEWEST_SAMPLES, median_interval, timer_step
@@ -104,14 +105,14 @@ def sample(
     settings: Sampling,
     pause: Callable[[], bool] = no_pause,
     clock: Callable[[], float] = time.monotonic,
-    has_enough: Callable[[bool], bool] = bool,
+    has_enough: Callable[[Callable[[], bool]], bool] = lambda settled: settled(),
 ) -> Sampled:
     """Take samples of a point until their median's interval has the wanted precision.
 
     time_samples  takes a number of samples; returns their times, and whether the device was throttled meanwhile
     pause         waits for a throttled device; returns False once the pause budget is used up
     clock         seconds, for the time limit
-    has_enough    whether to end, from whether is_settled()
+    has_enough    whether to end, given a function that says whether the samples are settled, which takes its time
 
     Ends when has_enough(), after at least min_samples, and at the latest after max_samples or
     max_seconds. Throttled samples don't count. Once the pause budget is used up, all samples count.
@@ -139,7 +140,7 @@ def sample(
             continue
         at_ceiling = len(counted) >= settings.max_samples or clock() - started >= settings.max_seconds
         if at_ceiling or len(counted) >= asked_at:
-            settled = is_settled(counted, settings.relative_precision)
+            settled = partial(is_settled, counted, settings.relative_precision)
             if has_enough(settled) or at_ceiling:
-                return Sampled(samples, settled, throttled, clean)
+                return Sampled(samples, settled(), throttled, clean)
             asked_at = math.ceil(GROWTH * len(counted))

@@ -22,7 +22,7 @@ from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, ended_early, read_outcome
-from kernelsweep.measure.pairs import UNDECIDED, Enough, paired_ratio, pairs_of, scatter_of, verdict
+from kernelsweep.measure.pairs import UNDECIDED, Enough, Pairs, decide, pairs_of, scatter_of, verdict
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
@@ -49,9 +49,9 @@ _UNKNOWN_LIMIT, _UNKNOWN_LIMIT_AN_ELEMENT = 10.0, 1e-5
 # So many points of each other kernel of the study tell how long one takes.
 _MOST_OF_OTHERS = 50
 
-# A verdict's visits share so many seconds, and so many more a point; those that stay undecided get further visits
-# until they have passed. At the first points, the pairs' seconds are fixed.
-_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FIXED_SECONDS = 2.0, 0.01, 0.03
+# A verdict's first visits share so many seconds, and so many more a point; each further one to the sizes that stay
+# undecided has its own. At the first points, the pairs' seconds are fixed.
+_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 2.0, 0.01, 1.5, 0.03
 
 # A first verdict is on so many points, one a size, and all processes visit them. Where these take less, in
 # microseconds, processes share the size's others.
@@ -261,11 +261,24 @@ def _drop_needless(work: Work, visit: int) -> None:
 
 
 def _decided(work: Work, visit: int, margin: float) -> set[Point]:
-    """The points, but for the first ones, on whose edit the pairs of the visits before this one have decided."""
-    scatter = _scatter(work)
-    before = {point: of for point, of in work.before(visit).items() if point not in work.first}
-    ratios = {point: paired_ratio(of.values(), scatter) for point, of in before.items()}
-    return {point for point, ratio in ratios.items() if ratio and verdict(ratio, margin) != UNDECIDED}
+    """The points, but for the first ones, on whose edit the pairs of the visits before this one have decided.
+
+    For a verdict, these are all of a size, once its mean is decided.
+    """
+    scatter, problem = _scatter(work), problem_of(work.task.problem)
+    variant_of = {each.point: each.variant for missing in work.missing for each in missing}
+    sizes: dict[float, dict[Point, Pairs]] = {}
+    for point, of in work.before(visit).items():
+        if of and (pairs := pairs_of(combined([*of.values()]))):
+            sizes.setdefault(problem.size(point), {})[point] = pairs
+    found: set[Point] = set()
+    for of_size in sizes.values():
+        of_codes = [(pairs, variant_of.get(point, "")) for point, pairs in of_size.items()]
+        if work.decides is not None and decide(of_codes, margin, scatter):
+            found |= of_size.keys()
+        ratios = {point: pairs.ratio(scatter) for point, pairs in of_size.items()}
+        found |= {one for one, ratio in ratios.items() if ratio and verdict(ratio.interval, margin) != UNDECIDED}
+    return found - work.first
 
 
 def _scatter(work: Work) -> Scatter | None:
@@ -332,6 +345,8 @@ def do_work(
                     if limits is None:  # While devices open.
                         limits, versions = TimeLimits(task, journal), find_versions()
                     workers.begin(visit, missing.point)
+                    if visit and are_first is False:
+                        ends = time.monotonic() + _FURTHER_SECONDS
                     ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)
                     decided = set() if are_first or not versions else _decided(work, visit, versions.margin)
                     scatter, is_begun = _scatter(work) if versions else None, True

@@ -61,8 +61,8 @@ def take_samples(
             seconds = enough.seconds if enough.fixed else max(_LEAST_SECONDS, enough.seconds - spent)
             sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=seconds)
 
-        def has_enough(is_settled: bool) -> bool:
-            return (is_settled or bool(enough.seconds)) and not enough.fixed and rule.is_met(logs, before[-1])
+        def has_enough(is_settled: Callable[[], bool]) -> bool:
+            return (bool(enough.seconds) or is_settled()) and not enough.fixed and rule.is_met(logs, before[-1])
 
         sampled = sample(time_samples, sampling, pause, has_enough=has_enough)
         run.platform.time(timed, 2)  # Their results are checked; those of pairs may be the earlier version's.
