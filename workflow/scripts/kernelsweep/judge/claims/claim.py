@@ -155,17 +155,15 @@ def published_claims(path: Path) -> list[Claim]:
 def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: Iterable[str], shown: str) -> None:
     """Raise UserError for a mistake in the file, for a misspelt study, kernel or axis, and for an id of a study's own.
 
-    A claim about a study of another name is no mistake: the project may have dropped it.
+    A claim about a study or a kernel of another name is no mistake: the project may have dropped it.
     """
     claims = published_claims(path)
     for claim in claims:
         where = f"{shown}: {claim.id}"
-        if claim.study not in studies and (guess := nearest(claim.study, studies, 0.8)):
-            raise UserError(f"{where}: study is {claim.study!r}{guess}")
+        _check_spelling(claim.study, studies, f"{where}: study")
         if study := studies.get(claim.study):
             for side in ("kernel", "reference_kernel"):
-                if name := getattr(claim, side):
-                    _check_known(name, _sides(study.settings, study.kernels), f"{where}: {side}")
+                _check_spelling(getattr(claim, side), _sides(study.settings, study.kernels), f"{where}: {side}")
             _check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity")
             for axis, value in claim.at.items():
                 _check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at`")
@@ -185,6 +183,11 @@ def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: It
 def _sides(settings: StudySettings, kernels: Iterable[str]) -> list[str]:
     """What a claim may compare a kernel with."""
     return [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
+
+
+def _check_spelling(name: str, known: Collection[str], key: str) -> None:
+    if name and name not in known and (guess := nearest(name, known, 0.8)):
+        raise UserError(f"{key} is {name!r}{guess}")
 
 
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
