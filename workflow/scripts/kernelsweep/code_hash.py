@@ -48,7 +48,7 @@ def user_code_hash(files: Iterable[Path]) -> str:
 def _user_code_hash(files: tuple[tuple[Path, int, int], ...]) -> str:
     every = [file for file, _, _ in files]
     trees = [ast.parse(file.read_bytes()) for file in every if file.suffix == ".py"]
-    names = {name.partition(".")[0] for tree in trees for name in _names_in(tree)} - sys.stdlib_module_names
+    names = {name.partition(".")[0] for tree in trees for name in names_in(tree)} - sys.stdlib_module_names
     releases = {}
     for name in sorted(names):
         with contextlib.suppress(PackageNotFoundError, ValueError):
@@ -115,7 +115,7 @@ def _files(modules: Iterable[Path]) -> frozenset[Path]:
 # Each load of a problem file asks again.
 @cache
 def _imported_modules(source: str) -> list[str]:
-    return _names_in(ast.parse(source))
+    return names_in(ast.parse(source))
 
 
 # An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole
@@ -129,12 +129,12 @@ def _imported_names(source: str) -> list[str]:
     Names relative to the file's own package begin with as many points as in the file.
     """
     try:
-        return _names_in(ast.parse("\n".join(_IMPORT.findall(source))))
+        return names_in(ast.parse("\n".join(_IMPORT.findall(source))))
     except SyntaxError:  # The pattern has matched part of a string, or missed part of a statement.
-        return _names_in(ast.parse(source))
+        return names_in(ast.parse(source))
 
 
-def _names_in(tree: ast.AST) -> list[str]:
+def names_in(tree: ast.AST) -> list[str]:
     """The names that import statements anywhere in a file name: modules, and names that may be modules themselves.
 
     Names relative to the file's own package begin with as many points as in the file.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from kernelsweep.baselines.library_calls import load
 from kernelsweep.platforms.gpu import STREAMS, GpuPlatform
-from kernelsweep.platforms.platform import Memory
-from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
+from kernelsweep.platforms.platform import Given, Memory
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 
 class LibraryPlatform(GpuPlatform):
@@ -43,13 +43,7 @@ class LibraryPlatform(GpuPlatform):
         self._function = load(name, binary)
 
     def launch(
-        self,
-        variant: str,
-        grid: Size,
-        block: Size,
-        shared_bytes: int,
-        arguments: Sequence[Memory | np.generic],
-        attributes: Attributes = NO_ATTRIBUTES,
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
         self._function(*self._variants[variant]["words"], *map(_plain, arguments), self._stream)
 

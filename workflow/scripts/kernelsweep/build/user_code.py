@@ -13,6 +13,7 @@ import os
 import runpy
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +73,10 @@ def _main(file: str, code: str, axes: str) -> None:
 
 def _value(text: str) -> Any:
     """An axis' value: a number, or a word."""
-    try:
-        return int(text)
-    except ValueError:
-        try:
-            return float(text)
-        except ValueError:
-            return text
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Memory, Platform, constant_bytes
+from kernelsweep.platforms.platform import Given, Memory, Platform, constant_bytes
 from kernelsweep.problems.array_values import ArrayValue
 from kernelsweep.problems.comparison import difference, error_share
-from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
@@ -99,13 +99,7 @@ class EmulatorPlatform(Platform):
         memory[:] = constant_bytes(name, values, len(memory))
 
     def launch(
-        self,
-        variant: str,
-        grid: Size,
-        block: Size,
-        shared_bytes: int,
-        arguments: Sequence[Memory | np.generic],
-        attributes: Attributes = NO_ATTRIBUTES,
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
         unit, entry = self._entries[variant]
         library = self._libraries[unit]

@@ -25,8 +25,8 @@ from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import Address, Conditions, Memory, Platform, constant_bytes
-from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
+from kernelsweep.platforms.platform import Address, Conditions, Given, Memory, Platform, constant_bytes
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
 
@@ -345,18 +345,12 @@ class GpuPlatform(Platform):
             self.upload(place, constant_bytes(name, values, size))
 
     def launch(
-        self,
-        variant: str,
-        grid: Size,
-        block: Size,
-        shared_bytes: int,
-        arguments: Sequence[Memory | np.generic],
-        attributes: Attributes = NO_ATTRIBUTES,
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
         shared_bytes = shared_bytes or self._dynamic_shared_bytes(variant)
         function = self._functions[variant]
         is_new = variant not in self._prepared
-        if attributes is not NO_ATTRIBUTES or (is_new and any(isinstance(one, np.void) for one in arguments)):
+        if attributes is not PLAIN or (is_new and any(isinstance(one, np.void) for one in arguments)):
             self._launch_extended(variant, (*grid, *block, shared_bytes), arguments, attributes)
             return
         if is_new:  # All launches of a kernel have arguments of the same sizes.
@@ -370,9 +364,7 @@ class GpuPlatform(Platform):
         except cuda.Error as error:
             raise _translated(error) from error
 
-    def _launch_extended(
-        self, variant: str, sizes: Sequence[int], arguments: Sequence[Memory | np.generic], attributes: Attributes
-    ) -> None:
+    def _launch_extended(self, variant: str, sizes: Sequence[int], arguments: Given, attributes: Attributes) -> None:
         """Launch with attributes, or with structures, by what PyCUDA has no call for; `sizes` as in _LaunchConfig."""
         function, is_large = self._own_function(variant), prod(attributes.cluster) > _PORTABLE_CLUSTER
         settings = [(_MAX_DYNAMIC_SHARED_BYTES, sizes[-1])] if sizes[-1] > _COMMON_SHARED_BYTES else []

@@ -10,10 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelsweep.errors import MisfitError
-from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 # A platform's memory, as its allocate() returns it.
 Memory = Any
+
+# What a launch passes to a kernel.
+Given = Sequence[Memory | np.generic]
 
 
 class Address(int):
@@ -162,13 +165,7 @@ class Platform(Protocol):
         """
 
     def launch(
-        self,
-        variant: str,
-        grid: Size,
-        block: Size,
-        shared_bytes: int,
-        arguments: Sequence[Memory | np.generic],
-        attributes: Attributes = NO_ATTRIBUTES,
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
         """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
@@ -83,28 +84,26 @@ def measuring_build(project: Project, platform: str, study: str, kernel: str) ->
 
 
 def _toolkits(project: Project, study: str, target: str) -> dict[str, str | None]:
-    """The compiler of each release of the CUDA toolkit that a study's axis names; None where it is missing here."""
+    """The compiler of each release of the CUDA toolkit that a study's axis names."""
     releases = [] if target_named(target).is_emulator else project.studies[study].settings.axes.get(OF_TOOLKITS, [])
-    found: dict[str, str | None] = {}
-    for release in map(str, releases):
-        found[release] = None
-        with suppress(BuildError):
-            found[release] = nvcc.version(release)
-    return found
+    return {release: _told(nvcc.version, release) for release in map(str, releases)}
+
+
+def _told(asked: Callable[[str], str], of: str) -> str | None:
+    """A compiler's release; None where it is missing here, as where jobs run on other machines."""
+    with suppress(BuildError):
+        return asked(of)
+    return None
 
 
 @cache
 def compiler(project: Project, target: str) -> dict[str, Any]:
     """What compiles for a target on this machine: the compiler's release, and the environment variables that change
-    its code. The release is None where the compiler is missing here, as where jobs run on other machines.
+    its code.
     """
-    try:
-        release = compiler_of(target)
-    except BuildError:
-        release = None
     return {
         "target": target,
-        "release": release,
+        "release": _told(compiler_of, target),
         "variables": code_variables(),
         "include": include_folders(project.root),
         "emulator": of_home(EMULATOR_HEADERS, project.root),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import prod
@@ -20,8 +20,8 @@ from kernelsweep.platforms.counting.mistakes import Buffer, in_words
 from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.emulated_library import as_bytes
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.platforms.platform import Memory, MemoryMistake
-from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Size
+from kernelsweep.platforms.platform import Given, Memory, MemoryMistake
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 # The GPU's alignment of allocations, so that a request touches the same sectors.
 _ALIGNMENT = 256
@@ -206,13 +206,7 @@ class CountingPlatform(EmulatorPlatform):
         self._constants.add(self._units[unit].library.variable(name).ctypes.data)
 
     def launch(
-        self,
-        variant: str,
-        grid: Size,
-        block: Size,
-        shared_bytes: int,
-        arguments: Sequence[Memory | np.generic],
-        attributes: Attributes = NO_ATTRIBUTES,
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
         self.threads = self.threads or prod(block)
         number, entry = self._entries[variant]

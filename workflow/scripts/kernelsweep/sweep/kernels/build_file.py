@@ -6,6 +6,7 @@ import ast
 import importlib.util
 from pathlib import Path
 
+from kernelsweep.code_hash import names_in
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.kernels.source import read_source
 
@@ -28,16 +29,6 @@ def parameters_of(file: Path, shown: str) -> list[str]:
 
 def missing_package(file: Path) -> str | None:
     """The first package that the file's import statements name and that is not installed; None where all are."""
-    names = {
-        name.partition(".")[0]
-        for node in ast.walk(ast.parse(read_source(file)))
-        for name in _imported(node)
-        if not (file.parent / f"{name.partition('.')[0]}.py").is_file()
-    }
-    return next((name for name in sorted(names) if importlib.util.find_spec(name) is None), None)
-
-
-def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    return [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
+    names = {name.partition(".")[0] for name in names_in(ast.parse(read_source(file)))} - {""}
+    others = [name for name in sorted(names) if not (file.parent / f"{name}.py").is_file()]
+    return next((name for name in others if importlib.util.find_spec(name) is None), None)

@@ -28,7 +28,7 @@ from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem import Array
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.expressions import ARGUMENT, NUMBER, VALUE, check_kind, expression, number
-from kernelsweep.sweep.kernels.plan import NO_ATTRIBUTES, Attributes, Launch, Plan
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Launch, Plan
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings
@@ -336,7 +336,7 @@ def _sides(
 def _attributes(launch: SomeLaunch, point: Mapping[str, Any]) -> Attributes:
     """Raises UserError for a cluster that CUDA doesn't allow."""
     if launch.cluster is None:
-        return Attributes(cooperative=launch.cooperative) if launch.cooperative else NO_ATTRIBUTES
+        return Attributes(cooperative=launch.cooperative) if launch.cooperative else PLAIN
     cluster = _sides(_several(launch.cluster), "cluster", _LARGEST_CLUSTER, point)
     grid = _sides(_several(launch.grid), "grid", _LARGEST_GRID, point)
     if any(side % of_cluster for side, of_cluster in zip(grid, cluster, strict=True)):

@@ -26,7 +26,7 @@ class Attributes:
     cooperative: bool = False
 
 
-NO_ATTRIBUTES = Attributes()
+PLAIN = Attributes()
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Launch:
     arguments: tuple[str | np.generic, ...]
     function: str
     shared_bytes: int = 0
-    attributes: Attributes = NO_ATTRIBUTES
+    attributes: Attributes = PLAIN
 
     @property
     def blocks(self) -> int:
