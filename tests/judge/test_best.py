@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -186,20 +185,3 @@ def test_the_recordings_file_is_as_the_schema_says(recorded: dict[str, Any]) -> 
     for broken in ({"unroll": None}, {"time_us": "24.8"}, {"surprise": 1}):
         entry = recorded["entries"][0] | broken
         assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors({**recorded, "entries": [entry]}))
-
-
-def test_the_documents_example_works_as_written(recorded: dict[str, Any], tmp_path: Path) -> None:
-    document = (ROOT / "docs/best-configurations.md").read_text()
-    (code,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(code, names)
-    path = tmp_path / "best.json"
-    path.write_text(json.dumps(recorded))
-    entry = names["best"](path, "unrolling", "unrolled", 20_000_000)
-    assert entry["array_size"] == 2**24
-    ties = ", ".join(f"{tie['block_size']} × {tie['unroll']}" for tie in entry["ties"])
-    shown = " ".join(document.split())
-    assert (
-        f"has `block_size` {entry['block_size']}, `unroll` {entry['unroll']} and {entry['time_us']:.2f} µs "
-        f"at 2²⁴ elements. Ties: {ties}."
-    ) in shown
