@@ -269,7 +269,7 @@ def _uuids(row: Mapping[str, object]) -> str:
 
 def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
     """Each kernel at each size: the mean ratio of its points, and how many of them are what."""
-    heads = {"kernel": False, "size": True, "ratio (99% interval)": True, "verdict": False}
+    heads = {"kernel": False, "size": True, "ratio (interval)": True, "verdict": False}
     heads |= dict.fromkeys(VERDICTS, True)
     rows = [
         [
