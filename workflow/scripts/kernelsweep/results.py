@@ -245,7 +245,6 @@ COMPARISON_COLUMNS = (
 # The driver's memory operations that are measured as limits, and their prefix in the column `kernel`: limit_copy.
 DRIVER_LIMITS = ("copy", "fill")
 LIMIT_PREFIX = "limit_"
-DRIVER_LIMIT_KERNELS = tuple(f"{LIMIT_PREFIX}{limit}" for limit in DRIVER_LIMITS)
 
 # Columns whose values are numbers from 0 up, or empty, and the time's interval in order.
 INTERVAL = ("time_low_us", "time_us", "time_high_us")

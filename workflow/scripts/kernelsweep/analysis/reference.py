@@ -9,26 +9,18 @@ import numpy as np
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import DRIVER_LIMIT_KERNELS, EDITED, PROOF_FAILED, arithmetic_of
+from kernelsweep.results import EDITED, PROOF_FAILED, arithmetic_of
 from kernelsweep.sweep.settings import StudySettings
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
 
-def one_study(measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """`measurements` unchanged. Raises ValueError if they are of several studies, which share kernel names."""
-    studies = sorted(measurements["study"].unique())
-    if len(studies) > 1:
-        raise ValueError(f"measurements of several studies ({', '.join(studies)}): pass one study's rows")
-    return measurements
-
-
 def at_reference(study: StudySettings, measurements: pandas.DataFrame, free: Sequence[str] = ()) -> pandas.DataFrame:
     """The rows at the study's reference point; the axes in `free` may differ from it."""
-    rows = one_study(measurements)
+    place = {column: value for column, value in study.reference.items() if column not in free}
     # One selection: each copies all columns.
-    wanted = [rows[column] == value for column, value in study.reference.items() if column not in free]
-    return rows[np.logical_and.reduce([mask.fillna(False).to_numpy(bool) for mask in wanted])] if wanted else rows
+    wanted = [(measurements[column] == value).fillna(False).to_numpy(bool) for column, value in place.items()]
+    return measurements[np.logical_and.reduce(wanted)] if wanted else measurements
 
 
 def with_shown_output(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
@@ -43,14 +35,8 @@ def with_shown_output(study: StudySettings, measurements: pandas.DataFrame) -> p
 
 
 def of_kernels(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows of the study's own kernels, without libraries, driver limits and host baselines."""
+    """The rows of the study's own kernels, without libraries and the driver's limits."""
     return measurements[measurements["kernel"].isin([kernel.name for kernel in study.kernels])]
-
-
-def on_device(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows of the study's kernels, its libraries, and the driver's copy and fill, without host baselines."""
-    names = [kernel.name for kernel in study.kernels]
-    return measurements[measurements["kernel"].isin([*names, *study.rival_names, *DRIVER_LIMIT_KERNELS])]
 
 
 def has_times(device: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ import pandas
 from kernelsweep.analysis.measurements import load_measurements, read_table, refuse
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import Outputs, published_outputs
-from kernelsweep.analysis.reference import at_reference, has_times, of_kernels, on_device, one_study
+from kernelsweep.analysis.reference import at_reference, has_times, of_kernels
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
 from kernelsweep.results import (
@@ -71,13 +71,12 @@ class StudyData:
     """A study's settings, and its results on one platform.
 
     settings      the study's checked settings
-    measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries, the
-                  driver and the host. An axis that the study did not have yet when they were measured has no value
+    measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries and
+                  the driver. An axis that the study did not have yet when they were measured has no value
     device        the platform's device.json, with what its `by_study` says of this study
     published     the published outputs of its kernels, where it compares outputs
     metrics       its rows of metrics.csv
     proofs        of its kernels, by name; empty for a recording, which has none
-    Raises ValueError when `measurements` are of several studies.
     """
 
     settings: StudySettings
@@ -88,7 +87,6 @@ class StudyData:
     proofs: Mapping[str, KernelProof] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        one_study(self.measurements)
         if missing := [axis for axis in self.settings.kinds if axis not in self.measurements]:
             rows = self.measurements.assign(**dict.fromkeys(missing))
             object.__setattr__(self, "measurements", rows)
@@ -106,7 +104,7 @@ class StudyData:
     @property
     def compares_outputs(self) -> bool:
         """Whether the study shows what its kernels leave rather than how fast they are."""
-        return compares_outputs(self.settings)
+        return self.settings.compares == "outputs"
 
     @property
     def steps(self) -> list[Step]:
@@ -130,19 +128,9 @@ class StudyData:
         """The measurements of the study's own kernels."""
         return of_kernels(self.settings, self.measurements)
 
-    @property
-    def device_rows(self) -> pandas.DataFrame:
-        """The measurements on the device: its kernels, libraries and the driver, without the host's."""
-        return on_device(self.settings, self.measurements)
-
     def at_reference(self, *free: str) -> pandas.DataFrame:
         """The rows of the study's own kernels at its reference point; the axes in `free` may differ from it."""
         return of_kernels(self.settings, at_reference(self.settings, self.measurements, free))
-
-
-def compares_outputs(settings: StudySettings) -> bool:
-    """Whether a study shows its kernels' outputs instead of times and metrics."""
-    return bool(settings.compares == "outputs")
 
 
 def read_study_data(

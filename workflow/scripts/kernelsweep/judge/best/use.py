@@ -61,7 +61,7 @@ def find_uses(name: str, data: StudyData, gridded: Collection[str]) -> list[Use]
     kinds = [axis for axis in place_axes(settings) if axis not in sizes]
     left_out = {*undefined_kernels(data.measurements), *settings.limits}
     names = [*data.kernel_names, *settings.rival_names]
-    rows = timed(data.device_rows, data.device)
+    rows = timed(data.measurements, data.device)
     columns = ["kernel", *settings.kinds, *INTERVAL, *RATES, "work"]
     found: dict[tuple[Any, ...], dict[tuple[Any, ...], dict[_Choice, Configuration]]] = {}
     for row in rows.loc[rows["kernel"].isin({*names} - left_out), columns].to_dict("records"):
