@@ -9,12 +9,21 @@ are what Snakemake and the project's rules import at every start.
 
 import json
 import os
+import runpy
 import signal
+import socket
+import subprocess
 import sys
 
 import elftools.elf.elffile
+import fontTools.subset
+import jinja2
+import markdown_it
+import matplotlib.figure
 import numpy
+import pandas
 import pydantic
+import seaborn.objects
 import snakemake.cli
 import snakemake.executors.local
 import snakemake.report.html_reporter
@@ -25,15 +34,54 @@ import snakemake.storage
 import yaml
 import yte
 
+
+def forget(*packages: str) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
+        del sys.modules[name]
+
+
+def serve_jobs(told: socket.socket) -> None:
+    """Wait to be the process that starts this run's jobs: a fork, too, since its imports take a second."""
+    message, files, *_ = socket.recv_fds(told, 1 << 20, 1)
+    if files:
+        os.setsid()
+        os.environ.clear()
+        os.environ.update(json.loads(message))
+        sys.path.insert(0, os.environ["PYTHONPATH"].partition(os.pathsep)[0])
+        sys.argv = ["fork_server", str(files[0])]
+        runpy.run_module("kernelsweep.fork_server", run_name="__main__")
+    os._exit(0)
+
+
+class Popen(subprocess.Popen):  # type: ignore[type-arg]
+    """subprocess.Popen, to which that process is a new one."""
+
+    def __init__(self, command, *arguments, **settings) -> None:  # type: ignore[no-untyped-def]
+        if list(command[1:4]) != ["-P", "-m", "kernelsweep.fork_server"]:
+            super().__init__(command, *arguments, **settings)
+            return
+        subprocess.Popen = started  # type: ignore[misc]
+        self.pid, self.returncode = server, None
+        socket.send_fds(tell, [json.dumps(settings["env"]).encode()], settings["pass_fds"])
+
+    def wait(self, timeout: float | None = None) -> int:
+        return super().wait(timeout) if self._child_created else os.waitpid(self.pid, 0)[1]  # type: ignore[attr-defined]
+
+
 request = json.loads(os.environ.pop("FORKED_SNAKEMAKE"))
-# The library is the copy's, whose rules find it.
-for name in [name for name in sys.modules if name.partition(".")[0] == "kernelsweep"]:
-    del sys.modules[name]
+forget("kernelsweep")  # The library is the copy's, whose rules find it.
 os.chdir(request["folder"])
 output = os.open(request["output"], os.O_WRONLY)
 for stream in (1, 2):
     os.dup2(output, stream)
 os.close(output)
+tell, told = socket.socketpair()
+if (server := os.fork()) == 0:
+    tell.close()
+    serve_jobs(told)
+told.close()
+started, subprocess.Popen = subprocess.Popen, Popen  # type: ignore[misc]
+forget("pandas", "seaborn", "matplotlib")  # Snakemake would write parameters otherwise.
 signal.alarm(request["seconds"])
 sys.argv = ["snakemake", *request["arguments"]]
 snakemake.cli.main()

@@ -16,7 +16,7 @@ from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import skip_reason, units
 
-BLOCK_SIZES = (32, 64, 96, 256, 320, 1024)
+BLOCK_SIZES = (32, 64, 96, 1024)
 
 # Each type and each operation, a float's sum for its error bound, and the extrema of both floats. The sizes of the
 # elements alternate, so that the first four cover every block size and every unroll factor of OF_VECTORS with both.

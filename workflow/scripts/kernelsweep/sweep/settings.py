@@ -313,7 +313,7 @@ class Config(OnPlatforms):
     """Conditions that every point of the studies with their axes must meet. What they exclude is no row."""
     platforms: Table[str, PlatformAxes] = {"emulator": PlatformAxes(axes={"cache": ["cold"]})}
     """Axes for one platform, by its name (emulator, nvidia-h200, ...)."""
-    gpu_models: Table[str, GpuModel] = {}
+    gpu_models: Table[Annotated[str, Field(pattern="^[a-z0-9-]+$")], GpuModel] = {}
     """GPU models of other machines, such as a cluster's nodes, by the names of their platforms (nvidia-h200, ...)."""
     metrics: Table[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")], MetricSettings] = {}
     """The hardware metrics that studies can name; config/metrics.yaml has the shipped ones."""
