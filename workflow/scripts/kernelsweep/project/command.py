@@ -88,6 +88,9 @@ def start_study(arguments: Sequence[str]) -> str:
     """
     if len(arguments) not in (1, 2) or not re.fullmatch("[a-z][a-z0-9_]*", arguments[0]):
         raise UserError("usage: kernelsweep new NAME [FILE.cu]; NAME has lower-case letters, digits and _")
+    from kernelsweep.project.project import check_study_names  # which other commands import later
+
+    check_study_names(arguments[:1], Path.cwd())
     name, *kernel_files = arguments
     study, kernel, problem = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
     if kernel_files:
