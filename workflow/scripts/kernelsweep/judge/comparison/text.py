@@ -95,7 +95,7 @@ def verdict_lines(
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
-    lines = []
+    lines, names = [], _names(points)
     if failed:
         first, message = failed[0], str(failed[0].row["message"]).partition("\n")[0]
         example = f"{point_in_words(first).partition(', ')[2]}: {message}"
@@ -109,13 +109,13 @@ def verdict_lines(
     elif compared:
         kernels = edited_kernels(compared)
         for kernel in sorted(kernels, key=lambda kernel: _moved(kernels[kernel]), reverse=True):
-            lines.append(f"{_verdict_on(kernels[kernel], margin)}, {_right(kernel, points)}")
+            lines.append(f"{names[kernel]} {_verdict_on(kernels[kernel], margin)}, {_right(kernel, points)}")
         if same := len(by_kernel(compared)) - len(kernels):
             lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
         lines += [
-            f"{_short(those[0])}: {counted_in_words(those)}{registers.get(kernel, '')}, {_right(kernel, points)}"
+            f"{names[kernel]}: {counted_in_words(those)}{registers.get(kernel, '')}, {_right(kernel, points)}"
             for kernel, those in counted.items()
             if kernel not in broken
         ]
@@ -133,7 +133,7 @@ def edited_kernels(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPo
 
 
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
-    """ "interleaved 1.062x (1.057 to 1.067), slower at 3 of 8 sizes, same at 5"; of the sizes that are named first.
+    """ "1.062x (1.057 to 1.067), slower at 3 of 8 sizes, same at 5"; of the sizes that are named first.
 
     Points that are faster or slower where their size is not follow: "but slower at 4 of 88 points".
     """
@@ -152,11 +152,13 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [f"{name} at {others[name]}" for name in (SLOWER, FASTER) if others[name]]
     but = f" but {' and '.join(apart)} of {len(compared)} points" if apart else ""
-    return f"{_short(compared[0])} {ratio_text(shown.ratio, '×')}, {', '.join(where)}{but}"
+    return f"{ratio_text(shown.ratio, '×')}, {', '.join(where)}{but}"
 
 
-def _short(point: ComparedPoint) -> str:
-    return point.kernel.partition("/")[2]
+def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
+    """The kernels' names, with the study where several studies have one of that name."""
+    short = {point.kernel: point.kernel.partition("/")[2] for point in points}
+    return {kernel: kernel if list(short.values()).count(name) > 1 else name for kernel, name in short.items()}
 
 
 def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
