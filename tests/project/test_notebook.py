@@ -38,8 +38,7 @@ def test_the_notebook_runs_and_its_frames_are_typed(ran: dict[str, Any]) -> None
     assert str(rows["kernel"].dtype) == "category" and "coalesced_reads" in rows["kernel"].cat.categories
     assert rows["flag_noisy"].dtype == bool and "radius" not in rows
     assert (ran["fastest"].groupby("kernel", observed=True).size() >= 4).all()
-    swept = ran["results"].study("axpy")
-    assert set(swept["status"]) == {"ok", "skipped"} and set(swept[swept["status"] == "ok"]["block"]) == {64, 256}
+    assert set(ran["results"].study("axpy")["status"]) == {"ok"}
 
 
 def test_what_is_not_there_is_said(ran: dict[str, Any], tmp_path: Path) -> None:
