@@ -480,8 +480,8 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
 def test_what_was_measured_under_other_settings_is_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "journal/s/k.jsonl"
     ran(path, "first", ["a1", "a2"])
-    rows = ran(path, "second", ["b1", "b2"], **{"device.driver": "2"})
-    assert before(path, rows)[1] == ["measured with another driver before"] * 2
+    rows = ran(path, "second", ["b1", "b2"], **{"device.driver": "2", "against": "0a"})
+    assert before(path, rows)[1] == ["measured with another kernel beside it and driver before"] * 2
     assert before(tmp_path / "none/journal/s/k.jsonl", rows)[1] == [NO_RECORD] * 2
 
 
