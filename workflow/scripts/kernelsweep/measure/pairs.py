@@ -157,18 +157,27 @@ def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:
 
 
 def decide(points: Sequence[tuple[Pairs, str]], margin: float, scatter: Scatter | None) -> bool:
-    """Whether the mean ratio of some points decides on a margin; each has its pairs and the name of its machine code.
-
-    What a process adds is one deviation of all points with the same machine code in it.
-    """
-    ratios = [(pairs, ratio) for pairs, _ in points if (ratio := pairs.ratio(scatter))]
-    if not ratios:
+    """Whether the mean ratio of points decides on a margin; each has its pairs and the name of its machine code."""
+    found = [(ratio, code, pairs.processes) for pairs, code in points if (ratio := pairs.ratio(scatter))]
+    if not found:
         return False
-    alone = sqrt(sum(ratio.pairs**2 for _, ratio in ratios)) / len(ratios)
-    of_one = fmean(ratio.processes * sqrt(len(pairs.visits)) for pairs, ratio in ratios)
-    causes = {(code, process) for pairs, code in points for process in pairs.processes}
-    mean = Ratio(fmean(ratio.middle for _, ratio in ratios), alone, of_one / sqrt(len(causes)))
+    alone = sqrt(sum(ratio.pairs**2 for ratio, _, _ in found)) / len(found)
+    shared = in_common([(ratio.processes, code, processes) for ratio, code, processes in found])
+    mean = Ratio(fmean(ratio.middle for ratio, _, _ in found), alone, shared)
     return verdict(mean.interval, margin) != UNDECIDED
+
+
+def in_common(reaches: Sequence[tuple[float, str, Sequence[int]]]) -> float:
+    """How far the interval of ratios' mean reaches by processes: each adds one deviation to all with one machine code.
+
+    reaches  of each ratio: how far its own interval reaches by them, its machine code's name, and its processes, if any
+    """
+    of_cause: dict[tuple[str, int], float] = {}
+    for reach, code, processes in reaches:
+        for cause in [(code, process) for process in processes] or [("", 0)]:
+            part = reach / sqrt(max(1, len(processes))) / len(reaches)
+            of_cause[cause] = of_cause.get(cause, 0.0) + part
+    return sqrt(sum(part**2 for part in of_cause.values()))
 
 
 def verdict(found: Interval, margin: float) -> str:

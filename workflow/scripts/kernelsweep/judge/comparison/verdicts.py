@@ -24,7 +24,7 @@ from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.comparison.sizes import ARRAY_SIZE, Size, size_of
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, scatter_of, verdict
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, in_common, scatter_of, verdict
 from kernelsweep.results import Row
 from kernelsweep.scatter import Scatter, estimate, widened
 
@@ -196,15 +196,10 @@ def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
 
 
 def _in_common(points: Sequence[ComparedPoint], reaches: Sequence[float]) -> float:
-    """How far the interval of points' mean reaches to a side by what they have in common, from each one's reach."""
-    of_cause: dict[Any, float] = {}
-    for point, reach in zip(points, reaches, strict=True):
-        assert point.after, "it was compared"
-        shared, count = sqrt(max(0.0, reach**2 - point.alone**2)), max(1, len(point.processes))
-        for process in point.processes or (None,):
-            cause = None if process is None else (point.after["binary_sha256"], process)
-            of_cause[cause] = of_cause.get(cause, 0.0) + shared / sqrt(count) / len(points)
-    return sqrt(sum(part**2 for part in of_cause.values()))
+    """As pairs.in_common(), from how far each point's interval reaches to that side."""
+    shared = [sqrt(max(0.0, reach**2 - one.alone**2)) for one, reach in zip(points, reaches, strict=True)]
+    codes = [one.after["binary_sha256"] for one in points if one.after]
+    return in_common(list(zip(shared, codes, (one.processes for one in points), strict=True)))
 
 
 def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
