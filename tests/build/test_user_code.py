@@ -108,6 +108,7 @@ def test_a_configurations_code_is_what_the_function_returns(tmp_path: Path) -> N
     ("-DFACTOR", "-DFACTORY", "build raises CalledProcessError at {'block': 32, 'form': 'cubin', 'arch': "),
     ('return {"code": code,', 'return {"cubin": code,', "It has to return {'code': ptx, 'entry': 'sums', 'shared': "),
     ('f"times_{block}", "shared"', '"times", "shared"', "its code has no kernel times; it has "),
+    ("return {", "__import__('os')._exit(0); return {", "times.py: build ended with status 0"),
 ])  # fmt: skip
 def test_a_mistake_costs_its_variants_a_sentence(tmp_path: Path, old: str, new: str, message: str) -> None:
     report = report_of(tmp_path, with_nvcc(BUILD.replace(old, new)))

@@ -75,7 +75,7 @@ def find(release: str = "") -> str:
         raise BuildError(
             f"{not_found('nvcc')}: install the CUDA toolkit, or run without a GPU by --config platform=emulator"
         )
-    fitting = [path for path in found if f"{_version(path)}.".startswith(f"nvcc {release}." if release else "")]
+    fitting = [path for path in found if not release or f"{_version(path)}.".startswith(f"nvcc {release}.")]
     if not fitting:
         raise BuildError(
             f"there is no nvcc {release}, but {', '.join(sorted({_version(path) for path in found}))}: install that "

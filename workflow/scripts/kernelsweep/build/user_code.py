@@ -37,9 +37,10 @@ def compile_by_user(file: Path, cubin: Path, target: str, axes: Mapping[str, str
     command = [sys.executable, "-m", __name__, str(file), str(code), json.dumps({**axes, ARCH: target})]
     folders = [str(HOME / "workflow/scripts"), *filter(None, [os.environ.get("PYTHONPATH")])]
     run = run_compiler(command, PYTHONPATH=os.pathsep.join(folders))
-    if run.returncode != 0:
-        raise BuildError(run.stderr.strip().rpartition("\n")[2])
-    made = json.loads(run.stdout.rpartition("\n")[2])
+    told = run.stdout.rpartition("\n")[2]
+    if run.returncode != 0 or not told:
+        raise BuildError(run.stderr.strip().rpartition("\n")[2] or f"{file}: build ended with status {run.returncode}")
+    made = json.loads(told)
     if made["is_ptx"]:
         output = nvcc.compile_cubin(code, cubin, target, [])
     else:
