@@ -124,7 +124,7 @@ def sweep(
     with Journal(folder / f"{kernel.name}.{seed}.jsonl") as journal:
         work = find_work(task, planned, {}, journal, device)
         with Workers(task, work.visits) as workers:
-            do_work(work, task, journal, workers)
+            do_work(work, journal, workers)
     outcomes = work.results()
     failed = [
         f"  {outcome.status}: {outcome.message} at {p}" for p, outcome in outcomes.items() if outcome.status != "ok"

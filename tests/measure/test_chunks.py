@@ -74,7 +74,7 @@ with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
         with lease.leased_gpu("nvidia-h200") as gpu:
             begin = time.monotonic()
             with Workers(task, work.visits) as workers:
-                do_work(work, task, journal, workers)
+                do_work(work, journal, workers)
             print(json.dumps({"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}))
 write_failures(folder / f"{chunk}.json", work.results())
 """
@@ -109,7 +109,7 @@ def joined(
         work = find_work(task, planned, read_failures(failures), journal, DEVICE)
         missing = sum(map(len, work.missing))
         with Workers(task, work.visits) as workers:
-            do_work(work, task, journal, workers)
+            do_work(work, journal, workers)
     rows = measurement_rows(kernel, report, work.results(), DEVICE, {"study": "s", "kernel": "planted"}, 0.005)
     write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
     return read_rows(folder / "rows.csv"), missing

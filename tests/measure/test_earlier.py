@@ -48,7 +48,7 @@ def measured(
         found = find_work(task, planned, {}, journal, DEVICE, decides=decides)
         versions = EarlierVersions(journal, store, of_points, 0.01)
         with Workers(task, found.visits) as workers:
-            do_work(found, task, journal, workers, find_versions=lambda: versions)
+            do_work(found, journal, workers, find_versions=lambda: versions)
     results = found.results()
     code = {each.point: report["variants"][each.variant]["binary_sha256"] for each in planned}
     return [results[one] for one in points], code
@@ -85,7 +85,7 @@ def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Pat
     with Journal(tmp_path / "journal.jsonl") as journal:
         found = find_work(tasks[1], planned[1], {}, journal, DEVICE)
         with Workers(tasks[1], found.visits) as workers:
-            do_work(found, tasks[1], journal, workers, find_versions=lambda: against)
+            do_work(found, journal, workers, find_versions=lambda: against)
     for outcome in found.results().values():
         assert outcome.status == "ok" and len(outcome.visits) == 2, outcome.message
         assert outcome.before_binary == tasks[0].variants[best.variant]["binary_sha256"]

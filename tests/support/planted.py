@@ -171,7 +171,7 @@ def measured(
     with Journal(journal) as opened:
         work = find_work(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
         with workers_of(task, work.visits) as workers:
-            do_work(work, task, opened, workers, progress)
+            do_work(work, opened, workers, progress)
         return work.results()
 
 
@@ -211,8 +211,8 @@ def measured_while_built(
     with Journal(folder / "built.jsonl") as journal, builder:
         work = find_work(task, planned, {}, journal, DEVICE, builder)
         with Workers(task, work.visits) as workers:
-            begin_to_build(work, task, builder)
-            do_work(work, task, journal, workers, lambda done, count, p, _: ran.append(p), builder=builder)
+            begin_to_build(work, builder)
+            do_work(work, journal, workers, lambda done, count, p, _: ran.append(p), builder=builder)
         return work.results(), ran
 
 

@@ -40,7 +40,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as running:
         work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
         try:
             if not work.is_done:
-                do_work(work, task, journal, running.enter_context(Workers(task, work.visits)))
+                do_work(work, journal, running.enter_context(Workers(task, work.visits)))
             outcomes = work.results()
         except StudyError as mistake:
             if not is_untrusted():

@@ -88,10 +88,10 @@ class KernelJob:
             self._progress("", early) as shown,
         ):
             if self.builder:  # After what forks this process, which has threads then.
-                begin_to_build(work, self.task, self.builder)
+                begin_to_build(work, self.builder)
             try:
                 at_device = (workers, shown.show, self.source_sha256, self.builder, turns)
-                do_work(work, self.task, self.journal, *at_device, partial(self._versions, planned))
+                do_work(work, self.journal, *at_device, partial(self._versions, planned))
             finally:
                 # Before another job has the device: the ends of contexts would disturb its samples.
                 workers.stop()

@@ -287,19 +287,18 @@ def _scatter(work: Work) -> Scatter | None:
     return scatter_of(pairs for pairs in every if pairs)
 
 
-def begin_to_build(work: Work, task: KernelTask, builder: Builder) -> None:
+def begin_to_build(work: Work, builder: Builder) -> None:
     """Have the missing visits' variants compiled in the background, in the order in which they run first."""
     builder.ask(
         missing.variant
         for visit, are_first in _phases(work)
-        for group in _groups(_of_phase(work, visit, are_first), task, visit).values()
+        for group in _groups(_of_phase(work, visit, are_first), work.task, visit).values()
         for missing in group
     )
 
 
 def do_work(
     work: Work,
-    task: KernelTask,
     journal: Journal,
     workers: Workers,
     progress: Progress = lambda *_: None,
@@ -339,11 +338,11 @@ def do_work(
             if not missed:
                 continue
             is_begun, left = False, len(missed)
-            for missing in _in_order(_groups(missed, task, visit), visit, turns):
+            for missing in _in_order(_groups(missed, work.task, visit), visit, turns):
                 if not is_begun:
                     workers.start(visit, missing.point)
                     if limits is None:  # While devices open.
-                        limits, versions = TimeLimits(task, journal), find_versions()
+                        limits, versions = TimeLimits(work.task, journal), find_versions()
                     workers.begin(visit, missing.point)
                     if visit and are_first is False:
                         ends = time.monotonic() + _FURTHER_SECONDS

@@ -237,7 +237,7 @@ class _Finalists:
             workers, self._prepared = self._prepared or Workers(task, work.visits), None
             with workers:
                 at_device = (workers, show, bench.source_sha256, bench.builder)
-                do_work(work, task, bench.journal, *at_device, find_versions=lambda: bench.versions(planned))
+                do_work(work, bench.journal, *at_device, find_versions=lambda: bench.versions(planned))
         return work.results()
 
     def __enter__(self) -> _Finalists:
