@@ -201,17 +201,23 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
         right = "{right} of {run}".format(**one.points)
         proven, found = "yes" if one.proven else "no", ", ".join(one.findings) or "none"
         table.append((one.candidate, one.verdict, proven, right, found, ratios))
-    titles = ("candidate", "verdict", "proven", "points right", "findings", f"time / that of {against}, over all sizes")
-    heads = dict.fromkeys(titles, False)
-    lines = ["## All candidates", "", *markdown_table(heads, table), ""] if len(verdicts) > 1 else []
+    heads = dict.fromkeys(("candidate", "verdict", "proven", "points right", "findings"), False)
+    if any(one.ratio for one in verdicts):
+        heads[f"time / that of {against}, over all sizes"] = False
+    rows = [cells[: len(heads)] for cells in table]
+    lines = ["## All candidates", "", *markdown_table(heads, rows), ""] if len(verdicts) > 1 else []
     for one in verdicts:
-        points = "{run} points run, {right} right; {drawn} of all were drawn, and are in no file".format(**one.points)
+        if len(verdicts) > 1 and not (one.findings or one.implausible or one.not_proven or one.sizes):
+            continue  # The table says all of it.
+        points = "{run} points run, {right} right; {drawn} of them are drawn, and in no file".format(**one.points)
         more = "; {not_judged} not judged, since {} is not right there".format(against, **one.points)
-        lines += [f"## {one.candidate}: {one.verdict}", "", f"{points}{more if one.points['not_judged'] else ''}.", ""]
+        lines += [f"## {one.candidate}: {one.verdict}", ""]
+        lines += [f"{points}{more if one.points['not_judged'] else ''}.", ""] if one.points["run"] else []
         lines += [f"- {check}: {' '.join(each.split())}" for check, told in one.findings.items() for each in told]
         lines += [f"- not possible: {one.implausible}"] if one.implausible else []
-        lines += [f"- not proven: {' '.join(one.not_proven.split())}"] if one.not_proven else []
-        timed = [(each["size"], f"{each['time_us']:.3f}", f"{each.get('peak_fraction', 0):.0%}") for each in one.sizes]
+        lines += [f"- not proven: {' '.join(one.not_proven.split())}"] if one.not_proven and not one.findings else []
+        peaks = [f"{each['peak_fraction']:.0%}" if "peak_fraction" in each else "" for each in one.sizes]
+        timed = [(each["size"], f"{each['time_us']:.3f}", peak) for each, peak in zip(one.sizes, peaks, strict=True)]
         lines += ["", *markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []
         lines += [""]
     return summary, "\n".join(lines)
