@@ -558,7 +558,7 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
     points = re.search('id="points">([^<]+)', page)
     assert points
     explored = json.loads(gzip.decompress(base64.b64decode(points[1])))["warp_shuffle"]
-    assert explored["kernels"] == ["shuffle", "shuffle before"]
+    assert explored["kernels"] == ["shuffle", "shuffle before"] and explored["baseline"] == "shuffle before"
     assert sum(explored["values"]["time_us"][::2]) == pytest.approx(
         1.02 * sum(explored["values"]["time_us"][1::2]), rel=1e-3
     )

@@ -56,7 +56,7 @@ def explorer_data(
 
 
 def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
-    """The same for the rows of comparison.csv: each kernel, and as another one the kernel before the edit."""
+    """The same for the rows of comparison.csv: each kernel, and before the edit as a baseline."""
     sides, rows = {"after": "{}", "before": "{} before"}, list(rows)
     known = {}
     for name, study in studies.items():
@@ -77,7 +77,10 @@ def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Ro
         for row in rows
         for side, name in sides.items()
     ]
-    return explorer_data(known, points, ())
+    explored = explorer_data(known, points, ())
+    for study in explored.values():
+        study["baseline"] = next((kernel for kernel in study["kernels"] if kernel.endswith(" before")), None)
+    return explored
 
 
 def _study(study: Mapping[str, Any], points: Sequence[Row], variants: _Variants) -> dict[str, Any]:
