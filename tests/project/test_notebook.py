@@ -46,6 +46,8 @@ def test_what_is_not_there_is_said(ran: dict[str, Any], tmp_path: Path) -> None:
         ran["results"].study("axpi")
     with pytest.raises(UserError, match="has no best configuration of 'axpy': it has no times"):
         ran["results"].best("axpy")
+    with pytest.raises(UserError, match="axes has 'm'"):  # Nothing was run: no results of an earlier run.
+        ks.run(ran["results"].folder.parents[1] / "config/studies/axpy.yaml", platform="emulator", axes={"m": [1]})
     with pytest.raises(UserError, match="has no measurements"):
         ks.load(tmp_path).measurements  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'lode'"):

@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_entries
+from kernelsweep.platforms.kinds import GPU
 from kernelsweep.results import SAMPLE_COLUMNS
 
 
@@ -96,15 +98,17 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     cores   that jobs may use; all by default
     config  settings of config.yaml for this run, such as platform="emulator" or axes={"n": [1024]}
 
-    What it says is printed. Raises UserError, with its last words, where no point was run.
+    What it says is printed. Raises UserError, with its last words, where it failed before a point was run.
     """
-    file = Path(study).resolve()
+    file, start = Path(study).resolve(), time.time()
     root, given = file.parents[2], [f"{name}={json.dumps(value)}" for name, value in config.items()]
     command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile"), "-d", str(root)]
     command += ["--cores", str(cores or os.cpu_count() or 1), file.stem, *(["--config", *given] if given else [])]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
-    found = sorted(root.glob(f"results/*/points/{file.stem}/*.csv"), key=lambda path: path.stat().st_mtime)
-    if not found:
+    platform = config.get("platform", "auto")
+    platform = "*" if platform in ("auto", GPU) else platform
+    found = sorted(root.glob(f"results/{platform}/points/{file.stem}/*.csv"), key=lambda path: path.stat().st_mtime)
+    if not found or (ran.returncode and found[-1].stat().st_mtime < start):
         raise UserError(ran.stderr.strip())
     print(ran.stderr, end="")
     return load(found[-1].parents[2])
