@@ -32,10 +32,10 @@ def run_facts(
     counted: RowCounts, proofs: Proofs, device: Mapping[str, Any], environment: Mapping[str, Any] | None
 ) -> Facts:
     """The facts at the top of the page. Date and revision are omitted if there is no environment.json."""
-    provenance = str(device["provenance"])
+    provenance, points = str(device["provenance"]), _by_status(counted)
     facts = [
         ("Numbers", provenance),
-        ("Points", f"{counted.points.total():,}: {_by_status(counted)}"),
+        ("Points", points if len(counted.by_status()) == 1 else f"{counted.points.total():,}: {points}"),
     ]
     if proofs:
         facts.append(("Proven", proofs_in_words(proofs)))
