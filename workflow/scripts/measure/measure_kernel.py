@@ -53,6 +53,8 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     device = read_device(snakemake.input.device)
     store = UnitStore(Path(params.store))
+    granted = snakemake.resources
+    processes, margin, decides = granted.reference_processes, granted.margin_ppm / 1e6, bool(granted.decides)
     binary: Path | None
     if not params.build:
         binary, report_file = map(Path, snakemake.input.build)
@@ -61,7 +63,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
         report, binary = new_report(params.build["target"], ""), None
     else:
         with ThreadPoolExecutor(1) as beside:  # It ends before what has to be a fork of one thread.
-            is_wanted = snakemake.resources.decides and not is_untrusted()
+            is_wanted = decides and not is_untrusted()
             resources = beside.submit(gpu_resources, params.build, kernel_file) if is_wanted else None
             built = built_meanwhile(params.build, kernel_file, snakemake.threads, terminal)
             report, binary = building.enter_context(built)
@@ -76,7 +78,7 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     against = None
     if params.against:
-        of_job = (wildcards.study, device, task, report["target"], store, snakemake.resources.margin_ppm / 1e6)
+        of_job = (wildcards.study, device, task, report["target"], store, margin)
         against = read_against(params.against, *of_job, building)
         task = replace(task, against=against.digest)
     if chunk:
@@ -95,8 +97,6 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as building:
             # A core is left for the points.
             builder = building.enter_context(Builder(files, report["target"], store, max(1, snakemake.threads - 1)))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
-        granted = snakemake.resources
-        processes, margin, decides = granted.reference_processes, granted.margin_ppm / 1e6, bool(granted.decides)
         at_device = (wildcards.platform, device, journal, source)
         job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store, margin, decides, against)
         if candidates is not None:
