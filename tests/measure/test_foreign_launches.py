@@ -120,7 +120,7 @@ def written(folder: Path, files: dict[str, str], study: dict[str, Any] = STUDY) 
 
 def outcomes(folder: Path, files: dict[str, str], study: dict[str, Any], target: str) -> list[Outcome]:
     kernel, points = written(folder, files, study)
-    return list(run(kernel, list(points), folder, target).values())
+    return list(run(kernel, list(points), folder, target, visits=2).values())
 
 
 def target_of(request: pytest.FixtureRequest) -> str:

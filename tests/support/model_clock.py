@@ -20,6 +20,11 @@ class ModelClock(EmulatorPlatform):
     """Times depend on the block size, with a scatter of 0.2% that is the same for each point."""
 
     has_clock = True
+    _is_timing = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._launched: set[str] = set()
 
     @property
     def uuid(self) -> str:
@@ -31,11 +36,16 @@ class ModelClock(EmulatorPlatform):
     ) -> None:
         if getattr(self, "_block_size", None) != block[0]:
             self._block_size, self._taken = block[0], 0
+        # On a GPU, a first launch may wait for the device, which waits until all samples are queued.
+        assert variant in self._launched or not self._is_timing, f"{variant} is first launched while it is timed"
+        self._launched.add(variant)
         super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
 
     def time(self, sample: Any, count: int) -> list[float]:
+        self._is_timing = True
         for _ in range(count):
             sample(lambda: None, lambda: None)
+        self._is_timing = False
         self._taken += count
         return [
             round(model_us(self._block_size) * (1 + 0.001 * (number * 7 % 5 - 2)), 3)

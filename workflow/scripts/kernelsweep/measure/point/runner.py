@@ -94,6 +94,8 @@ class Runner:
             second = self._instances.at(point, True) if check and self._has_second_input() else None
             first = self._instances.at(point)
             if self._sampling and is_timed(point):
+                if not check:  # A first launch may wait for the device, which waits while samples are queued.
+                    run.check_run()
                 before = self._earlier(run, earlier, check) if earlier else None
                 places = self._memory.prepare_places(point, run.beside(before), second)
                 samples = run.samples(places)
@@ -161,13 +163,12 @@ class Runner:
         if of := unit.get("of"):  # Another kernel, which another job has checked.
             earlier = run.earlier(launches_of_task(of["launches"], self._problem).at(Point(of["point"])))
             self._memory.prepare(run.point, run.beside(earlier), instance)
-            self._memory.set_constants(run.point, earlier.plan, instance)
-            return earlier
-        earlier = run.earlier()
+        else:
+            earlier = run.earlier()
         self._memory.set_constants(run.point, earlier.plan, instance)
-        if not check:
-            return earlier
         earlier.check_run()
+        if of or not check:
+            return earlier
         return None if earlier.judge(instance, self._depth_of(run)).mistake else earlier
 
     def _point_run(self, point: Point) -> PointRun:
