@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import kernelsweep
 from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.json_files import read_json
@@ -16,10 +15,6 @@ from kernelsweep.publish.page.glossary import proven_means
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import excused_points, failed_points
-
-# The library, whose modules draw the chapters' figures; and its place in the repository.
-_LIBRARY = Path(kernelsweep.__file__).parent
-_IN_REPOSITORY = Path("workflow/scripts/kernelsweep")
 
 
 def html(file: Path, name: str, title: str, base: Path) -> str:
