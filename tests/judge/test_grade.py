@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cheats import CHEATS, HONEST, ON_A_GPU, STUDY, write_study
 from checkout import ROOT
@@ -16,6 +17,7 @@ from checkout import ROOT
 from kernelsweep import sandbox
 from kernelsweep.errors import UserError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.problems.drawn import DRAWN, EXTREMES, drawn_as
 from kernelsweep.project.project import load_study
 from kernelsweep.sweep.point import Point
 
@@ -71,6 +73,13 @@ def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
     assert len(others) > 6  # of the study
     secret = graded / "results/grade.secret"
     assert secret.stat().st_mode & 0o077 == 0 and secret.read_text() not in STUDY
+
+
+@pytest.mark.parametrize("kind", EXTREMES)
+def test_what_is_drawn_is_in_the_range_that_is_asked_for(kind: str) -> None:
+    low, high = [0, 1], [2, 3]
+    found = drawn_as(np.random.default_rng(3), {DRAWN: kind}).uniform(low, high)
+    assert (low <= found).all() and (found < high).all()
 
 
 def test_a_candidates_own_settings_and_links_loosen_nothing(graded: Path) -> None:

@@ -32,12 +32,12 @@ class _Extreme(np.random.Generator):
     def _within(self, found: Any, low: Any, high: Any) -> Any:
         """The numbers, three of four at an end of the range: at the lower one for zeros, else near the upper one."""
         dtype = np.asarray(found).dtype
-        is_integer = dtype.kind in "iu"
-        ends = {ZEROS: low, ONES: high - 1 if is_integer else np.nextafter(dtype.type(high), dtype.type(low))}
-        ends |= {
-            TINY: low + 1 if is_integer and high - low > 1 else low + (0 if is_integer else _NORMAL[TINY] * (low == 0))
-        }
-        end = ends.get(self._kind, ends[ONES])
+        if dtype.kind in "biu":
+            tiny, last = min(low + 1, high - 1), high - 1
+        else:
+            low, high = np.asarray(low, dtype), np.asarray(high, dtype)
+            tiny, last = np.where(low == 0, _NORMAL[TINY], low), np.nextafter(high, low)
+        end = {ZEROS: low, TINY: tiny}.get(self._kind, last)
         return np.where(super().random(np.shape(found)) < 0.75, end, found).astype(dtype)[()]
 
     def random(self, *given: Any, **named: Any) -> Any:
