@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.words import device_text, markdown_table, point_text
+from kernelsweep.analysis.words import device_text, list_texts, markdown_table, point_text
 from kernelsweep.judge.claims.claim import CLAIM_KINDS, OUTPUT, Claim
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
@@ -151,12 +151,12 @@ def _source(claim: Claim) -> str:
 
 def _counted(judged: Sequence[Judged]) -> str:
     """How many claims of each kind hold, of those that could be judged; claims on code of ours are left out."""
-    texts = []
+    texts: list[str] = []
     for kind in CLAIM_KINDS:
         known = [one for one in judged if one.claim.kind == kind and not one.claim.code and one.verdict != UNMEASURED]
         held = sum(one.verdict == HOLDS for one in known)
-        texts.append(f"{held} of {len(known)} {kind}s")
-    return f"{texts[0]}, {texts[1]} and {texts[2]} hold for the published code."
+        texts += [f"{held} of {len(known)} {kind}s"] if known else []
+    return f"{list_texts(texts)} hold for the published code." if texts else ""
 
 
 def _elsewhere(judged: Judged) -> str:

@@ -98,9 +98,9 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
     """
     words = {name: read_words(name, text) for name, text in sources.items()}
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    found = step_metrics(data)
+    found, told = step_metrics(data), "Times and counters" if data.has_times else "Counts"
     steps = _steps(data, found)
-    lines = [f"## {data.title}: why", "", f"Times and counters: at {where}.{_KEY if accesses else ''}", ""]
+    lines = [f"## {data.title}: why", "", f"{told}: at {where}.{_KEY if accesses else ''}", ""]
     for number, step in enumerate(steps):
         if number == _SHOWN and len(steps) > _SHOWN + 1:
             lines += [f"<details><summary>{len(steps) - _SHOWN} more steps</summary>", ""]
