@@ -24,7 +24,7 @@ HOLDER = """\
 import sys
 from pathlib import Path
 from kernelsweep.platforms import lease
-lease.FOLDER = Path(sys.argv[1])
+lease.FOLDER, lease.NOTICE_SECONDS = Path(sys.argv[1]), 1.0
 with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
     print("has", device, flush=True)
     sys.stdin.read()
@@ -35,7 +35,7 @@ import os, sys
 from pathlib import Path
 import pynvml
 from kernelsweep.platforms import lease
-lease.FOLDER = Path(sys.argv[1])
+lease.FOLDER, lease.NOTICE_SECONDS = Path(sys.argv[1]), 1.0
 names = sys.argv[2:]
 pynvml.nvmlInit = lambda: None
 pynvml.nvmlDeviceGetCount = lambda: len(names)

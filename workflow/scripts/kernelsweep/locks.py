@@ -25,20 +25,21 @@ def lock_first(
     waiting: Callable[[], None],
     *,
     shared: bool = False,
+    patience: float = NOTICE_SECONDS,
 ) -> tuple[Path, int]:
     """Wait until one of the files can be locked; returns its path and its descriptor, whose closing unlocks it.
 
     opened   opens or creates a file; called for each attempt, because a lock on a deleted or renamed file is useless
-    waiting  called once after NOTICE_SECONDS
+    waiting  called once after the seconds of `patience`
     shared   whether other shared locks of the file may be held meanwhile
     """
-    patience = time.monotonic() + NOTICE_SECONDS
+    impatient = time.monotonic() + patience
     told = False
     while True:
         for path in paths:
             if (file := lock_now(path, opened, shared)) is not None:
                 return path, file
-        if not told and time.monotonic() > patience:
+        if not told and time.monotonic() > impatient:
             waiting()
             told = True
         time.sleep(_POLL_SECONDS)

@@ -24,12 +24,15 @@ from kernelsweep.platforms.kinds import kind_of
 
 FOLDER = Path("/tmp")
 
+# Jobs of one run wait for each other, too, which is no news.
+NOTICE_SECONDS = 30.0
+
 
 @contextmanager
 def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[str]:
     """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
 
-    notify  gets a line for the user if the wait exceeds a second
+    notify  gets a line for the user if the wait exceeds NOTICE_SECONDS
     shared  whether other processes may have a shared lease of the same GPU meanwhile
     """
     paths = {_lock_of(device): device for device in devices}
@@ -38,7 +41,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shar
         which = f"GPU {devices[0]}, which" if len(devices) == 1 else f"any of {len(devices)} GPUs, which"
         notify(f"waiting for {which} another process uses")
 
-    path, file = lock_first(list(paths), _opened, waiting, shared=shared)
+    path, file = lock_first(list(paths), _opened, waiting, shared=shared, patience=NOTICE_SECONDS)
     try:
         yield paths[path]
     finally:
