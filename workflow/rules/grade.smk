@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from kernelsweep.json_files import read_json
+from kernelsweep.project.grading import exit_status
 from kernelsweep.sandbox import VARIABLE, choose_sandbox
 
 GRADING = PROJECT.grading
@@ -18,14 +18,10 @@ if GRADING:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
 
 
-def exit_status():
-    """The exit status of a run that judged candidates: 1 where one is wrong, 2 where one is only not proven."""
-    file = Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
-    return read_json(file)["status"] if targets_of(workflow) == ["grade"] and file.is_file() else 1
-
-
 if GRADING:
-    LAST_WORDS.status = exit_status
+    LAST_WORDS.status = lambda: exit_status(
+        targets_of(workflow), Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
+    )
 
 
 rule grade_candidates:

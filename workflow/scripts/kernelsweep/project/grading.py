@@ -21,6 +21,7 @@ from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import include_folders
+from kernelsweep.json_files import read_json
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES
 from kernelsweep.project.files import path
 from kernelsweep.sweep.axes import Axes
@@ -148,6 +149,14 @@ def graded(
         except UserError as error:
             candidates[each] = Candidate(str(file), str(error))
     return config, study(layers, more, files), Grading(name, of_study, against, candidates, drawn)
+
+
+def exit_status(targets: Sequence[str], verdict: Path) -> int:
+    """The exit status of a failed run of these targets: the one in verdict.json, if it was to grade and nothing else.
+
+    1 where a candidate is wrong, 2 where one is only not proven.
+    """
+    return int(read_json(verdict)["status"]) if [*targets] == ["grade"] and verdict.is_file() else 1
 
 
 def _known(name: str, names: Mapping[str, Any], key: str) -> str:
