@@ -404,6 +404,7 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
     ("added", "told"),
     [
         ("def error_bound(): return {'c': -1}", "error_bound: c contains a value that is negative, infinite or NaN."),
+        ("def work(n): return {1: n}", "work has the unit 1. Allowed: texts,"),
         (
             "def work(n): return {'arithmetic': 'tf31'}",
             "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",

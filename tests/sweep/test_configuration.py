@@ -163,6 +163,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
         ({"claims": [CLAIM | {"kernel": "dubled"}]}, ["claims.0.kernel is 'dubled'; did you mean 'doubled'? Allowed:"]),
         ({"claims": [CLAIM | {"reference_unroll": 3}]}, ["claims.0.unroll is 3, which no point has; Values: "]),
         ({"steps": [{"kernel": "doubled", "unroll": 3}]}, ["steps.0.unroll is 3, which no point has; Values: "]),
+        ({"steps": [{"kernel": "doubled", "grid_size": 4}]}, ["steps.0 has 'grid_size'"]),
         ({"axes": {"lambda": [1]}}, ["axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"]),
         ({"kernels": [ENTRY | {"roundings": "dtype"}]}, ["roundings: 'dtype' is a text, where a number is needed"]),
         (

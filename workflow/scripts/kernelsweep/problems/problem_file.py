@@ -156,9 +156,11 @@ class Problem:
             )
         counts = {unit: count for unit, count in work.items() if unit != "arithmetic"}
         for unit, count in counts.items():
+            if not isinstance(unit, str):
+                raise UserError(f"{shown}: work has the unit {shown_value(unit)}. Allowed: texts, such as 'bytes'.")
             if not is_number(count) or count < 0:
                 raise UserError(f"{shown}: work: {unit} is {shown_value(count)}. Allowed: numbers from 0 to 2^64.")
-        plain = {str(unit): count.item() if isinstance(count, np.generic) else count for unit, count in counts.items()}
+        plain = {unit: count.item() if isinstance(count, np.generic) else count for unit, count in counts.items()}
         return {**plain, **({} if kind is None else {"arithmetic": kind})}
 
     @cached_property

@@ -211,6 +211,7 @@ def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for key, steps in (("steps", settings.steps), ("profiled", settings.profiled)):
         for number, step in enumerate(steps):
             yield f"{key}.{number}", {"unroll": step.unroll} if step.unroll != 1 else {}
+            yield f"{key}.{number}", {GRID_SIZE: step.grid_size} if step.grid_size is not None else {}
     for number, claim in enumerate(settings.claims):
         yield f"claims.{number}.at", claim.at
         for axis, value in (claim.model_extra or {}).items():
