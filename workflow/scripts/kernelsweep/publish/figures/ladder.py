@@ -110,7 +110,7 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
     for row in further.to_dict("records"):
         unroll = row.get("unroll")
         label = limits.get(row["kernel"]) or step_name(row["kernel"], 1 if pandas.isna(unroll) else unroll)
-        differing = [axis for axis in axes if pandas.notna(row[axis]) and row[axis] != rivals[axis].dropna().iloc[0]]
+        differing = [axis for axis in axes if pandas.notna(row[axis]) and row[axis] != further[axis].dropna().iloc[0]]
         words = [axis_value(axis, row[axis]) for axis in differing]
         labels.append(", ".join([label, *filter(None, words)]))
     return step_labels(data.steps) + labels
