@@ -291,6 +291,11 @@ def read_parameters(text: str) -> dict[str, str]:
     return dict(word.split(_IS, 1) for word in text.split(_BETWEEN_AXES) if word)
 
 
+def with_parameters(row: Mapping[str, str]) -> Row:
+    """A row with its axes in the column parameters as columns, too."""
+    return {**row, **read_parameters(row.get("parameters") or "")}
+
+
 def arithmetic_of(row: Mapping[Any, Any]) -> str | None:
     """The kind of arithmetic of a row's work; None where it names none."""
     return read_parameters(row["work"]).get("arithmetic")

@@ -16,8 +16,8 @@ from kernelsweep.intervals import Interval, ratio_text
 from kernelsweep.judge.comparison.sizes import Size, size_of
 from kernelsweep.judge.records import Record
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
+from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
 from kernelsweep.results import REFUSED as NOT_RUN
-from kernelsweep.results import Row, read_parameters
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.
@@ -103,7 +103,7 @@ def judged(
     known = [{axis: str(value) for axis, value in point.items() if axis != "grid_size"} for point in drawn]
 
     def is_drawn(row: Row) -> bool:
-        values = _values(row)
+        values = with_parameters(row)
         return any(all(values.get(axis) == value for axis, value in point.items()) for point in known)
 
     points = candidate.points
@@ -239,12 +239,7 @@ def _pairs(record: Record | None) -> Any:
     return pairs_of(record.outcome) if record and record.right else None
 
 
-def _values(row: Row) -> dict[str, str]:
-    return {**row, **read_parameters(row["parameters"])}
-
-
 def _point(row: Row) -> str:
     """A row's point, in words."""
-    columns = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
-    told = [f"{name}={row[name]}" for name in columns if row.get(name)]
+    told = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
     return " ".join([*told, row["parameters"]]).strip()

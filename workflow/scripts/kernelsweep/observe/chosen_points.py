@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf, prod
 from typing import Any
 
-from kernelsweep.results import read_parameters
+from kernelsweep.results import with_parameters
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
@@ -38,7 +38,7 @@ def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, 
     return [
         Point({axis: of[texts[axis]] for axis, of in value_of.items()})
         for row in sorted(ran, key=lambda row: float(row["time_us"] or inf))
-        for texts in [{**row, **read_parameters(row["parameters"])}]
+        for texts in [with_parameters(row)]
     ]
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernelsweep.results import Row, read_parameters
+from kernelsweep.results import Row, with_parameters
 
 SCHEMA_VERSION = "1.0.0"
 
@@ -86,7 +86,7 @@ def _result(row: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[st
 
 def _values(row: Mapping[str, str], axes: Iterable[str]) -> Row:
     """A row's value on each of these axes that it has."""
-    texts = {**row, **read_parameters(row.get("parameters") or "")}
+    texts = with_parameters(row)
     return {axis: _value(texts[axis]) for axis in axes if texts.get(axis)}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, read_parameters
+from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, read_parameters, with_parameters
 
 Row = Mapping[str, str]
 
@@ -50,7 +50,7 @@ def explorer_data(
     for row in rows:
         is_timed = row["status"] == "ok" and row["time_us"]
         if row["study"] in by_study and is_timed:
-            by_study[row["study"]].append({**row, **read_parameters(row.get("parameters", ""))})
+            by_study[row["study"]].append(with_parameters(row))
     variants = _Variants(builds)
     return {name: _study(studies[name], points, variants) for name, points in by_study.items() if points}
 
