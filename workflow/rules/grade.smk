@@ -16,9 +16,6 @@ localrules:
 
 if GRADING:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
-
-
-if GRADING:
     LAST_WORDS.status = lambda: exit_status(
         targets_of(workflow), Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
     )

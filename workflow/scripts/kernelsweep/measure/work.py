@@ -489,7 +489,7 @@ _Groups = dict[Data, list[MissingVisit]]
 
 
 def _phases(work: Work) -> list[tuple[int, bool | None]]:
-    """The visits in order, and whether each is to first_points() or to the others; None where all are one phase."""
+    """The visits in order, and whether each is to Work.first or to the others; None where all are one phase."""
     if work.decides is None:
         return [(visit, None) for visit in work.visits]
     return [(visit, are_first) for are_first in (True, False) for visit in work.visits]
