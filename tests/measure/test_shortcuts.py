@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,13 @@ class Restoring(Clocked, CountingPlatform):
     """One that does so before each sample, as a GPU."""
 
 
-def timed(kernel: KernelSource, points: list[Point], folder: Path, platform: type[Clocked] = Clocked) -> list[Outcome]:
+def timed(
+    kernel: KernelSource, points: list[Point], folder: Path, platform: type[Clocked] = Clocked, repeated_runs: int = 2
+) -> list[Outcome]:
     """The outcomes of a kernel's points, one after another in one process."""
     task, report = built(kernel, points, folder, second_input=True)
     assert report["status"] == "ok", report["message"]
+    task = replace(task, protocol=replace(task.protocol, repeated_runs=repeated_runs))
     on_clock = Runner(platform(), task)
     return [on_clock.run(one, instantiation(kernel, one)) for one in points]
 
@@ -48,6 +52,11 @@ def test_work_that_is_left_out_when_it_is_timed_is_found(tmp_path: Path) -> None
     (outcome,) = timed(shipped("skips_what_is_there"), [point(1000)], tmp_path)
     assert outcome.status == "wrong_result" and not outcome.samples
     assert outcome.message.startswith("right when it was checked, but not when it was timed: value: expected ")
+
+
+def test_work_that_is_left_out_after_some_runs_is_found_where_samples_restore_the_count(tmp_path: Path) -> None:
+    (outcome,) = timed(shipped("skips_what_is_there"), [point(1000)], tmp_path, Restoring, repeated_runs=5)
+    assert outcome.message.startswith("right at first, but run again: value: expected ")
 
 
 FIRST, TIMED, SECOND = (

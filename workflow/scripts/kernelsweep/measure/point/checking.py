@@ -18,7 +18,7 @@ def check_point(
     """Run a point and judge its results; compare the bits of floating-point results between several runs.
 
     depth          the longest chain of roundings that an element's value goes through on the device
-    repeated_runs  how often a floating-point point is run, the first run included
+    repeated_runs  how often a point is run whose bits may differ, or which keeps something, the first run included
     ended          called once the first run has ended
 
     Raises MemoryError, LaunchError and ContextLost.
@@ -35,10 +35,12 @@ def check_point(
     outside = run.memory.overwritten()
     changed = run.memory.changed()
     mistake = judgement.mistake or outside or _undeclared(run, changed)
-    if not mistake and (leaves_state or _has_own_state(run)) and repeated_runs > 1:
-        run.check_run()
-        again = run.judge(instance, depth).mistake
-        mistake = f"right at first, but run again: {again}" if again else None
+    if not mistake and (leaves_state or _has_own_state(run)):
+        for _ in range(repeated_runs - 1):
+            run.check_run()
+            if again := run.judge(instance, depth).mistake:
+                mistake = f"right at first, but run again: {again}"
+                break
     return Outcome(
         "wrong_result" if mistake else "ok",
         mistake or "",
