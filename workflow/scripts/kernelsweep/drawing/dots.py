@@ -1,4 +1,4 @@
-"""Dots in labelled rows, with their intervals and values, drawn by seaborn.
+"""Dots in named rows, with their intervals and values, drawn by seaborn.
 
 A dot is a row of a frame with the columns value, low and high, the ends of its interval, and row, its place from the
 top; is_open is true where it is not filled.
@@ -6,7 +6,6 @@ top; is_open is true where it is not filled.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,21 +13,20 @@ from typing import Any
 import pandas
 import seaborn
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, MaxNLocator
 
-from kernelsweep.analysis.words import superscript
 from kernelsweep.drawing import palette
+from kernelsweep.drawing.layout import LETTER_IN
 from kernelsweep.drawing.series import on_grid
 
-# The diameters of a dot and of the white inside of an open one, and from a dot to its label.
-DOT_PT, INSIDE_PT, LABEL_OFFSET_PT = 4.8, 3.0, 5.0
-# The multiples of powers of ten that are ticked: the first of these that give few enough ticks for the axis' length.
-TICKS = ((1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0), (1.0, 1.5, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0,))
-# The least distance between two ticks.
-BESIDE_IN = 0.42
-# The least factor that an axis covers, so that it has two ticks.
-LEAST_FACTOR = 2.0
-# From this number on, ticks are powers of ten: 5·10⁵.
-LEAST_POWER = 1e5
+# The diameters of a dot and of the white inside of an open one.
+DOT_PT, INSIDE_PT = 4.8, 3.0
+# An axis is logarithmic where its ends are further apart than this factor.
+LOGARITHMIC_FROM = 4.0
+# The multiples of powers of ten that are ticked: the first of these that give few enough ticks.
+TICKS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
+# The room of a tick.
+TICK_IN = 0.45
 
 
 def draw_dots(axes: Axes, dots: pandas.DataFrame, colours: Sequence[str] | str) -> None:
@@ -41,53 +39,23 @@ def draw_dots(axes: Axes, dots: pandas.DataFrame, colours: Sequence[str] | str) 
     axes.grid(visible=False, axis="y")
 
 
-def label_dots(axes: Axes, dots: pandas.DataFrame, texts: Sequence[str], colour: str) -> None:
-    """The dots' values beside their intervals."""
-    for dot, text in zip(dots.to_dict("records"), texts, strict=True):
-        if pandas.notna(dot["value"]):
-            axes.annotate(
-                text,
-                (dot["high"], dot["row"]),
-                xytext=(LABEL_OFFSET_PT, 0),
-                textcoords="offset points",
-                va="center_baseline",
-                color=palette.text_in(colour),
-            )
-
-
-def digits(value: float) -> str:
-    """A value with about four digits: more would be noise."""
-    if value >= 1e6:
-        return f"{value / 1e6:.1f}·10⁶"
-    return f"{value:,.0f}" if value >= 1000 or value == 0 else f"{value:.{1 if value >= 10 else 2}f}"
-
-
-def logarithmic(axes: Axes, low: float, high: float, length_in: float) -> None:
-    """A logarithmic horizontal axis from `low` to `high`, about `length_in` inches long."""
-    room = math.sqrt(max(1.0, LEAST_FACTOR * low / high))
-    low, high = low / room, high * room
-    axes.set_xscale("log")
-    axes.set_xlim(low, high)
-    ticks = _ticks(low, high, length_in / BESIDE_IN)
-    axes.xaxis.set_ticks(ticks, [_text(tick) for tick in ticks])
-    axes.xaxis.set_ticks([], minor=True)
-
-
-def _text(tick: float) -> str:
-    if tick >= LEAST_POWER:
-        digit, power = f"{tick:.0e}".split("e")
-        return ("" if digit == "1" else f"{digit}·") + f"10{superscript(int(power))}"
-    return f"{tick:,.0f}" if tick >= 1000 else f"{tick:g}"
-
-
-def _ticks(low: float, high: float, most: float) -> list[float]:
-    """Round numbers from `low` to `high`, each at least an equal share of the axis from the next."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    least = (high / low) ** (1 / most)
-    for subs in TICKS:
-        found = [sub * 10.0**decade for decade in decades for sub in subs]
-        nearest = min(over / under for under, over in itertools.pairwise(found))
-        if nearest >= least:
-            break
-    # An axis of many decades has every second or third of them.
-    return [tick for tick in found[:: math.ceil(math.log(least, nearest))] if low <= tick <= high]
+def name_rows(axes: Axes, places: Sequence[float], names: Sequence[str], values: Sequence[str]) -> None:
+    """Each row's name on the left and its value in words on the right, and ticks below for the room between them."""
+    beside = axes.secondary_yaxis("right")
+    for side, texts, spine in ((axes, names, "left"), (beside, values, "right")):
+        side.set_yticks(places, texts)
+        side.tick_params(axis="y", length=0)
+        side.spines[spine].set_visible(False)
+    axes.set_ylim(max(places) + 0.5, -0.5)
+    letters = sum(max(map(len, "\n".join(texts).split("\n"))) for texts in (names, values))
+    most = max(2, int((axes.figure.bbox.width / axes.figure.dpi - letters * LETTER_IN) / TICK_IN))
+    low, high = axes.dataLim.intervalx
+    if high > LOGARITHMIC_FROM * low > 0:
+        axes.set_xscale("log")
+        decades = math.log10(high / low)
+        fitting = next((subs for subs in TICKS if len(subs) * decades <= most), TICKS[-1])
+        axes.xaxis.set_major_locator(LogLocator(subs=fitting, numticks=most))
+        axes.xaxis.set_ticks([], minor=True)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(most))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")

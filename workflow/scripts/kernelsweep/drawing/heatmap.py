@@ -16,10 +16,6 @@ from matplotlib.patches import Rectangle
 from kernelsweep.analysis.words import STATUS_LETTERS
 from kernelsweep.drawing import palette
 
-# The relative luminance at which black and white text have the same contrast, and how a colour's red, green and blue
-# give it (WCAG 2.2, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance).
-DARK_BELOW = 0.18
-LUMINANCE = (0.2126, 0.7152, 0.0722)
 # Colours tell shares near the best apart, and those far from it less.
 GAMMA = 2.0
 # On a cell whose point is right and lacks the quantity that is shown, such as an energy.
@@ -32,19 +28,20 @@ def shades() -> matplotlib.cm.ScalarMappable:
     return matplotlib.cm.ScalarMappable(matplotlib.colors.PowerNorm(GAMMA, 0.0, 100.0), colours)
 
 
-def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str) -> None:
+def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str, step: int) -> None:
     """Cells that are coloured and annotated, hatched with a status's letter, or blank.
 
     cells  a row for each: down and across, the labels of its row and column, ordered categories; shown, its number, NaN
            without one; shade, its percentage; status; is_outlined
-    digits  the format of a number
+    digits  the format of a number; "" for cells that are only coloured
+    step    of how many columns one is labelled
     """
     names = ["shown", "shade", "status", "is_outlined"]
     table = cells.pivot(index="down", columns="across", values=names)
     shown, shade, status, is_outlined = (table[name] for name in names)
     seaborn.heatmap(
         shade.astype(float),
-        annot=shown.astype(float),
+        annot=shown.astype(float) if digits else None,
         fmt=digits,
         annot_kws={"color": palette.BLACK, "va": "center_baseline"},
         cmap=shades().cmap,
@@ -54,7 +51,7 @@ def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str) -> None:
         linewidths=0.5,
         linecolor="white",
         cbar=False,
-        xticklabels=[*shown.columns],
+        xticklabels=step,
         yticklabels=[*shown.index],
         ax=axes,
     )
@@ -68,18 +65,6 @@ def draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str) -> None:
     for row, column in numpy.argwhere(is_outlined.eq(True).to_numpy()):
         look = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
         axes.add_patch(Rectangle((column, row), 1, 1, zorder=4, **look))
-    tidy(axes)
-
-
-def text_colour(background: Any) -> str:
-    """Black or white, whichever is better read on a cell of that colour."""
-    channels = numpy.array(matplotlib.colors.to_rgb(background))
-    linear = numpy.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return "white" if linear @ LUMINANCE < DARK_BELOW else palette.BLACK
-
-
-def tidy(axes: Axes) -> None:
-    """No tick marks, no spines, level labels."""
     axes.tick_params(length=0, rotation=0)
     for spine in axes.spines.values():
         spine.set_visible(False)

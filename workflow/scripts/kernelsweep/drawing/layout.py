@@ -6,20 +6,14 @@ There is one layout. A narrow figure has fewer panels side by side, and its lege
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib
-import matplotlib.textpath
-from fontTools import subset
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
 
@@ -38,10 +32,8 @@ LEAST_BESIDE_IN = 5.0
 HANDLE_EM, BESIDE_LABEL_EM = 3.2, 5.6
 # An axes' position, in fractions of the figure, is rounded to this many digits.
 POSITION_DIGITS = 8
-# A font's tables for kerning, ligatures and formulas. No viewer of a PDF reads them, and to reduce them to a figure's
-# glyphs takes a third of a figure's time.
-TYPESETTING_TABLES = ("GDEF", "GPOS", "GSUB", "MATH", "kern")
-
+# The room of a letter, about.
+LETTER_IN = 0.055
 
 TEXTS = ("title", "message", "caption")
 
@@ -99,28 +91,9 @@ def save(figure: Figure, path: Path) -> None:
     texts, options = texts_of(figure), OPTIONS[path.suffix]
     words = (texts["title"], f"{texts['message']} {texts['caption']}".strip())
     metadata = options["metadata"] | dict(zip(TITLE_AND_CAPTION[path.suffix], words, strict=True))
-    with matplotlib.rc_context(style.RC), _fonts_for_viewers():
+    with matplotlib.rc_context(style.RC):
         _lay_out(figure)
         figure.savefig(path, dpi=RASTER_DPI, **options | {"metadata": metadata})
-
-
-@contextmanager
-def _fonts_for_viewers() -> Iterator[None]:
-    """Leave `TYPESETTING_TABLES` out of the fonts in PDFs; matplotlib has no setting for it."""
-    load_font = subset.load_font
-
-    def load_for_viewers(*arguments: Any, **options: Any) -> Any:
-        font = load_font(*arguments, **options)
-        for table in TYPESETTING_TABLES:
-            if table in font:
-                del font[table]
-        return font
-
-    subset.load_font = load_for_viewers
-    try:
-        yield
-    finally:
-        subset.load_font = load_font
 
 
 def _lay_out(figure: Figure) -> None:
@@ -166,8 +139,8 @@ def add_legend(figure: Figure, handles: Sequence[Artist], title: str = "") -> No
     """A legend beside the panels, or below them in a narrow figure. The figure grows for it."""
     is_beside = figure.get_figwidth() >= LEAST_BESIDE_IN
     lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
-    column_pt = max(map(text_width_pt, lines), default=0.0) + BESIDE_LABEL_EM * style.TEXT_PT
-    columns = max(1, min(len(handles), int(figure.get_figwidth() * POINTS_PER_INCH / column_pt)))
+    column_in = max(map(len, lines), default=0) * LETTER_IN + BESIDE_LABEL_EM * style.TEXT_PT / POINTS_PER_INCH
+    columns = max(1, min(len(handles), int(figure.get_figwidth() / column_in)))
     legend = figure.legend(
         handles=handles,
         loc="outside right upper" if is_beside else "outside lower left",
@@ -198,32 +171,6 @@ def empty_figure(frame: Frame, reason: str) -> Figure:
     figure.set_label(reason)
     axes = figure.subplots()
     axes.set_axis_off()
-    words = "\n".join(wrap(reason, 0.7 * frame.width.points, style.TITLE_PT))
     look: Any = {"size": style.TITLE_PT, "color": palette.GREY, "ha": "center", "va": "center", "parse_math": False}
-    axes.text(0.5, 0.5, words, transform=axes.transAxes, **look)
+    axes.text(0.5, 0.5, reason, transform=axes.transAxes, wrap=True, **look)
     return figure
-
-
-@cache
-def text_width_pt(text: str, size_pt: float = style.TEXT_PT, bold: bool = False) -> float:
-    """The width of one line of text, in points."""
-    font = FontProperties(family=style.RC["font.family"], size=size_pt, weight="bold" if bold else "normal")
-    width, _, _ = matplotlib.textpath.TextToPath().get_text_width_height_descent(text, font, ismath=False)
-    return float(width)
-
-
-def wrap(text: str, width_pt: float, size_pt: float = style.TEXT_PT, bold: bool = False) -> list[str]:
-    """`text` in lines no wider than `width_pt`, broken at plain blanks; a longer word gets a line of its own."""
-    words = [word for word in text.split(" ") if word]
-    lines: list[str] = []
-    while words:
-        # A binary search, since measuring takes long and each further word makes a line wider.
-        fitting = bisect_right(
-            range(1, len(words) + 1),
-            width_pt,
-            key=lambda count: text_width_pt(" ".join(words[:count]), size_pt, bold),
-        )
-        count = max(1, fitting)
-        lines.append(" ".join(words[:count]))
-        words = words[count:]
-    return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,17 +10,17 @@ from typing import Any
 import pandas
 import seaborn
 from matplotlib import pyplot
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import POINTS_PER_INCH, Frame, framed, text_width_pt
+from kernelsweep.drawing.layout import LETTER_IN, Frame, framed
 
 # A line, and a line's marker, whose white edge separates it from those below.
 LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
-# The room of a tick's label, in points, beside the label itself.
-LABEL_GAP_PT = 5.0
+# The room beside a tick's label.
+GAP_IN = 0.07
 
 
 def facet_grid(
@@ -48,19 +49,12 @@ def facet_grid(
 
 
 def draw_lines(
-    axes: Axes,
-    rows: pandas.DataFrame,
-    x: str,
-    y: str,
-    by: str,
-    names: Sequence[Any],
-    texts: Mapping[Any, str],
-    colours: Mapping[Any, str],
-) -> None:
-    """A line for each of `names`, the values of the column `by`; those without a colour are grey.
+    axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, colours: Mapping[str, str], texts: Mapping[Any, str]
+) -> list[Artist]:
+    """A line for each name in `colours`, a value of the column `by`. Returns the entries of a legend.
 
+    colours  by name, of all lines of the figure
     texts    the values of x in order, with their labels: values are equally far from each other
-    colours  other than the usual ones, by name
 
     A row without a y breaks its line.
     """
@@ -68,7 +62,6 @@ def draw_lines(
     ordered = rows[rows["at"].notna()].sort_values([by, "at"])
     # Rows between two breaks of a line are a unit: seaborn would join those beside a break.
     ordered = ordered.assign(unit=ordered[y].isna().cumsum())
-    numbers = range(len(names))
     seaborn.lineplot(
         ordered[ordered[y].notna()],
         x="at",
@@ -77,28 +70,23 @@ def draw_lines(
         style=by,
         units="unit",
         estimator=None,
-        hue_order=names,
-        style_order=names,
-        palette=[colours.get(name, style.colour(number)) for number, name in enumerate(names)],
-        dashes=[style.dashes(number) for number in numbers],
-        markers=[style.marker(number) for number in numbers],
-        legend=False,
+        hue_order=[*colours],
+        style_order=[*colours],
+        palette=[*colours.values()],
+        dashes=list(itertools.islice(itertools.cycle(style.DASHES), len(colours))),
+        markers=list(itertools.islice(itertools.cycle(style.MARKERS), len(colours))),
+        legend="full",
         ax=axes,
         **LINE,
     )
+    handles, _ = axes.get_legend_handles_labels()
+    for drawn in filter(None, (axes.get_legend(), *handles)):
+        drawn.remove()
     on_grid(axes)
-    width_pt = axes.get_window_extent().width / axes.figure.dpi * POINTS_PER_INCH
-    step = math.ceil(len(texts) * (max(map(text_width_pt, texts.values())) + LABEL_GAP_PT) / width_pt)
+    width_in = axes.get_window_extent().width / axes.figure.dpi
+    step = math.ceil(len(texts) * (max(map(len, texts.values())) * LETTER_IN + GAP_IN) / width_in)
     axes.set_xticks(range(0, len(texts), step), list(texts.values())[::step])
-
-
-def line_handles(labels: Mapping[Any, str], colours: Mapping[Any, str]) -> list[Line2D]:
-    """The entries of a legend of draw_lines(), one for each name with its label."""
-    looks = [style.line_look(number) for number in range(len(labels))]
-    return [
-        Line2D([], [], label=label, **look | {"color": colours.get(name, look["color"])} | LINE)
-        for (name, label), look in zip(labels.items(), looks, strict=True)
-    ]
+    return list(handles)
 
 
 def on_grid(axes: Axes) -> None:

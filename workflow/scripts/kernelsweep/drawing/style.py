@@ -49,6 +49,7 @@ RC: Any = {
 
 # No two lines have one colour; further ones are grey.
 MOST_COLOURS = len(LINE_COLOURS)
+# Those of a line by its number, beginning anew; dashes as seaborn takes them: lengths, or "" for a solid line.
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
 DASHES: tuple[Any, ...] = ("", (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2))
 
@@ -81,19 +82,3 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 def colour(number: int) -> str:
     """The colour of a figure's line or point of that number; grey beyond MOST_COLOURS."""
     return LINE_COLOURS[number] if number < MOST_COLOURS else GREY
-
-
-def marker(number: int) -> str:
-    """The marker of a figure's line or point of that number."""
-    return MARKERS[number % len(MARKERS)]
-
-
-def dashes(number: int) -> Any:
-    """The dashes of a figure's line of that number, as seaborn takes them: lengths, or "" for a solid line."""
-    return DASHES[number % len(DASHES)]
-
-
-def line_look(number: int) -> dict[str, Any]:
-    """The colour, dashes and marker of a figure's line of that number, as matplotlib takes them."""
-    pattern = dashes(number)
-    return {"color": colour(number), "linestyle": (0, pattern) if pattern else "-", "marker": marker(number)}

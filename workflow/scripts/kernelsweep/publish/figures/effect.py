@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 import pandas
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernelsweep.analysis.reference import timed
@@ -14,7 +13,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.dots import draw_dots, label_dots, logarithmic
+from kernelsweep.drawing.dots import draw_dots, name_rows
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
 from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish.swept_axes import (
@@ -35,12 +34,6 @@ FIGURE = Declaration(
 ROW_IN, GAP_ROWS, FRAME_IN = 0.15, 0.6, 0.36
 # More rows would not fit on a page.
 MOST_ROWS = 45
-# Costs beyond this factor stand on a logarithmic axis: the small ones are what is chosen among.
-LOGARITHMIC_FROM = 4.0
-# Room for a number beside its point, as a share of the axis.
-ROOM = 1.12
-# The part of the figure's width that its axis has at least.
-AXIS_SHARE = 0.55
 
 
 @style.styled
@@ -68,19 +61,17 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     values = values.assign(row=values.index + GAP_ROWS * groups, is_open=values["low"] > 1)
     figure = new_figure(frame, FRAME_IN + ROW_IN * (values["row"].max() + 1))
     axes = figure.subplots()
-    _draw_values(axes, values)
-    axes.set_yticks(values["row"], values["text"])
-    firsts = values.drop_duplicates("axis").index
-    for number, first in enumerate(firsts):
-        axes.get_yticklabels()[first].set(weight="bold", color=palette.text_in(style.colour(number)))
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(values["row"].max() + 0.5, -0.5)
-    low, high = values["low"].min(), values["high"].max()
-    if high > LOGARITHMIC_FROM:
-        logarithmic(axes, low / high**0.02, high**ROOM, AXIS_SHARE * width.inches)
-    else:
-        axes.set_xlim(low - (high - 1) * 0.03, 1 + (high - 1) * ROOM)
-    axes.set_xlabel("best time at the value, over the best of all")
+    colours = {axis: style.colour(number) for number, axis in enumerate(values["axis"].unique())}
+    axes.hlines(values["row"], 1, values["value"], color=palette.LEADER_GREY, linewidth=1.0, zorder=1.5)
+    timed_values = values[values["value"].notna()]
+    draw_dots(axes, timed_values, list(timed_values["axis"].map(colours)))
+    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)
+    costs = [f"{value:.2f}×" if value == value else "no time" for value in values["value"]]
+    name_rows(axes, list(values["row"]), list(values["text"]), costs)
+    for first in values.drop_duplicates("axis").index:
+        colour = palette.text_in(colours[values["axis"][first]])
+        axes.get_yticklabels()[first].set(weight="bold", color=colour)
+    axes.set_xlabel("best time at the value (× the best)")
     return figure
 
 
@@ -105,15 +96,3 @@ def _values(data: StudyData, axis: str) -> pandas.DataFrame:
     texts = [axis_value(axis, value) for value in every]
     names = pandas.DataFrame({"axis": axis, "text": [f"{axis}: {texts[0]}", *texts[1:]]})
     return names.join(pandas.DataFrame(found, columns=["value", "low", "high"], dtype=float))
-
-
-def _draw_values(axes: Axes, values: pandas.DataFrame) -> None:
-    """A dot in the colour of its axis for each value, at the end of a line from 1."""
-    colours = {axis: style.colour(number) for number, axis in enumerate(values["axis"].unique())}
-    axes.hlines(values["row"], 1, values["value"], color=palette.LEADER_GREY, linewidth=1.0, zorder=1.5)
-    timed_values = values[values["value"].notna()]
-    draw_dots(axes, timed_values, list(timed_values["axis"].map(colours)))
-    label_dots(axes, values, [f"{value:.2f}×" for value in values["value"]], palette.GREY)
-    for row in values.loc[values["value"].isna(), "row"]:
-        axes.text(1.0, row, " no time", color=palette.GREY, va="center")
-    axes.axvline(1, color=palette.GREY, linewidth=0.8, zorder=1)

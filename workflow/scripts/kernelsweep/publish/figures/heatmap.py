@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas
@@ -13,7 +14,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value, list_texts, status_key
 from kernelsweep.drawing.declaration import SHOW, Declaration
 from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
-from kernelsweep.drawing.layout import POINTS_PER_INCH, TWO_COLUMNS, Frame, Width, empty_figure, text_width_pt
+from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.find import is_tie
@@ -32,7 +33,7 @@ UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
 # The panel of kernels with one value of y.
 SHARED = "further kernels"
 # The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
-CELL_IN, PANEL_FRAME_IN, PADDING_PT = 0.19, 0.42, 5.0
+CELL_IN, PANEL_FRAME_IN, PADDING_IN = 0.19, 0.42, 0.08
 # The percentages beside the scale of colours.
 TICKS = (0, 50, 75, 90, 100)
 # Numbers have no decimals where the largest is at least this.
@@ -90,24 +91,25 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 
 def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) -> Figure:
-    """The panels, as many side by side as have room for their cells."""
+    """The panels, as many side by side as have room for their cells; cells are only coloured where one has none."""
     digits = ",.0f" if cells["shown"].max() >= LEAST_WHOLE else ".2f"
     by_panel = cells.groupby("panel", sort=False)
     across, down = by_panel["across"].nunique().max(), max(LEAST_ROWS, by_panel["down"].nunique().max())
     texts = [f"{cells['shown'].max():{digits}}", *cells["across"].unique()]
-    labels_pt = max(map(text_width_pt, cells["down"].unique())) + 5 * PADDING_PT
-    least_pt = across * (max(map(text_width_pt, texts)) + PADDING_PT) + labels_pt
-    panel_in = (least_pt / POINTS_PER_INCH / PANELS_SHARE, PANEL_FRAME_IN + CELL_IN * down)
+    cell_in, labels_in = (max(map(len, words)) * LETTER_IN + PADDING_IN for words in (texts, cells["down"].unique()))
+    least_in = (across * cell_in + labels_in + 2 * PADDING_IN) / PANELS_SHARE
+    panel_in, fits = (least_in, PANEL_FRAME_IN + CELL_IN * down), least_in <= frame.width.inches
+    room_in = (frame.width.inches * PANELS_SHARE - labels_in) / across
+    step = 1 if fits else math.ceil((max(map(len, texts[1:])) * LETTER_IN + PADDING_IN) / room_in)
     figure, grid = facet_grid(frame, cells, "panel", list(cells["panel"].unique()), panel_in, share_y=False)
-    for panel, axes in grid.axes_dict.items():
-        of_panel = cells[cells["panel"] == panel]
-        used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
-        draw_cells(axes, of_panel.assign(**used), digits)
-        # All cells are of one size.
-        axes.set(xlim=(0, across), ylim=(down, 0))
     grid.set_axis_labels(*axes_texts)
-    if SHARED in grid.axes_dict:
-        grid.axes_dict[SHARED].set_ylabel("")
+    for panel, axes in grid.axes_dict.items():
+        of_panel, labels = cells[cells["panel"] == panel], (axes.get_xlabel(), axes.get_ylabel())
+        used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
+        draw_cells(axes, of_panel.assign(**used), digits if fits else "", step)
+        # All cells are of one size, and labels are right below them.
+        axes.spines["bottom"].set_position(("data", of_panel["down"].nunique()))
+        axes.set(xlim=(0, across), ylim=(down, 0), xlabel=labels[0], ylabel=labels[1] if panel != SHARED else "")
     bar = figure.colorbar(shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
     bar.set_label("% of the best")
     bar.set_ticks(TICKS)

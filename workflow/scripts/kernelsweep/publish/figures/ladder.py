@@ -25,19 +25,11 @@ from kernelsweep.analysis.words import (
 )
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.dots import LEAST_FACTOR, digits, draw_dots, label_dots, logarithmic
-from kernelsweep.drawing.layout import (
-    POINTS_PER_INCH,
-    TWO_COLUMNS,
-    Frame,
-    Width,
-    empty_figure,
-    new_figure,
-    text_width_pt,
-    wrap,
-)
+from kernelsweep.drawing.dots import draw_dots, name_rows
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.swept_axes import no_times, place_caption
+from kernelsweep.publish.tables.formats import broken, four_digits
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, RIVAL_ROW, study_table
 
 FIGURE = Declaration(
@@ -45,41 +37,32 @@ FIGURE = Declaration(
     purpose="the time of each step of the story",
     needs=("times",),
 )
-ROW_IN, FRAME_IN = 0.2, 0.45
-# The room of half a dot, and between a dot and its label.
-DOT_IN, OFFSET_IN = 0.08, 0.1
+ROW_IN, FRAME_IN = 0.2, 0.4
+# A name's lines have at most so many letters for each inch of the figure's width.
+NAME_LETTERS_AN_INCH = 7
 # What a row has no value for on a platform without a clock.
 DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup")
 
 
 @style.styled
 def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
-    """A row for each step: its time, logarithmic, and its speedup. Steps without a time say why in its place."""
+    """A row for each step: its time, and its speedup. Steps without a time say why."""
     table = _rows(data)
     frame = Frame(width, FIGURE.heading(data.title), _message(data, table), _caption(data, table))
     if table["time_us"].isna().all():
         return empty_figure(frame, _reason(data, table))
-    names = _row_labels(data, table)
-    figure = new_figure(frame, FRAME_IN + ROW_IN * len(table))
+    names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width.inches))) for name in _row_labels(data, table)]
+    row_in = ROW_IN * (1.3 if any("\n" in name for name in names) else 1)
+    figure = new_figure(frame, FRAME_IN + row_in * len(table))
     axes = figure.subplots()
     dots = table[["time_us", "time_low_us", "time_high_us"]].set_axis(["value", "low", "high"], axis=1).astype(float)
-    dots = dots.assign(row=range(len(table)), is_open=False, speedup=table["speedup"])
-    dots = dots[dots["value"].notna()]
-    draw_dots(axes, dots, palette.BLUE)
-    gains = [f", {gain:.{2 if gain < 10 else 1}f}×" if gain == gain else "" for gain in dots["speedup"]]
-    labels = [f"{digits(time)} µs{gain}" for time, gain in zip(dots["value"], gains, strict=True)]
-    label_dots(axes, dots, labels, palette.BLUE)
-    length_in = width.inches - max(map(text_width_pt, names)) / POINTS_PER_INCH - OFFSET_IN
-    room_in = OFFSET_IN + max(map(text_width_pt, labels)) / POINTS_PER_INCH
-    least, most = dots["low"].min(), dots["high"].max()
-    inch = max(most / least, LEAST_FACTOR) ** (1 / (length_in - DOT_IN - room_in))
-    logarithmic(axes, least / inch**DOT_IN, most * inch**room_in, length_in)
-    title = wrap(f"time (µs), and speedup over {table['label'].iloc[0]}", length_in * POINTS_PER_INCH)
-    axes.set_xlabel("\n".join(title))
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+    dots = dots.assign(row=range(len(table)), is_open=False)
+    draw_dots(axes, dots[dots["value"].notna()], palette.BLUE)
+    gains = [f", {gain:.{2 if gain < 10 else 1}f}×" if gain == gain else "" for gain in table["speedup"]]
+    times = zip(table["time_us"], gains, strict=True)
+    values = [f"{four_digits(time)} µs{gain}" if time == time else "" for time, gain in times]
+    name_rows(axes, list(dots["row"]), names, values)
+    axes.set_xlabel("time (µs)")
     return figure
 
 
@@ -136,7 +119,7 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     first, best = table["label"].iloc[0], allowed.iloc[0]
     labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]
     if pandas.isna(best["speedup"]):
-        return f"{where}, {list_texts(labels)}: {digits(best['time_us'])} µs."
+        return f"{where}, {list_texts(labels)}: {four_digits(best['time_us'])} µs."
     if first in labels:
         return f"{where}, no later step is faster than {first}."
     times = f"{best['speedup']:.{1 if best['speedup'] >= 2 else 2}f}"
@@ -150,7 +133,7 @@ def _caption(data: StudyData, table: pandas.DataFrame) -> str:
         ]
     else:
         texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
-    texts.append("Lines, where longer than a dot: 95% interval of the median.")
+    texts.append(f"×: times as fast as {table['label'].iloc[0]}. Lines, where longer than a dot: 95% interval.")
     if undefined_kernels(table):
         texts.append(UNDEFINED_NOTE)
     return " ".join(texts)

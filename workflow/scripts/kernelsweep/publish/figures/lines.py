@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
 from kernelsweep.analysis.places import size_axes
@@ -14,10 +15,11 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import axis_value
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import SHOW, Declaration
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure, wrap
-from kernelsweep.drawing.series import draw_lines, facet_grid, line_handles
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure
+from kernelsweep.drawing.series import draw_lines, facet_grid
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
+from kernelsweep.publish.tables.formats import broken
 
 FIGURE = Declaration(
     title="Lines over an axis",
@@ -36,7 +38,7 @@ LEAST_VALUES = 3
 ALIKE_WITHIN = 0.02
 # A peak further above the values than this would flatten every line.
 FURTHEST_PEAK = 1.6
-LABEL_PT = 150.0
+LABEL_LETTERS = 36
 
 
 @style.styled
@@ -64,19 +66,23 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     panels = rows[panel].map(lambda name: _panel_name(panel, name)) if panel else ""
     rows = rows.assign(panel=panels)
     groups = _alike(rows, x, names, shown.more_is_better)
+    labels = {group[0]: "\n".join(broken(", ".join(group), LABEL_LETTERS, " ")) for group in groups}
+    usual = enumerate(labels)
+    colours = {labels[name]: data.settings.colours.get(name, style.colour(number)) for number, name in usual}
+    rows = rows[rows["line"].isin([*labels])].replace({"line": labels})
     if any(len(group) > 1 for group in groups):
         caption += " Lines that would cover each other everywhere are one."
     heading = FIGURE.heading(data.title, f"{without_unit(shown.label)} against {without_unit(axis_text(x))}")
     frame = Frame(width, heading, "", caption)
     figure, grid = facet_grid(frame, rows, "panel", sorted(rows["panel"].unique()), PANEL_IN)
+    handles: list[Artist] = []
     for name, of_panel in grid.axes_dict.items():
         drawn = rows[rows["panel"] == name]
         texts = {value: axis_value(x, value) for value in values_of(drawn, x, data)}
-        draw_lines(of_panel, drawn, x, "shown", "line", [group[0] for group in groups], texts, data.settings.colours)
+        handles = draw_lines(of_panel, drawn, x, "shown", "line", colours, texts)
     grid.set_axis_labels(axis_text(x), shown.label)
     _scale_y(grid.axes.flat, rows["shown"].max(), data if shown.name == "bandwidth_gbs" else None)
-    labels = {group[0]: "\n".join(wrap(", ".join(group), LABEL_PT)) for group in groups}
-    add_legend(figure, line_handles(labels, data.settings.colours), axis_text(by) if by else "")
+    add_legend(figure, handles, axis_text(by) if by else "")
     return figure
 
 
@@ -135,4 +141,4 @@ def _scale_y(panels: Any, largest: float, with_peak: StudyData | None) -> None:
         if is_drawn and not axes.get_title(loc="left").startswith("hot"):
             axes.axhline(peak, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
             text = f"memory's peak: {peak:,.0f}"
-            axes.text(0.01, peak, text, transform=axes.get_yaxis_transform(), va="bottom", color=palette.GREY)
+            axes.text(0.01, 0.99 * peak, text, transform=axes.get_yaxis_transform(), va="top", color=palette.GREY)

@@ -135,9 +135,9 @@ def as_latex(text: TableText | str) -> str:
     """
     if isinstance(text, str):
         return f"% {text}\n"
-    names = [rf"\texttt{{{_stacked(_lines('_', kernel, _NAME_LETTERS), 't', 'l')}}}" for kernel in text.kernels]
+    names = [rf"\texttt{{{_stacked(broken(kernel, _NAME_LETTERS), 't', 'l')}}}" for kernel in text.kernels]
     first, *columns = text.columns
-    broken = Column(first.header, ["\n".join(_lines("/", cell, _CONFIGURATION_LETTERS)) for cell in first.cells], False)
+    first = Column(first.header, ["\n".join(broken(cell, _CONFIGURATION_LETTERS, "/")) for cell in first.cells], False)
     label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
     end = "" if text.title.endswith(("?", ".")) else "."
     return "\n".join(
@@ -149,7 +149,7 @@ def as_latex(text: TableText | str) -> str:
             rf"  \label{{tab:{label}}}",
             r"  \scriptsize",
             r"  \setlength{\tabcolsep}{1.5pt}",
-            *(f"  {line}" for line in _tabular(names, [broken, *columns], text.main_rows)),
+            *(f"  {line}" for line in _tabular(names, [first, *columns], text.main_rows)),
             "",
             r"  \smallskip",
             r"  \begin{minipage}{\linewidth}\raggedright",
@@ -161,14 +161,14 @@ def as_latex(text: TableText | str) -> str:
     )
 
 
-def _lines(sign: str, text: str, letters: int) -> list[str]:
-    """A text broken behind a sign into lines of at most so many letters."""
+def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:
+    """A text broken behind one of these signs into lines of at most so many letters, if its parts allow."""
     lines = [""]
-    for part in re.findall(f"[^{sign}]*{sign}|[^{sign}]+", text):
+    for part in re.findall(f"[^{signs}]*[{signs}]|[^{signs}]+", text):
         if lines[-1] and len(lines[-1] + part) > letters:
             lines.append("")
         lines[-1] += part
-    return lines
+    return [line.strip() for line in lines]
 
 
 def _tabular(names: Sequence[str], columns: Sequence[Column], main_rows: int) -> list[str]:
