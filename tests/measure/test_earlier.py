@@ -131,6 +131,14 @@ def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the
     assert [len(each.visits) for each in measured(tmp_path, edit, points, visits=3)[0]] == [3] * 4
 
 
+def test_two_processes_are_enough_for_a_large_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [point(96), point(200)]
+    measured(tmp_path, "", points, visits=3)
+    monkeypatch.setenv("EARLIER_TIMES", "1.5")
+    outcomes = measured(tmp_path, "if (array_size == 7) return;", points, visits=3, decides=0.01)[0]
+    assert [len(each.visits) for each in outcomes] == [2, 2]
+
+
 def test_pairs_with_different_versions_are_not_mixed() -> None:
     visits = [Outcome("ok", visits=[Visit([1.0], before=[2.0])], before_binary=one) for one in ("a", "b", "a")]
     found = combined(visits)

@@ -22,7 +22,7 @@ from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, ended_early, read_outcome
-from kernelsweep.measure.pairs import UNDECIDED, Enough, Pairs, decide, pairs_of, scatter_of, verdict
+from kernelsweep.measure.pairs import FASTER, SLOWER, UNDECIDED, Enough, Pairs, decide, pairs_of, scatter_of, verdict
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
@@ -56,6 +56,8 @@ _VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 2
 # A first verdict is on so many points, one a size, and all processes visit them. Where these take less, in
 # microseconds, processes share the size's others.
 _MOST_FIRST = 16
+# A first point needs no third process if two find a difference of so many margins.
+_CLEAR = 10
 _SHORT_US = 100.0
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
@@ -261,9 +263,10 @@ def _drop_needless(work: Work, visit: int) -> None:
 
 
 def _decided(work: Work, visit: int, margin: float) -> set[Point]:
-    """The points, but for the first ones, on whose edit the pairs of the visits before this one have decided.
+    """The points on whose edit the pairs of the visits before this one have decided.
 
-    For a verdict, these are all of a size, once its mean is decided.
+    For a verdict, these are all of a size, once its mean is decided; but of the first ones those alone that differ by
+    _CLEAR margins in two processes, since the others tell how far processes lie apart.
     """
     scatter, problem = _scatter(work), problem_of(work.task.problem)
     variant_of = {each.point: each.variant for missing in work.missing for each in missing}
@@ -271,14 +274,18 @@ def _decided(work: Work, visit: int, margin: float) -> set[Point]:
     for point, of in work.before(visit).items():
         if of and (pairs := pairs_of(combined([*of.values()]))):
             sizes.setdefault(problem.size(point), {})[point] = pairs
-    found: set[Point] = set()
+    found, clear = set[Point](), set[Point]()
     for of_size in sizes.values():
         of_codes = [(pairs, variant_of.get(point, "")) for point, pairs in of_size.items()]
         if work.decides is not None and decide(of_codes, margin, scatter):
             found |= of_size.keys()
-        ratios = {point: pairs.ratio(scatter) for point, pairs in of_size.items()}
-        found |= {one for one, ratio in ratios.items() if ratio and verdict(ratio.interval, margin) != UNDECIDED}
-    return found - work.first
+        for point, pairs in of_size.items():
+            if ratio := pairs.ratio(scatter):
+                if verdict(ratio.interval, margin) != UNDECIDED:
+                    found.add(point)
+                if len(pairs.visits) > 1 and verdict(ratio.interval, _CLEAR * margin) in (FASTER, SLOWER):
+                    clear.add(point)
+    return found - work.first | clear
 
 
 def _scatter(work: Work) -> Scatter | None:
@@ -330,7 +337,7 @@ def do_work(
     ends = 0.0
     with Recorder(journal, source_sha256) as recorder:
         for visit, are_first in _phases(work):
-            if visit and not are_first:
+            if visit > bool(are_first):
                 before = len(work.missing[visit])
                 _drop_needless(work, visit)
                 total -= before - len(work.missing[visit])
