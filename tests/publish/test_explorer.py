@@ -103,9 +103,8 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         chapters=[],
         points=data,
         too_many="",
-        environment=[],
+        environment="",
         files=[],
-        configuration="",
         words="",
     )
     (root / "page.html").write_text(render(page), encoding="utf-8")

@@ -34,6 +34,7 @@ with logged(snakemake.log[0]):
     content = {
         "packed_points": "",
         "heading": title,
+        "sides": "",
         "compared": f"time / that of {params.against}",
         "files": ["verdict.json", "verdicts.jsonl"],
         "verdict": summary["verdict"],

@@ -81,7 +81,8 @@ with logged(snakemake.log[0]):
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in edited)
     explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
     # The page has the verdict and the sizes as the forest.
-    text = re.sub(r"## By size\n.*?(?=\n## |\Z)", "", text[text.index("\nBefore: ") + 1 :], flags=re.DOTALL)
+    said, _, text = text[text.index("\nBefore: ") + 1 :].partition("\n")
+    text = re.sub(r"## By size\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL)
     page.write_text(
         html_text(
             COMPARISON_TEMPLATE,
@@ -90,6 +91,7 @@ with logged(snakemake.log[0]):
             packed_points=packed(explored),
             command="",
             heading="Before and after",
+            sides=to_html(said, "sides", "", page.parent, page.parent),
             compared="time after / before",
             files=["comparison.csv", "comparison.json"],
             verdict=summary["verdict"],

@@ -15,7 +15,7 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import explorer_data, too_many
-from kernelsweep.publish.page.facts import configuration_text, environment_facts, run_facts
+from kernelsweep.publish.page.facts import environment_text, run_facts
 from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
 from kernelsweep.publish.page.render import Page, render
 from kernelsweep.publish.page.sections import (
@@ -67,9 +67,8 @@ with logged(snakemake.log[0]):
         chapters=chapters,
         points=points,
         too_many=too_many(timed),
-        environment=environment_facts(counted, device, environment),
+        environment=environment_text(counted, device, environment),
         files=[link(file, base) for file in files],
-        configuration=configuration_text(environment),
         words=html(GLOSSARY, "words", "the words", base),
     )
     page.write_text(explained(render(content), meanings()), encoding="utf-8")

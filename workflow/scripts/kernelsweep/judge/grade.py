@@ -28,6 +28,10 @@ STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
 _TOLD = 3
 _LETTERS = 200  # of a finding, in a line
 _SHOWN = 10  # candidates with a forest of their sizes
+_CHECKED = (
+    "Checked: results at the study's points and at drawn ones, in no file; by the emulator races, accesses out of bounds,"
+    " reads of uninitialised memory and barriers; what a run leaves behind; the source for clocks."
+)
 
 
 @dataclass
@@ -205,9 +209,10 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
     if any(one.ratio for one in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [cells[: len(heads)] for cells in table]
-    lines = ["## All candidates", "", *markdown_table(heads, rows), ""] if len(verdicts) > 1 else []
+    no_times = "" if any(one.sizes for one in verdicts) else " Not timed: there is no clock here, or nothing was right."
+    lines = [_CHECKED + no_times, "", "## All candidates", "", *markdown_table(heads, rows), ""]
     for one in verdicts:
-        if len(verdicts) > 1 and not (one.findings or one.implausible or one.not_proven or one.sizes):
+        if not (one.findings or one.implausible or one.not_proven or one.sizes):
             continue  # The table says all of it.
         points = "{run} points run, {right} right; {drawn} of them are drawn, and in no file".format(**one.points)
         more = "; {not_judged} not judged, since {} is not right there".format(against, **one.points)

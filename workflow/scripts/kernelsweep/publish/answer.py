@@ -38,7 +38,8 @@ class StudyAnswer:
     excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
     uses        what to use: for every size, and where that loses more than a little, by size; empty without times
-    proven      its kernels that are proven, and all that have a proof; none have for a recording
+    proven      its kernels that are proven; none are of a recording
+    unproven    the others that have a proof, and what it says
     mistaken    its kernels in which a proof found a mistake
     searched    whether a search chose which configurations were measured
     edited      its kernels that were edited after they were recorded
@@ -51,7 +52,8 @@ class StudyAnswer:
     excused: int
     skipped: int
     uses: Sequence[Use]
-    proven: tuple[int, int]
+    proven: int
+    unproven: Mapping[str, str]
     mistaken: int
     searched: bool
     edited: Sequence[str] = ()
@@ -74,7 +76,10 @@ def answers(
     since = [name.partition("/") for name in edited]
     found = []
     for name, study in studies.items():
-        counts, of_study = counted.by_status(name), [proof for (of, _), proof in proofs.items() if of == name]
+        counts, of_study = (
+            counted.by_status(name),
+            {kernel: proof for (of, kernel), proof in proofs.items() if of == name},
+        )
         found.append(
             StudyAnswer(
                 study=name,
@@ -84,8 +89,9 @@ def answers(
                 excused=counted.excused_in(name),
                 skipped=counts["skipped"],
                 uses=of_reference(uses, name, study),
-                proven=(sum(proof.is_proven for proof in of_study), len(of_study)),
-                mistaken=sum(bool(proof.found) for proof in of_study),
+                proven=sum(proof.is_proven for proof in of_study.values()),
+                unproven={kernel: proof.in_words for kernel, proof in of_study.items() if not proof.is_proven},
+                mistaken=sum(bool(proof.found) for proof in of_study.values()),
                 searched=bool(study.search),
                 edited=[kernel for of, _, kernel in since if of == name],
             )
@@ -126,12 +132,12 @@ def index_cells(one: StudyAnswer, study: StudySettings, found: Iterable[Best]) -
     """
     if not one.uses:
         return {}
-    use = one.uses[0]
+    use, others = one.uses[-1], len(one.uses) - one.uses[0].everywhere - 1
     sizes = fastest_by_size((best for best in found if best.study == one.study), study)
     return {
         "curve": [fastest.configuration.peak_fraction for fastest in sizes if fastest.configuration.peak_fraction],
         "use": f"{use.kernel} {configuration_text(use.configuration)}",
-        "by_size": len(one.uses) - use.everywhere,
+        "sizes": "" if use.everywhere else f"for {sizes_text(use, study)}; {others} more by size",
         "loses": f"{use.worst:.1%}",
         "of_peak": of_peak(use.configuration),
         "beside": beside_text(one.uses),

@@ -60,7 +60,9 @@
       const usualValue = axis.of_kernel || axis.reference < 0 ? BEST : axis.values[axis.reference];
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
-    const kernels = wanted.kernels === undefined ? study.kernels.filter((kernel) => !study.undefined.includes(kernel) && kernel !== study.baseline)
+    // Beside the version before an edit, the one after it: other kernels have baselines of their own.
+    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : study.kernels.filter((kernel) => !study.undefined.includes(kernel));
+    const kernels = wanted.kernels === undefined ? usually
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), GAIN]);
     const baseline = one(wanted.baseline ?? study.baseline, study.kernels);
@@ -270,8 +272,9 @@
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) [low, high] = [Math.min(low, values[point]), Math.max(high, values[point])];
     const isLog = isLogarithmic(low, high);
-    // The limit is a line of its own.
-    const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain([0, view.show === SHARE ? Math.max(100, high) : high || 1])).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
+    // The limit is a line of its own. Ratios are read against 1, all else against 0.
+    const ends = view.show === GAIN ? [Math.min(low, 1) * 0.98, Math.max(high, 1) * 1.02] : [0, view.show === SHARE ? Math.max(100, high) : high || 1];
+    const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain(ends)).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
     svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import log
+from math import exp, log
 from typing import Any
 
 from kernelsweep.intervals import Interval, ratio_text
@@ -13,38 +12,20 @@ from kernelsweep.intervals import Interval, ratio_text
 _HEADROOM = 0.04
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A row: the size, the numbers, the verdict and the points that have another; and places from 0 to 100."""
+def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """The forest of what comparison.json has, as comparison.html takes it: places are from 0 to 100.
 
-    size: str
-    numbers: str
-    verdict: str
-    others: str
-    low: float
-    middle: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Forest:
-    """The bars by kernel, and the places of the range within which nothing matters, and of 1."""
-
-    kernels: Mapping[str, list[Bar]]
-    within: tuple[float, float]
-    one: float
-
-
-def forest(summary: Mapping[str, Any]) -> Forest:
-    """The forest of what comparison.json has; without bars where no kernel was edited."""
+    kernels  the bars of each edited kernel: size, numbers, verdict, points with another, and the places low to high
+    within   the places of the range within which nothing matters, and `one`, of 1
+    ends     the ratios at the scale's ends, in words
+    """
     edited = {kernel: found for kernel, found in summary["kernels"].items() if found["is_edited"]}
     rows = {
-        kernel: ([("all sizes", found)] if len(found["sizes"]) > 1 else [])
-        + [(size["text"], size) for size in found["sizes"].values()]
+        kernel: ([{**found, "text": "all sizes"}] if len(found["sizes"]) > 1 else []) + [*found["sizes"].values()]
         for kernel, found in edited.items()
     }
     margin = 1 + summary["same_within"]
-    every = [row for of_kernel in rows.values() for _, row in of_kernel]
+    every = [row for of_kernel in rows.values() for row in of_kernel]
     start = log(min([1 / margin, *(row["low"] for row in every)]))
     end = log(max([margin, *(row["high"] for row in every)]))
     room = _HEADROOM * (end - start)
@@ -52,12 +33,19 @@ def forest(summary: Mapping[str, Any]) -> Forest:
     def place(ratio: float) -> float:
         return round(100 * (log(ratio) - start + room) / (end - start + 2 * room), 2)
 
-    def bar(name: str, row: Mapping[str, Any]) -> Bar:
+    def bar(row: Mapping[str, Any]) -> dict[str, Any]:
         others = [f"{count} {word}" for word, count in row["counts"].items() if count and word != row["verdict"]]
-        numbers = ratio_text(Interval(row["ratio"], row["low"], row["high"]))
-        ends = (place(row[end]) for end in ("low", "ratio", "high"))
-        points = ", ".join(others) and f"{', '.join(others)} of {row['points']} points"
-        return Bar(name, numbers, row["verdict"], points, *ends)
+        return {
+            "size": row["text"],
+            "numbers": ratio_text(Interval(row["ratio"], row["low"], row["high"])),
+            "verdict": row["verdict"],
+            "others": ", ".join(others) and f"{', '.join(others)} of {row['points']} points",
+            **{name: place(row[name]) for name in ("low", "ratio", "high")},
+        }
 
-    bars = {kernel: [bar(name, row) for name, row in of_kernel] for kernel, of_kernel in rows.items()}
-    return Forest(bars, (place(1 / margin), place(margin)), place(1))
+    return {
+        "kernels": {kernel: [bar(row) for row in of_kernel] for kernel, of_kernel in rows.items()},
+        "within": (place(1 / margin), place(margin)),
+        "one": place(1),
+        "ends": [f"{exp(start - room):.2f}", f"{exp(end + room):.2f}"],
+    }

@@ -52,7 +52,7 @@ class Page:
     points         the timed points by study, for the explorer (explorer.py)
     too_many       why there is no explorer, or ""
     files          links to the measurements and their environment, for programs
-    configuration  the resolved one, as text
+    environment    device, versions and the resolved configuration, as text
     words          the glossary, as HTML
     """
 
@@ -67,9 +67,8 @@ class Page:
     chapters: Sequence[Section]
     points: Mapping[str, Any]
     too_many: str
-    environment: Facts
+    environment: str
     files: Sequence[Link]
-    configuration: str
     words: str
 
 
