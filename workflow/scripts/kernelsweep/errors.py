@@ -69,6 +69,17 @@ def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
+def check_known(value: object, known: Iterable[object], subject: str) -> None:
+    """Raise UserError for a value that is none of those known, and say what is allowed.
+
+    subject  begins the sentence, which the value follows: "own.yaml: reference has"
+    """
+    allowed = list(known)
+    if value not in allowed:
+        guess = nearest(str(value), map(str, allowed)) or ";"
+        raise UserError(f"{subject} {shown_value(value)}{guess} Allowed: {', '.join(map(str, allowed)) or 'none'}.")
+
+
 def is_of_gpu(error: BaseException) -> bool:
     """Whether a GPU or its driver failed, and not the code that asked it."""
     return isinstance(error, ContextLost) or type(error).__module__.partition(".")[0] in ("pycuda", "pynvml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.results import read_rows
 
 PUBLISHED = Path("resources/published")
@@ -23,8 +23,7 @@ def published_outputs(name: str | None, folder: Path = PUBLISHED) -> Outputs:
         return {}
     if not (folder / name).is_file():
         known = sorted(path.name for path in folder.glob("*.csv"))
-        guess = nearest(name, known) or ";"
-        raise UserError(f"published is {name!r}{guess} In {PUBLISHED}/: {', '.join(known) or 'none'}.")
+        check_known(name, known, "published is")
     try:
         rows = read_rows(folder / name)
         return {(row["exchange"], row["arguments"]): " ".join(row["output"].split()) for row in rows}

@@ -16,7 +16,7 @@ from typing import Any
 
 from kernelsweep.build.build_report import new_report
 from kernelsweep.code_hash import code_hash
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.axes import Axes
@@ -211,9 +211,7 @@ def check_baselines(study: Study) -> None:
         if name in kernels:
             raise UserError(f"{shown}: kernels has {name!r}, which is a library's name in tables. Choose another one.")
     for name in settings.limits:
-        if name not in (*DRIVER_LIMITS, *kernels):
-            known = [*DRIVER_LIMITS, *kernels]
-            raise UserError(f"{shown}: limits names {name!r}{nearest(name, known) or ';'} Known: {', '.join(known)}.")
+        check_known(name, [*DRIVER_LIMITS, *kernels], f"{shown}: limits names")
     if {*settings.limits} & {*DRIVER_LIMITS} and "bytes" not in study.problem.work(settings.reference):
         raise UserError(f"{shown}: limits move as many bytes as the problem's work has, and its work names no bytes.")
     for name, call in settings.rival_calls.items():
@@ -222,9 +220,7 @@ def check_baselines(study: Study) -> None:
 
 def _check_call(name: str, call: Rival, study: Study) -> None:
     """Raise UserError if a study calls a library's function that there isn't, or with other words or arguments."""
-    if name not in LIBRARIES:
-        guess = nearest(name, LIBRARIES) or ";"
-        raise UserError(f"{study.file}: rivals has {name!r}{guess} Known: {', '.join(LIBRARIES)}.")
+    check_known(name, LIBRARIES, f"{study.file}: rivals has")
     words, parameters = LIBRARIES[name].words, LIBRARIES[name].parameters
     given = len(words_of(as_kernel(name, study.problem, call))), len(call.arguments)
     if given != (len(words), len(parameters)):

@@ -28,7 +28,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from kernelsweep.code_hash import user_code_hash
-from kernelsweep.errors import UserError, nearest, shown_value
+from kernelsweep.errors import UserError, check_known, shown_value
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.drawn import DRAWN
 from kernelsweep.problems.file_instance import FileInstance, Inputs, make_instance
@@ -149,11 +149,8 @@ class Problem:
                 f"{shown}: work returns {shown_value(work)}. It has to return counts, such as {{'bytes': n}}."
             )
         kind = work.get("arithmetic")
-        if kind is not None and kind not in ARITHMETIC:
-            raise UserError(
-                f"{shown}: work: arithmetic is {shown_value(kind)}{nearest(str(kind), ARITHMETIC) or ';'} Allowed: "
-                f"{', '.join(ARITHMETIC)}."
-            )
+        if kind is not None:
+            check_known(kind, ARITHMETIC, f"{shown}: work: arithmetic is")
         counts = {unit: count for unit, count in work.items() if unit != "arithmetic"}
         for unit, count in counts.items():
             if not isinstance(unit, str):

@@ -19,7 +19,7 @@ from typing import Any
 
 from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.code_hash import cxx_code
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES
@@ -106,10 +106,12 @@ def graded(
 
     Raises UserError where the command line names no study, kernel or file. A candidate with a mistake is refused.
     """
-    of_study = _known(config.study or "".join(list(studies)[: len(studies) == 1]), studies, "study")
+    of_study = config.study or "".join(list(studies)[: len(studies) == 1])
+    check_known(of_study, studies, f"{CONFIG_FILE}: study is")
     data = read_yaml(root / studies[of_study].file, studies[of_study].file)
     entries = {entry["name"]: entry for entry in data["kernels"]}
-    against = _known(config.against or [*entries][-1], entries, "against")
+    against = config.against or [*entries][-1]
+    check_known(against, entries, f"{CONFIG_FILE}: against is")
     base = {**entries[against], "from": entries[against].get("from", of_study)}
     kept = {name: data[name] for name in _KEPT if name in data} | {"kernels": [base]}
     kept["axes"] = {**kept["axes"], DRAWN: [AS_GIVEN]}
@@ -157,13 +159,6 @@ def exit_status(targets: Sequence[str], verdict: Path) -> int:
     1 where a candidate is wrong, 2 where one is only not proven.
     """
     return int(read_json(verdict)["status"]) if [*targets] == ["grade"] and verdict.is_file() else 1
-
-
-def _known(name: str, names: Mapping[str, Any], key: str) -> str:
-    if name not in names:
-        guess = nearest(name, names) or ";"
-        raise UserError(f"{CONFIG_FILE}: {key} is {name!r}{guess} Known: {', '.join(names)}.")
-    return name
 
 
 def _secret_seed(root: Path, study: str) -> int:

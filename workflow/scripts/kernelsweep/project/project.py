@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.baselines.libraries import check_baselines
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
@@ -85,12 +85,14 @@ class Project:
     def kernel(self, study: str, name: str) -> KernelSource:
         """A study's kernel. Raises UserError if there is none of that name."""
         kernels = self._study(study).kernels
-        return kernels[_known(name, kernels, f"kernel of {study}")]
+        check_known(name, kernels, f"{study} has no kernel")
+        return kernels[name]
 
     def _study(self, name: str) -> Study:
         if name in self.mistakes:
             raise UserError(self.mistakes[name])
-        return self.studies[_known(name, self.studies, "study")]
+        check_known(name, self.studies, "There is no study")
+        return self.studies[name]
 
     def kernels_of(self, scope: str) -> list[tuple[str, str]]:
         """A scope's kernels, by study and name."""
@@ -105,16 +107,8 @@ class Project:
             return target
         if self.config.arch != "native":
             return str(self.config.arch)
-        return self.models[_known(platform, self.models, "GPU of this run")].arch
-
-
-def _known(name: str, names: Collection[str], kind: str) -> str:
-    """The name; raises UserError if it isn't among `names`."""
-    if name not in names:
-        raise UserError(
-            f"There is no {kind} {name!r}{nearest(name, names) or ';'} Known: {', '.join(names) or 'none'}."
-        )
-    return name
+        check_known(platform, self.models, "This run has no GPU")
+        return self.models[platform].arch
 
 
 def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool = False) -> Project:
@@ -185,8 +179,7 @@ def check_run_axes(config: Config, studies: Collection[Study]) -> None:
     for key, axes in named.items():
         may_be = known if key == "axes" else {*known, GRID_SIZE, *default.quick, *default.full}
         for name in sorted(axes - {*may_be}):
-            guess = nearest(name, known) or ";"
-            raise UserError(f"{CONFIG_FILE}: {key} has {name!r}{guess} Axes of the studies: {', '.join(known)}.")
+            check_known(name, known, f"{CONFIG_FILE}: {key} has")
     shown = f"{CONFIG_FILE}: axes"
     for name, values in config.axes.items():
         if name != GRID_SIZE and not any(

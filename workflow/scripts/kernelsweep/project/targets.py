@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
@@ -149,8 +149,7 @@ def figure(project: Project) -> list[str]:
     """The figure of the explorer's view that the configuration names."""
     address, width = project.config.view, project.config.width
     name = read_view(address)["study"]
-    if name not in project.studies:
-        raise UserError(f"view: there is no study {name!r}{nearest(name, project.studies) or '.'}")
+    check_known(name, project.studies, "view: there is no study")
     platform = platform_in(address) or _timed(project, "figure")[-1]
     digest = hashlib.sha256(f"{address} {width}".encode()).hexdigest()[:8]
     return [path("view", platform=platform, study=name, name=digest)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.sweep.settings import Config
 
 # How messages call the file.
@@ -85,9 +85,7 @@ def read_config(config: Mapping[str, Any], root: Path) -> Config:
     checked = Config.read({**config, **written}, CONFIG_FILE)
     known = study_names(root)
     for name in checked.studies or ():
-        if name not in known:
-            guess = nearest(name, known) or ";"
-            raise UserError(f"{CONFIG_FILE}: studies names {name!r}{guess} Known: {', '.join(known)}.")
+        check_known(name, known, f"{CONFIG_FILE}: studies names")
     measuring = checked.measuring
     if checked.sweep == "quick":
         measuring = measuring.changed(visits=measuring.quick_visits)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.problems.problem_file import Named, Problem, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES
 from kernelsweep.sweep.config_file import read_yaml
-from kernelsweep.sweep.expressions import CONDITION, FUNCTIONS, NUMBER, check_kind
+from kernelsweep.sweep.expressions import FUNCTIONS, Expression
 from kernelsweep.sweep.kernels.build_file import ARCH, missing_package, parameters_of
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.source import (
@@ -90,24 +90,17 @@ def checked_study(
         named["kernel"] = stands_for
     settings = StudySettings.model_construct(**{**dict(written), "problem": named})
     problem = problem_of(named, root)
-    texts = [axis for axis, has_texts in axes.items() if has_texts]
     for where, restrictions in (
         ("", settings.restrictions),
         *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),
     ):
         for number, restriction in enumerate(restrictions):
-            try:
-                check_kind(restriction, axes, CONDITION, texts)
-            except UserError as error:
-                raise UserError(f"{shown}: {where}restrictions.{number}: {error}") from error
+            _check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}", needs_an_axis=True)
     _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
     _check_searched(settings, shown)
     for axis in settings.cxx:
-        if axis not in texts:
-            raise UserError(
-                f"{shown}: cxx has {axis!r}{nearest(axis, texts) or ';'} Axes with words: {', '.join(texts)}."
-            )
+        check_known(axis, [name for name, has_texts in axes.items() if has_texts], f"{shown}: cxx has")
     kernels = {}
     for entry in settings.kernels:
         path = (files or {}).get(entry.name) or kernel_file(entry, name, root, shown)
@@ -139,18 +132,11 @@ def read_kernel(
     if entry.build:
         names = parameters_of(path, f"{where}: {path.name}")
         for name in names:
-            if name not in (*problem.axes, ARCH):
-                known = [*problem.axes, ARCH]
-                guess = nearest(name, known) or ";"
-                raise UserError(f"{where}: build of {path.name} takes {name!r}{guess} It may take {', '.join(known)}.")
+            check_known(name, [*problem.axes, ARCH], f"{where}: build of {path.name} takes")
         axes = [name for name in problem.axes if name in names]
         entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
     launches = read_launches(entry, problem, cxx, where)
-    texts = [name for name, axis in problem.axes.items() if axis.has_texts]
-    try:
-        check_kind(str(entry.roundings), [*problem.axes, LAUNCHES], NUMBER, texts)
-    except UserError as error:
-        raise UserError(f"{where}: roundings: {error}") from error
+    _check_expression(str(entry.roundings), [*problem.axes, LAUNCHES], f"{where}: roundings")
     return KernelSource(
         name=entry.name,
         path=path,
@@ -170,6 +156,16 @@ def read_kernel(
     )
 
 
+def _check_expression(text: str, known: Collection[str], key: str, needs_an_axis: bool = False) -> None:
+    """Raise UserError, with the key, for a text that is no expression over the known names."""
+    try:
+        names = Expression(text, known).names
+    except UserError as error:
+        raise UserError(f"{key}: {error}") from error
+    if needs_an_axis and not names:
+        raise UserError(f"{key}: {text!r} names no axis, so it is the same for every point")
+
+
 def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSource], shown: str) -> list[_Step]:
     """The steps, without a grid size where the kernel's launches need none.
 
@@ -177,9 +173,7 @@ def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSo
     """
     found = []
     for number, step in enumerate(steps):
-        if step.kernel not in kernels:
-            guess = nearest(step.kernel, kernels) or ";"
-            raise UserError(f"{shown}: {key}.{number} names {step.kernel!r}{guess} Its kernels: {', '.join(kernels)}.")
+        check_known(step.kernel, kernels, f"{shown}: {key}.{number} names")
         chooses_grid = kernels[step.kernel].chooses_grid
         if chooses_grid and step.grid_size is None:
             raise UserError(f"{shown}: {key}.{number} has {step.kernel} without a grid_size, which its launches need.")
@@ -224,16 +218,11 @@ def _check_points(settings: StudySettings, axes: Mapping[str, bool], written: St
     values["cache"] |= dict.fromkeys(CACHE_STATES)
     for where, point in _points(settings):
         for axis, value in point.items():
-            if axis not in axes:
-                guess = nearest(axis, axes) or ";"
-                raise UserError(f"{shown}: {where} has {axis!r}{guess} Axes: {', '.join(axes)}.")
-            is_new = where == "search.at" and isinstance(value, str) == axes[axis]
-            if is_new:
-                values[axis][value] = None
-            elif value not in values[axis] and axis != GRID_SIZE:
-                guess = nearest(str(value), map(str, values[axis])) or ";"
-                known = ", ".join(map(str, values[axis]))
-                raise UserError(f"{shown}: {where}.{axis} is {value!r}, which no point has{guess} Values: {known}.")
+            check_known(axis, axes, f"{shown}: {where} has")
+            if where == "search.at" and isinstance(value, str) == axes[axis]:
+                values[axis][value] = None  # It may be a new one.
+            elif axis != GRID_SIZE:
+                check_known(value, values[axis], f"{shown}: {where}.{axis} is")
 
 
 def _with_axes(settings: StudyFile) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -258,12 +247,7 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
             if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in _AXIS_COLUMNS):
                 meaning = "a function of expressions" if name in FUNCTIONS else "a column of measurements.csv"
                 raise UserError(f"{shown}: {where} has {name!r}, which is {meaning}. Choose another name.")
-            if name not in (*settings.axes, "cache"):
-                guess = nearest(name, settings.axes) or ";"
-                raise UserError(
-                    f"{shown}: {where} has {name!r}, but the study's axes have no such axis{guess} "
-                    f"Its axes: {', '.join(settings.axes)}."
-                )
+            check_known(name, [*settings.axes, "cache"], f"{shown}: {where} has")
             kinds = {isinstance(value, str) and name != GRID_SIZE for value in values}
             if len(kinds) > 1 or (name in found and found[name] not in kinds):
                 raise UserError(f"{shown}: {where}.{name} has words and numbers. Allowed: one or the other.")
@@ -276,9 +260,7 @@ def _check_tied(settings: StudyFile, shown: str) -> None:
     seen: set[str] = set()
     for number, group in enumerate(settings.tied):
         for name in group:
-            if name not in settings.axes:
-                guess = nearest(name, settings.axes) or ";"
-                raise UserError(f"{shown}: tied.{number} has {name!r}{guess} Axes: {', '.join(settings.axes)}.")
+            check_known(name, settings.axes, f"{shown}: tied.{number} has")
             if name in seen:
                 raise UserError(f"{shown}: tied.{number} has {name!r}, which another group has, too.")
             seen.add(name)

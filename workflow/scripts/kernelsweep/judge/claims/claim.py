@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known, nearest
 from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
 from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size
@@ -139,7 +139,7 @@ def published_claims(path: Path) -> list[Claim]:
         shown = f"{path}: {row['id']}"
         if row["id"] in claims:
             raise UserError(f"{shown} occurs twice; give each claim its own id")
-        _check_known(row["relation"], RELATIONS, f"{shown}: relation")
+        check_known(row["relation"], RELATIONS, f"{shown}: relation is")
         try:
             at = {axis: _axis_value(value) for axis, value in (word.split("=") for word in row["at"].split())}
             claims[row["id"]] = _claim(row, at, finite(row["tolerance"]) if row["tolerance"] else None)
@@ -164,14 +164,14 @@ def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: It
         if study := studies.get(claim.study):
             for side in ("kernel", "reference_kernel"):
                 _check_spelling(getattr(claim, side), _sides(study.settings, study.kernels), f"{where}: {side}")
-            _check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity")
+            check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity is")
             for axis, value in claim.at.items():
-                _check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at`")
+                check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at` is")
                 is_word = isinstance(value, str) and value != EVERY_SIZE
                 if axis not in (GRID_SIZE, "cache") and is_word != study.problem.axes[axis].has_texts:
                     raise UserError(f"{where}: {axis} is {value!r}. Allowed: {'numbers' if is_word else 'words'}.")
                 if axis == "cache":
-                    _check_known(value, CACHE_STATES, f"{where}: cache")
+                    check_known(value, CACHE_STATES, f"{where}: cache is")
     for study in studies.values():
         for claim in own_claims(study.name, study.settings.claims):
             if claim.id in {other.id for other in claims}:
@@ -214,14 +214,14 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
             raise UserError(f"{key}.id is {ids[number]!r}, which another claim has, too. Give each its own.")
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", _sides(settings, kernels))):
             if (named := getattr(entry, side)) is not None:
-                _check_known(named, allowed, f"{key}.{side}")
+                check_known(named, allowed, f"{key}.{side} is")
         for axis in entry.model_extra or ():
             axes = next(iter(kernels.values())).problem.axes
-            _check_known(axis.removeprefix(_REFERENCE), [*ClaimSettings.model_fields, *axes], f"{key}: a key")
+            check_known(axis.removeprefix(_REFERENCE), [*ClaimSettings.model_fields, *axes], f"{key}: a key is")
         for axis in entry.at:
-            _check_known(axis, [*settings.reference, "grid_size"], f"{key}.at")
+            check_known(axis, [*settings.reference, "grid_size"], f"{key}.at is")
         if not settings.steps:
-            _check_known(entry.quantity, [SPEEDUP, OUTPUT], f"{key}.quantity")
+            check_known(entry.quantity, [SPEEDUP, OUTPUT], f"{key}.quantity is")
         _check_form(entry.quantity, entry.reference_kernel, entry.relation, entry.tolerance, f"{key}.")
         is_output = entry.quantity == OUTPUT
         if is_output and (settings.compares != "outputs" or entry.relation != EQUAL):
@@ -235,12 +235,7 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
 def check_claimed_metrics(entries: Sequence[ClaimSettings], metrics: Iterable[str], shown: str) -> None:
     """Raise UserError if a claim in a study's settings is about a metric that the configuration doesn't define."""
     for number, entry in enumerate(entries):
-        _check_known(entry.quantity, [SPEEDUP, OUTPUT, *metrics], f"{shown}: claims.{number}.quantity")
-
-
-def _check_known(value: str, known: Collection[str], key: str) -> None:
-    if value not in known:
-        raise UserError(f"{key} is {value!r}{nearest(value, known) or ';'} Allowed: {', '.join(known)}.")
+        check_known(entry.quantity, [SPEEDUP, OUTPUT, *metrics], f"{shown}: claims.{number}.quantity is")
 
 
 def _check_form(quantity: str, reference: str | None, relation: str, tolerance: float | None, key: str) -> None:

@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known, nearest
 from kernelsweep.problems.array_values import read_declared
 from kernelsweep.problems.element_types import CXX_TYPES
 from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem import Array
 from kernelsweep.problems.problem_file import Problem
-from kernelsweep.sweep.expressions import ARGUMENT, NUMBER, VALUE, check_kind, expression, number
+from kernelsweep.sweep.expressions import Expression, expression, number
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Launch, Plan
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
@@ -188,7 +188,6 @@ def read_launches(
     Raises UserError, with `shown` and the key, for an expression over something else than the axes.
     """
     axes = problem.axes
-    texts = {axis for axis, of_axis in axes.items() if of_axis.has_texts}
     if not entry.launches and "launches" not in problem.functions:
         raise UserError(
             f"{shown} has no launches. List them in the study, or have {problem.name} return them from a function "
@@ -199,25 +198,20 @@ def read_launches(
             f"{shown}: results names {', '.join(entry.results)}. {problem.name} has no function result, which "
             "would make of them what is compared with the reference."
         )
-    for key, text in _formulas(entry):
-        kind = VALUE if key.startswith(("macros", "options")) else ARGUMENT if key.endswith("arguments") else NUMBER
+    functions = {"function": entry.function or entry.name}
+    functions |= {f"launches.{place}.kernel": one.kernel for place, one in enumerate(entry.launches) if one.kernel}
+    for key, text in [*_formulas(entry), *functions.items()]:
         try:
-            check_kind(str(text), axes, kind, texts)
+            if key in functions:
+                for argument in function_name(str(text))[1]:
+                    _check_template_argument(argument, axes)
+            else:
+                Expression(str(text), axes)
         except UserError as error:
             raise UserError(f"{shown}: {key}: {error}") from error
-    functions = [("function", entry.function or entry.name)]
-    functions += [(f"launches.{place}.kernel", one.kernel) for place, one in enumerate(entry.launches) if one.kernel]
-    for key, function in functions:
-        try:
-            for argument in function_name(function)[1]:
-                _check_template_argument(argument, axes, texts)
-        except UserError as error:
-            raise UserError(f"{shown}: {key}: {error}") from error
-    known = [*texts, *CXX_TYPES]
     for name, array in entry.arrays.items():
-        if array.dtype not in known:
-            guess = nearest(array.dtype, known) or ";"
-            raise UserError(f"{shown}: arrays.{name}.dtype is {array.dtype!r}{guess} Allowed: {', '.join(known)}.")
+        texts = [axis for axis, of_axis in axes.items() if of_axis.has_texts]
+        check_known(array.dtype, [*texts, *CXX_TYPES], f"{shown}: arrays.{name}.dtype is")
     names = [name for _, name, _ in _macros(entry)]
     for name in names:
         if not _IDENTIFIER.fullmatch(name):
@@ -273,13 +267,14 @@ def function_name(text: str) -> tuple[str, tuple[str, ...]]:
     return match["name"], tuple(_split(match["arguments"])) if match["arguments"] is not None else ()
 
 
-def _check_template_argument(text: str, axes: Mapping[str, Any], texts: Collection[str]) -> None:
+def _check_template_argument(text: str, axes: Mapping[str, Any]) -> None:
     """Raise UserError for a template argument that is neither an expression over the axes nor a C++ name."""
     try:
-        check_kind(text, axes, VALUE, texts)
+        Expression(text, axes)
     except UserError as error:
-        if not _CXX_NAME.fullmatch(text) or (guess := nearest(text, axes)):
-            raise UserError(f"{error}{guess if _CXX_NAME.fullmatch(text) else ''}") from error
+        guess = nearest(text, axes)
+        if guess or not _CXX_NAME.fullmatch(text):
+            raise UserError(f"{error}{guess}") from error
 
 
 def _several(sides: Any) -> Sequence[str | float]:
