@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, check_known, nearest
-from kernelsweep.judge.claims.relations import ABOUT, EQUAL, RELATIONS
+from kernelsweep.judge.claims.relations import ABOUT, EQUAL
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
-from kernelsweep.sweep.axes import CACHE_STATES, is_size, parse_size
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
 from kernelsweep.sweep.study import Study
@@ -97,59 +96,56 @@ class Claim:
         return DIRECTION if self.relation not in (ABOUT, EQUAL) and float(self.value) == 1 else AMOUNT
 
 
-def _claim(entry: Mapping[str, Any], at: Mapping[str, Any], tolerance: float | None) -> Claim:
+def _claim(entry: ClaimSettings, study: str, id: str, code: str = "") -> Claim:
     """A claim from its keys. Further keys are axes: of the kernel, or with `reference_` in front of the reference."""
-    axes = {key: _axis_value(value) for key, value in entry.items() if key not in _COLUMNS and value not in ("", None)}
+    axes = entry.model_extra or {}
     return Claim(
-        id=entry["id"],
-        study=entry["study"],
-        text=entry["claim"],
-        source=entry["source"],
-        device=entry["source_device"],
-        kernel=entry["kernel"] or "",
-        reference_kernel=entry["reference_kernel"] or "",
-        quantity=entry["quantity"],
-        relation=entry["relation"],
-        value=str(entry["value"]) if entry["quantity"] == OUTPUT else f"{finite(str(entry['value'])):g}",
-        tolerance=tolerance,
+        id=id,
+        study=study,
+        text=entry.claim,
+        source=entry.source,
+        device=entry.source_device,
+        kernel=entry.kernel or "",
+        reference_kernel=entry.reference_kernel or "",
+        quantity=entry.quantity,
+        relation=entry.relation,
+        value=entry.value if isinstance(entry.value, str) else f"{entry.value:g}",
+        tolerance=entry.tolerance,
         values={axis: value for axis, value in axes.items() if not axis.startswith(_REFERENCE)},
         reference_values={
             axis.removeprefix(_REFERENCE): value for axis, value in axes.items() if axis.startswith(_REFERENCE)
         },
-        at=at,
-        code=entry.get("code", ""),
+        at=entry.at,
+        code=code,
     )
-
-
-def _axis_value(value: Any) -> Any:
-    """A value of an axis; a size such as 2^28 as a number. Raises ValueError for a size that can't be read."""
-    if not isinstance(value, str) or value == EVERY_SIZE or not (value[:1].isdecimal() or is_size(value)):
-        return value
-    return int(value) if value.isdecimal() else parse_size(value)
 
 
 def published_claims(path: Path) -> list[Claim]:
     """The claims of a CSV file. Raises UserError, naming the file and the claim, for a mistake in it."""
-    rows = read_rows(path)
-    missing = [column for column in _COLUMNS if rows and column not in rows[0]]
-    if missing:
-        raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(_COLUMNS)}")
     claims: dict[str, Claim] = {}
-    for row in rows:
-        shown = f"{path}: {row['id']}"
-        if row["id"] in claims:
+    for row in read_rows(path):
+        if missing := [column for column in _COLUMNS if column not in row]:
+            raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(_COLUMNS)}")
+        shown, own = f"{path}: {row['id']}", {column: row.pop(column) for column in ("id", "study", "code", "at")}
+        if own["id"] in claims:
             raise UserError(f"{shown} occurs twice; give each claim its own id")
-        check_known(row["relation"], RELATIONS, f"{shown}: relation is")
+        numbers = ("tolerance",) if row["quantity"] == OUTPUT else ("tolerance", "value")
         try:
-            at = {axis: _axis_value(value) for axis, value in (word.split("=") for word in row["at"].split())}
-            claims[row["id"]] = _claim(row, at, finite(row["tolerance"]) if row["tolerance"] else None)
+            entry: dict[str, Any] = {key: finite(row[key]) for key in numbers if row[key]}
+            entry["at"] = {axis: _number(value) for axis, value in (word.split("=") for word in own["at"].split())}
         except ValueError as error:
-            raise UserError(
-                f"{shown}: {error}; `at` has words such as n=1024, and value and tolerance numbers"
-            ) from error
-        tolerance = claims[row["id"]].tolerance
-        _check_form(row["quantity"], row["reference_kernel"], row["relation"], tolerance, f"{shown}: ")
+            raise UserError(f"{shown}: {error}; `at` has words such as n=1024, value and tolerance numbers") from error
+        for key, text in row.items():
+            if text and key not in entry:
+                entry[key] = text if key in ClaimSettings.model_fields else _number(text)
+        checked = ClaimSettings.read(entry, shown)
+        _check_form(checked, shown)
+        claims[own["id"]] = _claim(checked, own["study"], own["id"], own["code"])
     return list(claims.values())
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
 
 
 def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: Iterable[str], shown: str) -> None:
@@ -165,13 +161,8 @@ def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: It
             for side in ("kernel", "reference_kernel"):
                 _check_spelling(getattr(claim, side), _sides(study.settings, study.kernels), f"{where}: {side}")
             check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity is")
-            for axis, value in claim.at.items():
-                check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: an axis of `at` is")
-                is_word = isinstance(value, str) and value != EVERY_SIZE
-                if axis not in (GRID_SIZE, "cache") and is_word != study.problem.axes[axis].has_texts:
-                    raise UserError(f"{where}: {axis} is {value!r}. Allowed: {'numbers' if is_word else 'words'}.")
-                if axis == "cache":
-                    check_known(value, CACHE_STATES, f"{where}: cache is")
+            for axis in claim.at:
+                check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: at has")
     for study in studies.values():
         for claim in own_claims(study.name, study.settings.claims):
             if claim.id in {other.id for other in claims}:
@@ -192,14 +183,7 @@ def _check_spelling(name: str, known: Collection[str], key: str) -> None:
 
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
     """The claims in a study's checked settings. The default id is the study's name and the claim's number."""
-    return [
-        _claim(
-            {**entry.values(), "id": entry.id or f"{study}-{number}", "study": study},
-            {key: value for key, value in entry.at.items() if value is not None},
-            entry.tolerance,
-        )
-        for number, entry in enumerate(entries, start=1)
-    ]
+    return [_claim(entry, study, entry.id or f"{study}-{number}") for number, entry in enumerate(entries, start=1)]
 
 
 def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], shown: str) -> None:
@@ -207,7 +191,7 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
 
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
-    ids = [entry.id or f"{Path(shown).stem}-{number}" for number, entry in enumerate(settings.claims, start=1)]
+    ids = [claim.id for claim in own_claims(Path(shown).stem, settings.claims)]
     for number, entry in enumerate(settings.claims):
         key = f"{shown}: claims.{number}"
         if ids.index(ids[number]) < number:
@@ -215,21 +199,11 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", _sides(settings, kernels))):
             if (named := getattr(entry, side)) is not None:
                 check_known(named, allowed, f"{key}.{side} is")
-        for axis in entry.model_extra or ():
-            axes = next(iter(kernels.values())).problem.axes
-            check_known(axis.removeprefix(_REFERENCE), [*ClaimSettings.model_fields, *axes], f"{key}: a key is")
-        for axis in entry.at:
-            check_known(axis, [*settings.reference, "grid_size"], f"{key}.at is")
         if not settings.steps:
             check_known(entry.quantity, [SPEEDUP, OUTPUT], f"{key}.quantity is")
-        _check_form(entry.quantity, entry.reference_kernel, entry.relation, entry.tolerance, f"{key}.")
-        is_output = entry.quantity == OUTPUT
-        if is_output and (settings.compares != "outputs" or entry.relation != EQUAL):
-            raise UserError(
-                f"{key}.quantity is 'output'. Allowed only if the study compares outputs, with the relation equal."
-            )
-        if not is_output and isinstance(entry.value, str):
-            raise UserError(f"{key}.value is {entry.value!r}. Allowed: a number, unless quantity is output.")
+        _check_form(entry, key)
+        if entry.quantity == OUTPUT and settings.compares != "outputs":
+            raise UserError(f"{key}.quantity is 'output'. Allowed only if the study compares outputs.")
 
 
 def check_claimed_metrics(entries: Sequence[ClaimSettings], metrics: Iterable[str], shown: str) -> None:
@@ -238,12 +212,12 @@ def check_claimed_metrics(entries: Sequence[ClaimSettings], metrics: Iterable[st
         check_known(entry.quantity, [SPEEDUP, OUTPUT, *metrics], f"{shown}: claims.{number}.quantity is")
 
 
-def _check_form(quantity: str, reference: str | None, relation: str, tolerance: float | None, key: str) -> None:
-    """Raise UserError for a speedup of one kernel, for a tolerance with another relation than ABOUT, and for ABOUT
-    without one above 0.
-    """
-    if quantity == SPEEDUP and not reference:
-        raise UserError(f"{key}reference_kernel is missing: a speedup compares two kernels.")
-    if (relation == ABOUT) != (tolerance is not None) or (tolerance is not None and tolerance <= 0):
-        needed = "needs one, a number above 0" if relation == ABOUT else "has none"
-        raise UserError(f"{key}tolerance is {tolerance}. The relation {relation} {needed}.")
+def _check_form(entry: ClaimSettings, key: str) -> None:
+    """Raise UserError for keys of a claim that don't go together."""
+    if entry.quantity == SPEEDUP and not entry.reference_kernel:
+        raise UserError(f"{key}.reference_kernel is missing: a speedup compares two kernels.")
+    if (entry.relation == ABOUT) != (entry.tolerance is not None):
+        needed = "needs one" if entry.relation == ABOUT else "has none"
+        raise UserError(f"{key}.tolerance is {entry.tolerance}. The relation {entry.relation} {needed}.")
+    if isinstance(entry.value, str) != (entry.quantity == OUTPUT):
+        raise UserError(f"{key}.value is {entry.value!r}. Allowed: a number, or the elements of an output as a text.")
