@@ -20,7 +20,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import valid_points
+from kernelsweep.sweep.spaces import valid_points
 
 ROOT = Path(__file__).resolve().parents[2]
 

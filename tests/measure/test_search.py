@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pytest
 from checkout import ROOT
 from model_clock import BEST_BLOCK, model_us
@@ -23,8 +24,8 @@ from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.search.search import Bench, _nearest_miss, proposed_ahead, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints, instantiation, units
-from kernelsweep.sweep.spaces import combinations_of
+from kernelsweep.sweep.points import instantiation, units
+from kernelsweep.sweep.spaces import ValidPoints
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")
 
@@ -80,7 +81,15 @@ class Searched:
                 ),
                 finalists=lambda: finalists(journal),
             )
-            self.outcomes = search(task, ValidPoints(combinations_of(points)), BUDGET, bench)
+            self.outcomes = search(task, points_of(points), BUDGET, bench)
+
+
+def points_of(rows: Sequence[Mapping[str, Any]]) -> ValidPoints:
+    """Points with the same axes, each given by its values."""
+    values = {axis: list(dict.fromkeys(row[axis] for row in rows)) for axis in rows[0]}
+    return ValidPoints(
+        values, np.array([[of.index(row[axis]) for row in rows] for axis, of in values.items()], np.int32)
+    )
 
 
 def unnoted(outcomes: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
@@ -181,7 +190,7 @@ def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails(budget: i
         if (a + b) % 3
     ]
 
-    space = combinations_of(rows)
+    space = points_of(rows)
 
     def best_of(strategy: Any) -> float:
         costs = []

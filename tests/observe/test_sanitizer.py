@@ -34,7 +34,8 @@ from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, valid_points
+from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.spaces import valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 MEMCHECK = """\

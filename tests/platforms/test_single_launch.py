@@ -14,7 +14,8 @@ from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import launched_points, skip_reason, valid_points
+from kernelsweep.sweep.points import launched_points, skip_reason
+from kernelsweep.sweep.spaces import valid_points
 
 STUDY = shipped_study("bandwidth_bound")
 

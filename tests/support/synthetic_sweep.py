@@ -23,8 +23,8 @@ from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS
 from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import valid_points
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
+from kernelsweep.sweep.spaces import valid_points
 from kernelsweep.sweep.study import Study
 
 H200: dict[str, Any] = {

@@ -21,9 +21,9 @@ from kernelsweep.sweep.axes import axes_on_device, parse_size
 from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.points import valid_points
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
 from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.spaces import valid_points
 from kernelsweep.sweep.study import Study
 
 STUDY = "toy"

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.baselines.libraries import compared_points
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.points import swept_points
 
 # The word that the fill repeats.
 _FILLING = 0xABABABAB
@@ -38,7 +38,7 @@ def driver_points(
         for name, axis in problem.axes.items()
         if axis.has_texts and name != "cache" and name in reference and name not in problem.work_axes
     }
-    every = compared_points(sweeps, restrictions, tied)
+    every = swept_points(sweeps, 1, restrictions, tied)
     known = {name: value for name, value in free.items() if every and name in every[0]}
     return list(dict.fromkeys(point.at(**known) for point in every))
 

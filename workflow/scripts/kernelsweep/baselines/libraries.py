@@ -25,7 +25,7 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launches import function_name
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, valid_points
+from kernelsweep.sweep.points import instantiation, swept_points
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.settings import AxesLayer, Config, KernelSettings, LaunchSettings, Rival
 from kernelsweep.sweep.study import Study, read_kernel
@@ -141,14 +141,6 @@ def axes_of_call(kernel: KernelSource) -> set[str]:
     return {name for text in texts for name in expression(str(text)).names} & {*kernel.problem.axes}
 
 
-def compared_points(
-    sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]
-) -> Sequence[Point]:
-    """The points of library_axes() that meet the restrictions, without duplicates."""
-    groups = [[axis for axis in group if all(axis in axes for axes in sweeps)] for group in tied]
-    return valid_points(sweeps, restrictions, [group for group in groups if group])
-
-
 def planned_calls(
     kernel: KernelSource, sweeps: Sequence[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]] = ()
 ) -> list[PlannedPoint]:
@@ -162,7 +154,7 @@ def planned_calls(
             return f"operation {operation}: {library.label} has {', '.join(library.operations)}"
         return None
 
-    planned = compared_points(sweeps, restrictions, tied)
+    planned = swept_points(sweeps, 1, restrictions, tied)
     return [PlannedPoint(point, instantiation(kernel, point), reason(point)) for point in planned]
 
 

@@ -33,7 +33,8 @@ from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints, units
+from kernelsweep.sweep.points import units
+from kernelsweep.sweep.spaces import ValidPoints
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints, instantiation, skip_reason, valid_points
+from kernelsweep.sweep.points import instantiation, skip_reason
 from kernelsweep.sweep.resolve import restrictions_of
 from kernelsweep.sweep.settings import Config, ProfiledPoint, StudySettings
+from kernelsweep.sweep.spaces import ValidPoints, valid_points
 from kernelsweep.sweep.study import OF_STEPS, Study
 
 
@@ -33,7 +34,7 @@ def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, 
     ran = [row for row in rows if (row["time_us"] if timed else row["status"] not in ("skipped", "build_failed"))]
     value_of = {
         axis: {"" if value is None else str(value): value for value in values}
-        for axis, values in candidates.combinations.values.items()
+        for axis, values in candidates.values.items()
     }
     return [
         Point({axis: of[texts[axis]] for axis, of in value_of.items()})

@@ -29,9 +29,10 @@ from kernelsweep.sweep.config_file import CONFIG_FILE, read_yaml
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import included_files, read_source
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints, names_grid, valid_points
+from kernelsweep.sweep.points import swept_points
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of, valid_count
 from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.spaces import ValidPoints
 from kernelsweep.sweep.study import Study, checked_study
 
 # Which points of a kernel are drawn: so many of other sizes, and so many of each kind of numbers.
@@ -199,8 +200,7 @@ def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
 
 
 def _valid(config: Config, study: Study, kernel: str, axes: Axes) -> ValidPoints:
-    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
-    return valid_points([axes], restrictions, study.settings.tied)
+    return swept_points([axes], 1, restrictions_of(config, study, kernel), study.settings.tied)
 
 
 def _drawn(

@@ -10,8 +10,7 @@ import numpy as np
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints
-from kernelsweep.sweep.spaces import Combinations
+from kernelsweep.sweep.spaces import ValidPoints
 
 # From a larger space, a search draws this many configurations at random: each proposal is moved to the nearest of them.
 # The best of a million is, on average, among the best 0.0001% of all.
@@ -26,6 +25,8 @@ _SEED = 1
 _AT_ONCE = 2**12
 
 
+# A start of Snakemake asks several times.
+@cache
 def considered(points: ValidPoints, problem: Problem, target: str | None) -> ValidPoints:
     """The points that a search may measure; on a target without times, a selection of points to check.
 
@@ -33,13 +34,7 @@ def considered(points: ValidPoints, problem: Problem, target: str | None) -> Val
 
     Both in the order of `points`.
     """
-    return ValidPoints(_considered(points.combinations, problem, target_named(target).is_emulator))
-
-
-# A start of Snakemake asks several times.
-@cache
-def _considered(combinations: Combinations, problem: Problem, is_emulator: bool) -> Combinations:
-    return _selection(combinations) if is_emulator else _candidates(combinations, problem)
+    return _selection(points) if target_named(target).is_emulator else _candidates(points, problem)
 
 
 def place_of(point: Point, problem: Problem) -> tuple[Any, ...]:
@@ -52,21 +47,21 @@ def axes_of_places(points: ValidPoints, problem: Problem) -> list[str]:
     return [axis for axis in points.axes if not problem.axes[axis].of_kernel]
 
 
-def _candidates(combinations: Combinations, problem: Problem) -> Combinations:
-    if len(combinations) <= MOST_CONFIGURATIONS:
-        return combinations
-    keys = combinations.keys(axis for axis in combinations.values if problem.axes[axis].of_kernel)
+def _candidates(points: ValidPoints, problem: Problem) -> ValidPoints:
+    if len(points) <= MOST_CONFIGURATIONS:
+        return points
+    keys = points.keys(axis for axis in points.values if problem.axes[axis].of_kernel)
     configurations, number = np.unique(keys, return_inverse=True)
     drawn = np.random.default_rng(_SEED).permutation(len(configurations)) < MOST_CONFIGURATIONS
-    return combinations.at(np.flatnonzero(drawn[number]))
+    return points.at(np.flatnonzero(drawn[number]))
 
 
-def _selection(combinations: Combinations) -> Combinations:
+def _selection(points: ValidPoints) -> ValidPoints:
     """Points in which each value of each axis occurs CHECKED_PER_VALUE times or more, if there are as many."""
-    places = combinations.places
+    places = points.places
     lacking = [np.minimum(np.bincount(column), CHECKED_PER_VALUE) for column in places]
     chosen: list[int] = []
-    order = np.random.default_rng(_SEED).permutation(len(combinations))
+    order = np.random.default_rng(_SEED).permutation(len(points))
     for start in range(0, len(order), _AT_ONCE):
         if not any((of > 0).any() for of in lacking):
             break
@@ -79,7 +74,7 @@ def _selection(combinations: Combinations) -> Combinations:
                 chosen.append(number)
                 for axis, value in row:
                     lacking[axis][value] -= 1
-    return combinations.at(np.sort(np.array(chosen, np.int64)))
+    return points.at(np.sort(np.array(chosen, np.int64)))
 
 
 def searched_count(candidates: ValidPoints, problem: Problem, budget: int) -> int:

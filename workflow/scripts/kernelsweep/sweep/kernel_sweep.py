@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.sweep.axes import Axes, axes_on_device
+from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.expressions import admits
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import (
-    ValidPoints,
-    instantiation,
-    launched_points,
-    names_grid,
-    skip_reason,
-    valid_points,
-)
+from kernelsweep.sweep.points import instantiation, launched_points, names_grid, skip_reason, swept_points
+from kernelsweep.sweep.spaces import ValidPoints
 
 
 @dataclass(frozen=True)
@@ -66,9 +60,7 @@ class KernelSweep:
         return considered(self._valid(), self.kernel.problem, self.target)
 
     def _valid(self) -> ValidPoints:
-        sweeps = [axes_on_device(axes, self.multiprocessors) for axes in self.axes]
-        restrictions = [text for text in self.restrictions if not names_grid(text)]
-        return valid_points(sweeps, restrictions, self.tied)
+        return swept_points(self.axes, self.multiprocessors, self.restrictions, self.tied)
 
     def skip_reason(self, point: Point) -> str | None:
         """Why a point is not run, or None."""

@@ -13,9 +13,10 @@ from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import ValidPoints, launched_points
+from kernelsweep.sweep.points import launched_points
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
 from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.spaces import ValidPoints
 from kernelsweep.sweep.study import Study
 
 # A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
@@ -56,7 +57,7 @@ def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None
 
 def _check_launches(kernel: KernelSource, points: ValidPoints) -> None:
     """Raise UserError for a grid or a block that CUDA doesn't allow, or where a problem's own launches are wrong."""
-    keys = points.combinations.keys(axis for axis in points.axes if axis in kernel.launches.launch_names)
+    keys = points.keys(axis for axis in points.axes if axis in kernel.launches.launch_names)
     numbers = np.unique(keys, return_index=True)[1]
     chosen = np.linspace(0, len(numbers) - 1, min(len(numbers), _MOST_LAUNCHED), dtype=int)
     for point in launched_points(kernel, [points[int(number)] for number in numbers[chosen]]):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import overload
+from collections.abc import Iterable, Sequence
 
 from kernelsweep.results import Row, point_columns
-from kernelsweep.sweep.axes import Axes, grid_of_threads
+from kernelsweep.sweep.axes import Axes, axes_on_device, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit, units_of, variant_name
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.spaces import Combinations, Numbers, union, valid_combinations
+from kernelsweep.sweep.spaces import ValidPoints, valid_points
 
 
 def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str], target: str | None) -> str | None:
@@ -30,47 +28,12 @@ def skip_reason(point: Point, kernel: KernelSource, restrictions: Sequence[str],
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class ValidPoints(Sequence[Point]):
-    """Points with the same axes, each made when it is asked for: there may be millions."""
-
-    combinations: Combinations
-
-    @property
-    def axes(self) -> list[str]:
-        """The points' axes."""
-        return list(self.combinations.values)
-
-    def __len__(self) -> int:
-        return len(self.combinations)
-
-    @overload
-    def __getitem__(self, number: int) -> Point: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> ValidPoints: ...
-
-    def __getitem__(self, number: int | slice) -> Point | ValidPoints:
-        if isinstance(number, slice):
-            return ValidPoints(self.combinations[number])
-        return Point(dict(zip(self.combinations.values, self.combinations[number], strict=True)))
-
-    def __iter__(self) -> Iterator[Point]:
-        axes = self.axes
-        return (Point(dict(zip(axes, combination, strict=True))) for combination in self.combinations)
-
-    def groups(self, axes: Iterable[str]) -> list[Numbers]:
-        """The numbers of points with equal values on these axes, in the order in which they first appear."""
-        return self.combinations.groups(axes)
-
-
-def valid_points(sweeps: Iterable[Axes], restrictions: Sequence[str], tied: Sequence[Sequence[str]]) -> ValidPoints:
-    """The points of each sweep that meet every restriction, without duplicates. The last axis varies fastest.
-
-    tied  groups of axes that vary together, as in spaces.valid_combinations()
-    """
-    several = [valid_combinations(axes, restrictions, tied) for axes in sweeps]
-    return ValidPoints(several[0] if len(several) == 1 else union(several))
+def swept_points(
+    sweeps: Iterable[Axes], multiprocessors: int, restrictions: Sequence[str], tied: Sequence[Sequence[str]]
+) -> ValidPoints:
+    """The points of sweeps on a device; restrictions on the grid, which only a launch tells, are left out."""
+    on_device = [axes_on_device(axes, multiprocessors) for axes in sweeps]
+    return valid_points(on_device, [text for text in restrictions if not names_grid(text)], tied)
 
 
 def names_grid(restriction: str) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.sweep.axes import Axes, axes_on_device, resolve_axes
+from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.kernels.source import GRID_SIZE
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.points import ValidPoints, names_grid, units, valid_points
+from kernelsweep.sweep.points import swept_points, units
 from kernelsweep.sweep.settings import AxesLayer, Config
-from kernelsweep.sweep.spaces import combination_count
+from kernelsweep.sweep.spaces import ValidPoints, combination_count
 from kernelsweep.sweep.study import Study
 
 
@@ -113,9 +113,8 @@ def valid_count(config: Config, study: Study, kernel: str, platform: str) -> int
 
 
 def _valid(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
-    sweeps = [axes_on_device(axes, 1) for axes in kernel_axes(config, study, kernel, platform)]
-    restrictions = [text for text in restrictions_of(config, study, kernel) if not names_grid(text)]
-    return valid_points(sweeps, restrictions, study.settings.tied)
+    axes = kernel_axes(config, study, kernel, platform)
+    return swept_points(axes, 1, restrictions_of(config, study, kernel), study.settings.tied)
 
 
 def combinations_of(config: Config, study: Study, kernel: str, platform: str) -> int:

@@ -11,12 +11,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.expressions import expression
+from kernelsweep.sweep.point import Point
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -28,42 +29,41 @@ _AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Combinations(Sequence[tuple[Any, ...]]):
-    """Combinations of axis values, each in the axes' order. One takes two bytes an axis, or four.
+class ValidPoints(Sequence[Point]):
+    """Points with the same axes, each made when it is asked for: there may be millions. One takes two bytes an axis.
 
     values  of each axis, without duplicates
-    places  the place of each combination's value among these, shape (axes, combinations)
+    places  the place of each point's value among these, shape (axes, points)
     """
 
     values: Mapping[str, Sequence[Any]]
     places: np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
+    @property
+    def axes(self) -> list[str]:
+        """The points' axes."""
+        return list(self.values)
+
     def __len__(self) -> int:
         return int(self.places.shape[1])
 
-    @overload
-    def __getitem__(self, number: int) -> tuple[Any, ...]: ...
+    def __getitem__(self, number: int) -> Point:  # type: ignore[override]
+        places = self.places[:, number].tolist()
+        return Point({axis: of[place] for (axis, of), place in zip(self.values.items(), places, strict=True)})
 
-    @overload
-    def __getitem__(self, number: slice) -> Combinations: ...
-
-    def __getitem__(self, number: int | slice) -> tuple[Any, ...] | Combinations:
-        if isinstance(number, slice):
-            return Combinations(self.values, self.places[:, number])
-        return tuple(of[place] for of, place in zip(self.values.values(), self.places[:, number].tolist(), strict=True))
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+    def __iter__(self) -> Iterator[Point]:
         columns = zip(self.values.values(), self.places, strict=True)
-        return zip(*([of[place] for place in column.tolist()] for of, column in columns), strict=True)
+        rows = zip(*([of[place] for place in column.tolist()] for of, column in columns), strict=True)
+        return (Point(dict(zip(self.values, row, strict=True))) for row in rows)
 
-    def at(self, numbers: Numbers, axes: Iterable[str] | None = None) -> Combinations:
-        """Some of the combinations, with all axes or some."""
+    def at(self, numbers: Numbers, axes: Iterable[str] | None = None) -> ValidPoints:
+        """Some of the points, with all axes or some."""
         kept = list(self.values if axes is None else axes)
         columns = self.places[[list(self.values).index(axis) for axis in kept]]
-        return Combinations({axis: self.values[axis] for axis in kept}, columns[:, numbers])
+        return ValidPoints({axis: self.values[axis] for axis in kept}, columns[:, numbers])
 
     def keys(self, axes: Iterable[str]) -> Numbers:
-        """A number for each combination, shape (combinations,): equal ones where the values on these axes are equal."""
+        """A number for each point, shape (points,): equal ones where the values on these axes are equal."""
         kept = list(axes)
         if not kept:
             return np.zeros(len(self), np.int64)
@@ -71,39 +71,29 @@ class Combinations(Sequence[tuple[Any, ...]]):
         return _keys(columns, [len(self.values[axis]) for axis in kept])
 
     def groups(self, axes: Iterable[str]) -> list[Numbers]:
-        """The numbers of combinations with equal values on these axes, in the order in which they first appear.
-
-        It is for axes of which few values are combined.
-        """
+        """The numbers of points with equal values on these axes, of which there are few, as they first appear."""
         keys = self.keys(axes)
         _, first = np.unique(keys, return_index=True)
         return [np.flatnonzero(keys == keys[number]) for number in np.sort(first)]
 
 
-def combinations_of(rows: Sequence[Mapping[str, Any]]) -> Combinations:
-    """Combinations with the same axes, one or more, each given by its values."""
-    values = {axis: list(dict.fromkeys(row[axis] for row in rows)) for axis in rows[0]}
-    place = {axis: {value: number for number, value in enumerate(of)} for axis, of in values.items()}
-    return Combinations(values, np.array([[place[axis][row[axis]] for row in rows] for axis in values], np.int32))
+def valid_points(
+    sweeps: Iterable[Mapping[str, Sequence[Any]]], restrictions: Sequence[str], tied: Sequence[Sequence[str]] = ()
+) -> ValidPoints:
+    """The points of each sweep that meet every restriction, without duplicates; the last axis varies fastest.
 
-
-def valid_combinations(
-    axes: Mapping[str, Sequence[Any]], restrictions: Sequence[str], tied: Sequence[Sequence[str]] = ()
-) -> Combinations:
-    """The combinations of axis values that meet every restriction, without duplicates; the last axis varies fastest.
-
-    tied  groups of axes that vary together: the first values of all belong together, then the second values, ...
+    sweeps  the values of each axis, of the same axes
+    tied    groups of axes that vary together: the first values of all belong together, then the second values, ...
 
     An axis without values is one that the study doesn't vary, and has the value None. Raises UserError for a
     restriction that can't be computed, and for more than MOST_COMBINATIONS.
     """
-    return _solved(
-        tuple((axis, tuple(values)) for axis, values in axes.items()), tuple(restrictions), tuple(map(tuple, tied))
-    )
-
-
-def union(several: Sequence[Combinations]) -> Combinations:
-    """The combinations of all, which have the same axes, without duplicates; those of the first come first."""
+    conditions, groups = tuple(restrictions), tuple(map(tuple, tied))
+    several = [
+        _solved(tuple((axis, tuple(values)) for axis, values in axes.items()), conditions, groups) for axes in sweeps
+    ]
+    if len(several) == 1:
+        return several[0]
     values = {axis: list(dict.fromkeys(v for one in several for v in one.values[axis])) for axis in several[0].values}
     moved = []
     for one in several:
@@ -114,14 +104,14 @@ def union(several: Sequence[Combinations]) -> Combinations:
         moved.append(np.stack(columns))
     places = np.concatenate(moved, axis=1)
     _, first = np.unique(_keys([*places], [len(of) for of in values.values()]), return_index=True)
-    return Combinations(values, places[:, np.sort(first)])
+    return ValidPoints(values, places[:, np.sort(first)])
 
 
 # A plan asks for the same space several times.
 @cache
 def _solved(
     space: tuple[tuple[str, tuple[Any, ...]], ...], restrictions: tuple[str, ...], tied: tuple[tuple[str, ...], ...]
-) -> Combinations:
+) -> ValidPoints:
     axes = dict(space)
     variables = _variables(axes, tied)
     conditions = []
@@ -153,7 +143,7 @@ def _solved(
         places = places[:, np.unique(keys, return_index=True)[1]]
     elif order != list(variables):
         places = places[:, np.argsort(_keys([*places], [len(of) for of in values.values()]))]
-    return Combinations(values, places)
+    return ValidPoints(values, places)
 
 
 def combination_count(axes: Mapping[str, Sequence[Any]], tied: Sequence[Sequence[str]] = ()) -> int:
@@ -259,6 +249,6 @@ def _variables(
     axes: Mapping[str, Sequence[Any]], tied: Sequence[Sequence[str]]
 ) -> dict[tuple[str, ...], list[tuple[Any, ...]]]:
     """The variables of a space: groups of axes with the rows of values that they take together."""
-    group_of = {axis: tuple(group) for group in tied for axis in group}
+    group_of = {axis: tuple(group) for group in tied if {*group} <= {*axes} for axis in group}
     groups = dict.fromkeys(group_of.get(axis, (axis,)) for axis in axes)
     return {group: list(zip(*(axes[axis] for axis in group), strict=True)) for group in groups}

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelsweep.errors import UserError
-from kernelsweep.sweep.spaces import Combinations
+from kernelsweep.sweep.spaces import ValidPoints
 
 # At most this many configurations are chosen at random before the estimator has a say, and at most a third of the
 # budget: with a budget of 20, that finds better ones than chance (docs/measured/search.md).
@@ -51,7 +51,7 @@ class Space:
     Its values are those that some configuration has.
     """
 
-    def __init__(self, configurations: Combinations) -> None:
+    def __init__(self, configurations: ValidPoints) -> None:
         self.values: dict[str, list[Any]] = {}
         self._places: dict[str, np.ndarray[Any, np.dtype[np.int64]]] = {}
         for (axis, values), column in zip(configurations.values.items(), configurations.places, strict=True):
@@ -86,7 +86,7 @@ class Random:
 
     random_at_first = _MOST_AT_FIRST
 
-    def __init__(self, configurations: Combinations, seed: str) -> None:
+    def __init__(self, configurations: ValidPoints, seed: str) -> None:
         self._order = random.Random(seed).sample(range(len(configurations)), len(configurations))
 
     def ask(self) -> int:
@@ -109,7 +109,7 @@ class Parzen:
 
     def __init__(
         self,
-        configurations: Combinations,
+        configurations: ValidPoints,
         seed: str,
         budget: int,
         random_every: int = RANDOM_EVERY,

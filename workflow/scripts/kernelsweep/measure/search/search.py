@@ -52,8 +52,7 @@ from kernelsweep.sweep.candidates import axes_of_places, place_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import ValidPoints
-from kernelsweep.sweep.spaces import Combinations
+from kernelsweep.sweep.spaces import ValidPoints
 
 if TYPE_CHECKING:
     from kernelsweep.build.builder import Builder
@@ -130,7 +129,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
         with _Evaluator(task, bench, total, finalists) as evaluate:
             for at_place in places:
                 place = place_of(candidates[int(at_place[0])], problem)
-                strategy = _strategy(candidates.combinations.at(at_place, of_kernel), budget, task, place)
+                strategy = _strategy(candidates.at(at_place, of_kernel), budget, task, place)
                 count = min(budget, len(at_place))
                 # The first proposals follow from no times, so that all of them are compiled at once.
                 asked = [strategy.ask() for _ in range(min(max(ahead, strategy.random_at_first), count))]
@@ -167,7 +166,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
     return {point: found[point] for point in sorted(found, key=lambda point: number_of[point])}
 
 
-def _strategy(configurations: Combinations, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Strategy:
+def _strategy(configurations: ValidPoints, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Strategy:
     """How a place is searched. Where every configuration is measured, their order does not matter."""
     seed = f"{task.protocol.seed} {place}"
     return Random(configurations, seed) if budget >= len(configurations) else Parzen(configurations, seed, budget)
