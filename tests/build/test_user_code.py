@@ -117,7 +117,7 @@ def test_a_mistake_costs_its_variants_a_sentence(tmp_path: Path, old: str, new: 
 
 @pytest.mark.parametrize(("build", "message"), [
     ("def built(arch):\n    pass\n", "times.py has no function build, which would make the kernel's machine code"),
-    ("def build(arch, blok):\n    pass\n", "build of times.py takes 'blok'; did you mean 'block'? It may take"),
+    ("def build(arch, blok):\n    pass\n", "build of times.py takes 'blok'; did you mean 'block'? Allowed"),
     ("def build(arch:\n", "times.py, line 1: "),
 ])  # fmt: skip
 def test_a_file_that_can_make_nothing_is_refused(tmp_path: Path, build: str, message: str) -> None:

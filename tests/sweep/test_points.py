@@ -7,7 +7,7 @@ import json
 import pytest
 from planted import point
 
-from kernelsweep.sweep.kernels.leading_comments import story
+from kernelsweep.sweep.kernels.source import story
 from kernelsweep.sweep.point import Point, in_words
 
 

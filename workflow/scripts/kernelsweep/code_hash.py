@@ -1,7 +1,7 @@
 """Hashes of files, which change with code and not with comments.
 
-A Python module's hash doesn't change with docstrings and layout either. That of a file in C++ changes with the comments
-before its code, which the page shows as the kernel's story, and where lines move, since messages name lines.
+That of a user's Python module doesn't change with docstrings and layout either. That of a file in C++ changes with the
+comments before its code, which the page shows as the kernel's story, and where lines move, since messages name lines.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import hashlib
-import os
 import re
 import site
 import sys
@@ -17,7 +16,6 @@ import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import cache_from_source
 from pathlib import Path
 
 from kernelsweep.errors import UserError
@@ -96,7 +94,7 @@ def _imported_files(source: str, package: Path) -> frozenset[Path]:
 def _imported_from(source: str, roots: Sequence[Path], importer: Path) -> frozenset[Path]:
     """The files below `roots` that a file with this text and path imports directly, also by `from . import ...`."""
     found = []
-    for name in _imported_modules(source):
+    for name in _imported_names(source):
         absolute = name.lstrip(".")
         level = len(name) - len(absolute)
         bases = importer.parents[level - 1 : level] if level else roots
@@ -110,12 +108,6 @@ def _files(modules: Iterable[Path]) -> frozenset[Path]:
     """The files of modules, which are given by their paths without a suffix."""
     candidates = [file for module in modules for file in (module.with_suffix(".py"), module / "__init__.py")]
     return frozenset(filter(Path.is_file, candidates))
-
-
-# Each load of a problem file asks again.
-@cache
-def _imported_modules(source: str) -> list[str]:
-    return names_in(ast.parse(source))
 
 
 # An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole
@@ -157,8 +149,8 @@ def code_hash(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
-            if file.suffix == ".py":
-                digest.update(_kept_code(file, file.read_text(encoding="utf-8-sig")).encode())
+            if file.suffix == ".py" and not file.is_relative_to(_SCRIPTS):
+                digest.update(_code(file.read_text(encoding="utf-8-sig")).encode())
             elif file.suffix in _CXX:
                 digest.update(cxx_code(file.read_text(encoding="utf-8-sig")).encode())
             else:
@@ -169,32 +161,11 @@ def code_hash(files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+# Kernelsweep's own files are hashed as they are: to parse them would take each start a second.
 _SCRIPTS = Path(__file__).resolve().parents[1]
 
 
 @cache
-def _kept_code(file: Path, source: str) -> str:
-    """The code of a module with this text. That of the project's own modules is kept beside their bytecode: to write
-    them in Python's own layout would take each start half a second, and each job that measures a fifth.
-    """
-    if sys.dont_write_bytecode or not file.is_relative_to(_SCRIPTS):
-        return _code(source)
-    kept = Path(cache_from_source(file)).with_suffix(".code")
-    # This module's text as well, which says what is kept.
-    made_from = hashlib.sha256(Path(__file__).read_bytes() + source.encode()).hexdigest() + "\n"
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        text = kept.read_text(encoding="utf-8")
-        if text.startswith(made_from):
-            return text.removeprefix(made_from)
-    code = _code(source)
-    with contextlib.suppress(OSError):  # The installation may be read-only.
-        kept.parent.mkdir(exist_ok=True)
-        unfinished = kept.with_suffix(f".code{os.getpid()}")
-        unfinished.write_text(made_from + code, encoding="utf-8")
-        unfinished.replace(kept)
-    return code
-
-
 def _code(source: str) -> str:
     """A file's code in Python's own layout, without comments and docstrings."""
     tree = ast.parse(source)

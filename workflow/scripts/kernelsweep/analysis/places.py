@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas
 
-from kernelsweep.analysis.reference import timed
+from kernelsweep.analysis.reference import at_place, timed
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import point_text, size_text
 from kernelsweep.sweep.settings import StudySettings
@@ -47,13 +46,6 @@ def place_words(point: Mapping[str, Any], study: StudySettings) -> str:
     """A point's size: `2²⁴`, or `n=4096 k=512`."""
     axes = [axis for axis in size_axes(study) if axis in point]
     return size_text(point[axes[0]]) if axes == ["array_size"] else point_text({axis: point[axis] for axis in axes})
-
-
-def at_place(rows: pandas.DataFrame, place: Mapping[str, Any]) -> pandas.DataFrame:
-    """The rows with these values on the axes of `place`."""
-    # One selection: each copies all columns.
-    wanted = [(rows[axis] == value).fillna(False).to_numpy(bool) for axis, value in place.items()]
-    return rows[np.logical_and.reduce(wanted)] if wanted else rows
 
 
 def varied(rows: pandas.DataFrame, axes: Sequence[str]) -> list[str]:

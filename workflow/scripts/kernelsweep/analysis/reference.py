@@ -9,7 +9,7 @@ import numpy as np
 import pandas
 
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import EDITED, PROOF_FAILED, arithmetic_of
+from kernelsweep.results import PROOF_FAILED, arithmetic_of
 from kernelsweep.sweep.settings import StudySettings
 
 UNDEFINED_BEHAVIOUR = "undefined_behaviour"
@@ -17,10 +17,14 @@ UNDEFINED_BEHAVIOUR = "undefined_behaviour"
 
 def at_reference(study: StudySettings, measurements: pandas.DataFrame, free: Sequence[str] = ()) -> pandas.DataFrame:
     """The rows at the study's reference point; the axes in `free` may differ from it."""
-    place = {column: value for column, value in study.reference.items() if column not in free}
+    return at_place(measurements, {axis: value for axis, value in study.reference.items() if axis not in free})
+
+
+def at_place(rows: pandas.DataFrame, place: Mapping[str, Any]) -> pandas.DataFrame:
+    """The rows with these values on the axes of `place`."""
     # One selection: each copies all columns.
-    wanted = [(measurements[column] == value).fillna(False).to_numpy(bool) for column, value in place.items()]
-    return measurements[np.logical_and.reduce(wanted)] if wanted else measurements
+    wanted = [(rows[axis] == value).fillna(False).to_numpy(bool) for axis, value in place.items()]
+    return rows[np.logical_and.reduce(wanted)] if wanted else rows
 
 
 def with_shown_output(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
@@ -54,19 +58,14 @@ def shown_status(rows: pandas.DataFrame) -> pandas.Series[Any]:
     return rows["status"].mask((rows["status"] == "ok") & _flagged(rows, PROOF_FAILED), PROOF_FAILED)
 
 
+def flagged_kernels(measurements: pandas.DataFrame, flag: str) -> set[str]:
+    """The kernels with a flag; those of UNDEFINED_BEHAVIOUR or PROOF_FAILED are never called the fastest."""
+    return set(measurements.loc[_flagged(measurements, flag), "kernel"])
+
+
 def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
     """The kernels flagged `undefined_behaviour`: shown, but never called the fastest, and never a baseline."""
-    return set(measurements.loc[_flagged(measurements, UNDEFINED_BEHAVIOUR), "kernel"])
-
-
-def unproven_kernels(measurements: pandas.DataFrame) -> set[str]:
-    """The kernels flagged PROOF_FAILED: shown, but never called the fastest."""
-    return set(measurements.loc[_flagged(measurements, PROOF_FAILED), "kernel"])
-
-
-def edited_kernels(measurements: pandas.DataFrame) -> set[str]:
-    """The kernels flagged EDITED: their rows are those of an earlier version."""
-    return set(measurements.loc[_flagged(measurements, EDITED), "kernel"])
+    return flagged_kernels(measurements, UNDEFINED_BEHAVIOUR)
 
 
 def _flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:

@@ -27,10 +27,6 @@ from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
 
-# Each job hashes these files, and to parse them takes half of a short job's time. The process that forks the jobs
-# (fork_server.py) imports this module, and so parses them for all.
-code_hash(measuring_files())
-
 LEFT_OUT: Mapping[str, str] = {
     "task.binary": "a file's name; its machine code is in, as a hash",
     "task.variants": "other variants, and resources that follow from the machine code",

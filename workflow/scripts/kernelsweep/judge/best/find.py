@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import at_place, shown_place, size_axes
-from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.places import shown_place, size_axes
+from kernelsweep.analysis.reference import at_place, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of

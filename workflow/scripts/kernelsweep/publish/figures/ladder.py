@@ -9,7 +9,7 @@ import pandas
 from matplotlib.figure import Figure
 
 from kernelsweep.analysis.places import kernel_axes
-from kernelsweep.analysis.reference import undefined_kernels, unproven_kernels
+from kernelsweep.analysis.reference import flagged_kernels, undefined_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import (
@@ -31,6 +31,7 @@ from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.swept_axes import no_times, place_caption
 from kernelsweep.publish.tables.formats import broken, four_digits
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, RIVAL_ROW, study_table
+from kernelsweep.results import PROOF_FAILED
 
 FIGURE = Declaration(
     title="Time, step by step",
@@ -108,7 +109,7 @@ def _reason(data: StudyData, table: pandas.DataFrame) -> str:
 
 def _message(data: StudyData, table: pandas.DataFrame) -> str:
     """What the steps bring: at the published configuration, or each at its fastest."""
-    left_out = undefined_kernels(table) | unproven_kernels(table)
+    left_out = undefined_kernels(table) | flagged_kernels(table, PROOF_FAILED)
     if not data.steps:
         left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
     of_study = (table["kind"] == KERNEL_ROW) & ~table["kernel"].isin(left_out)

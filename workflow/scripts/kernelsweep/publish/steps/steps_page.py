@@ -20,7 +20,7 @@ from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
-from kernelsweep.sweep.kernels.leading_comments import leading_comments, story
+from kernelsweep.sweep.kernels.source import story
 
 # A counter moved if it changed by this factor; the counters with the largest changes are named.
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
@@ -61,12 +61,10 @@ class KernelWords:
 
 def read_words(name: str, text: str) -> KernelWords:
     """The words and the code of a kernel's source."""
-    comments = leading_comments(text)
     paragraphs = [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", story(text))]
-    pairs = zip(text.splitlines(), cxx_code(text).splitlines(), strict=True)
-    of_code = [pair for number, pair in enumerate(pairs, 1) if comments.get(number) is None]
+    pairs = zip(text.splitlines(), cxx_code(text, keep_leading=False).splitlines(), strict=True)
     # A line that is a comment goes; one that separates code stays.
-    code = [line.rstrip() for written, line in of_code if line.strip() or not written.strip()]
+    code = [line.rstrip() for written, line in pairs if line.strip() or not written.strip()]
     first = next((number for number, line in enumerate(code) if line), 0)
     return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], code[first:])
 

@@ -9,8 +9,14 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import at_place, kernel_axes, place_axes, shown_place
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, edited_kernels, undefined_kernels, with_shown_output
+from kernelsweep.analysis.places import kernel_axes, place_axes, shown_place
+from kernelsweep.analysis.reference import (
+    UNDEFINED_BEHAVIOUR,
+    at_place,
+    flagged_kernels,
+    undefined_kernels,
+    with_shown_output,
+)
 from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.analysis.steps import step_labels
 from kernelsweep.analysis.study_data import StudyData
@@ -199,7 +205,7 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
     failed = counts.drop(["ok", "skipped"], errors="ignore").sort_index()
     proof = data.proofs.get(kernel)
     # Properties of the kernel hold even if the sweep has no row at the point.
-    flags = {UNDEFINED_BEHAVIOUR: undefined_kernels(rows), EDITED: edited_kernels(rows)}
+    flags = {UNDEFINED_BEHAVIOUR: undefined_kernels(rows), EDITED: flagged_kernels(rows, EDITED)}
     return {
         "kernel": kernel,
         "kind": kind,

@@ -28,6 +28,11 @@ GRID_SIZE = "grid_size"
 _NAMED_BY_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]+[A-Za-z_]", re.MULTILINE)
 _INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
+# The first comment of a file, after blanks and preprocessor directives; and the marks of its lines.
+_FIRST_COMMENT = re.compile(r"(?:\s|#(?:\\\n|.)*)*((?:[ \t]*//.*\n?)+|/\*(?s:.*?)\*/)")
+_MARKS = re.compile(r"^\s*(?://[/!]*|/?\*+[/!]?) ?|\s*\*+/$")
+_LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class KernelSource:
@@ -176,3 +181,13 @@ def source_sha256(path: Path, included: Iterable[Path]) -> str:
     for file in (path, *sorted(included)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def story(text: str) -> str:
+    """The paragraphs of a file's first comment, "" without one, or for a licence.
+
+    A kernel's file begins with what this step of the study's story changes, and why.
+    """
+    found = _FIRST_COMMENT.match(text)
+    told = "\n".join(_MARKS.sub("", line).rstrip() for line in (found[1].splitlines() if found else ())).strip()
+    return "" if _LICENCE.search(told) else told
