@@ -13,7 +13,12 @@ for study in PROJECT.studies:
                 f"draw_accesses_{study}"
             input:
                 kernels=by_code(inputs.kernel_files, scope=scope_of(EMULATOR, study)),
-                included=by_code(inputs.included_files, scope=scope_of(EMULATOR, study)),
+                included=by_code(
+                    lambda project, scope: [
+                        file for kernel in project.kernels_of(scope) for file in inputs.included(project, *kernel)
+                    ],
+                    scope=scope_of(EMULATOR, study),
+                ),
                 emulator=for_job(inputs.emulator_files),
                 problem=inputs.problem_files(PROJECT, study),
             output:

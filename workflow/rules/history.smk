@@ -21,7 +21,7 @@ rule end_commits:
     threads: CORES or 1
     params:
         good=config["good"],
-        paths=for_job(inputs.paths_of_studies),
+        paths=[*(f"config/studies/{study}.yaml" for study in config["studies"]), "kernels"],
         settings={name: value for name, value in PROJECT.config.values().items() if name != "good"},
         head=lambda wildcards: git_revision(),
         code=code_of("judge/end_commits.py"),

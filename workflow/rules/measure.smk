@@ -129,7 +129,13 @@ rule describe_environment:
     input:
         measurements=path("measurements"),
         device=path("device"),
-        reports=for_job(inputs.build_reports),
+        reports=for_job(
+            lambda project, platform: [
+                inputs.build(project, platform, study, kernel)[1]
+                for study, kernel in project.kernels_of(platform)
+                if not building.compiles_what_it_measures(project, platform, study)
+            ]
+        ),
     output:
         path("environment"),
     log:

@@ -28,9 +28,19 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             measurements=for_job(inputs.measurements),
             device=path("device"),
             proofs=for_job(inputs.proofs),
-            published=for_job(inputs.published_data),
+            published=for_job(
+                lambda project, study: [
+                    f"resources/published/{name}" for name in [project.studies[study].settings.published] if name
+                ]
+            ),
             metrics=for_job(inputs.made_metrics),
-            own_figures=for_job(inputs.own_figures),
+            own_figures=for_job(
+                lambda project, study: [
+                    os.path.relpath(file)
+                    for name, file in figure_files.own_figures(study, project.root).items()
+                    if name in project.studies[study].settings.figure_names
+                ]
+            ),
             kernels=by_code(inputs.kernel_files),
         output:
             inputs.published_files(PROJECT, study, has_clock),
@@ -96,7 +106,16 @@ rule make_page:
         environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         accesses=for_job(inputs.accesses),
-        builds=for_job(inputs.page_builds),
+        # Its explorer shows timed points.
+        builds=for_job(
+            lambda project, scope, platform, study=None: (
+                inputs.of_kernels(project, scope, "kernel_builds")
+                if study and not names.is_recording(platform)
+                else [path("builds", platform=platform)]
+            )
+            if kind_of(platform).has_clock
+            else []
+        ),
         sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY, PROOFS)],
         kernels=by_code(inputs.kernel_files),
     output:

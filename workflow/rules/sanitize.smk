@@ -33,7 +33,7 @@ rule sanitize_kernel:
     params:
         kernel_code=for_job(parameters.kernel_code),
         sweep=for_job(parameters.sweep),
-        small_axes=for_job(parameters.axes, platform=EMULATOR),
+        small_sweep=for_job(parameters.sweep, platform=EMULATOR),
         build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],

@@ -37,7 +37,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     sweep = KernelSweep(
         kernel, multiprocessors=device["multiprocessors"], target=params.build["target"], **params.sweep
     )
-    small = replace(sweep, axes=params.small_axes, target=EMULATOR)
+    small = replace(sweep, axes=params.small_sweep["axes"], target=EMULATOR)
     refused = None
     if snakemake.input.searched:
         measured = list(each_row(snakemake.input.searched[0]))

@@ -10,7 +10,6 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.build.gpu_code import names_gpu
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
@@ -52,25 +51,9 @@ def included(project: Project, study: str, kernel: str) -> list[str]:
     return [shown(file, project.root) for file in files_included(source.path, include, source.options)]
 
 
-def included_files(project: Project, scope: str) -> list[str]:
-    """The files that a scope's kernels include, each once."""
-    return [*dict.fromkeys(file for kernel in project.kernels_of(scope) for file in included(project, *kernel))]
-
-
 def problem_files(project: Project, study: str) -> list[str]:
     """The files of a study's problem, where it is a file: after an edit, results may differ."""
     return [shown(file, project.root) for file in project.studies[study].problem.files]
-
-
-def paths_of_studies(project: Project) -> list[str]:
-    """The files of the run's studies that are the user's: settings, kernels, what these include, and problems."""
-    found: list[str] = []
-    for study in project.config.studies:
-        found.append(f"config/studies/{study}.yaml")
-        for kernel in project.studies[study].kernels:
-            found += [kernel_file(project, study, kernel), *included(project, study, kernel)]
-        found += problem_files(project, study)
-    return [name for name in dict.fromkeys(found) if not Path(name).is_absolute()]
 
 
 @cache
@@ -93,18 +76,6 @@ def measured_build(project: Project, platform: str, study: str, kernel: str) -> 
     if compiles_what_it_measures(project, platform, study):
         return emulator_files(project, project.target(platform))
     return build(project, platform, study, kernel)
-
-
-def build_reports(project: Project, platform: str) -> list[str]:
-    """The reports on the builds of a platform's kernels that are compiled before they are measured."""
-    kernels = project.kernels_of(platform)
-    before = [each for each in kernels if not compiles_what_it_measures(project, platform, each[0])]
-    return [build(project, platform, *each)[1] for each in before]
-
-
-def cub(project: Project, platform: str, rival: str, suffix: str) -> list[str]:
-    """The library with a rival's functions (suffix so), or its report (json); none for a Python package's function."""
-    return [path("cub", target=project.target(platform), library=rival, suffix=suffix)] if rival in COMPILED else []
 
 
 def observed_build(project: Project, platform: str, study: str, kernel: str) -> list[str]:
@@ -272,13 +243,7 @@ def found_metrics(project: Project, scope: str) -> dict[str, str]:
     platform, _ = parts_of(scope)
     if is_recording(platform) or made_metrics(project, scope):
         return {}
-    return _hashes(kernel_metrics(project, scope))
-
-
-def joined_metrics(project: Project, platform: str) -> list[str]:
-    """A platform's metrics in one file, if this run makes the metrics of every kernel."""
-    complete = made_metrics(project, platform) == kernel_metrics(project, platform)
-    return [path("metrics", platform=platform)] if complete else []
+    return {file: sha256_of(file) for file in kernel_metrics(project, scope) if Path(file).is_file()}
 
 
 def drawn_accesses(project: Project, study: str) -> list[str]:
@@ -311,18 +276,6 @@ def compared(project: Project, platform: str, side: str) -> list[str]:
     return measurements(project, platform) if is_recording(platform) else of_kernels(project, platform, "points")
 
 
-def own_figures(project: Project, study: str) -> list[str]:
-    """The files of a study's own figures that it names."""
-    own, named = figure_files.own_figures(study, project.root), project.studies[study].settings.figure_names
-    return [shown(own[name], project.root) for name in named if name in own]
-
-
-def published_data(project: Project, study: str) -> list[str]:
-    """The published outputs that a study is compared with."""
-    published = project.studies[study].settings.published
-    return [f"resources/published/{published}"] if published else []
-
-
 def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
     """A study's table, the text on its steps, and its figures, on platforms with a clock or without.
 
@@ -347,17 +300,3 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
         for study in project.studies_of(scope)
         for file in published_files(project, study, kind_of(platform).has_clock)
     ]
-
-
-def page_builds(project: Project, scope: str) -> list[str]:
-    """The builds that a scope's page shows: none without a clock, since its explorer shows timed points."""
-    platform, study = parts_of(scope)
-    if not kind_of(platform).has_clock:
-        return []
-    is_part = study and not is_recording(platform)
-    return of_kernels(project, scope, "kernel_builds") if is_part else [path("builds", platform=platform)]
-
-
-def _hashes(paths: list[str]) -> dict[str, str]:
-    """The hashes of those files that exist."""
-    return {file: sha256_of(file) for file in paths if Path(file).is_file()}

@@ -18,16 +18,14 @@ from kernelsweep.code_hash import code_hash
 from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
-from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
+from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import inputs, observed
 from kernelsweep.project.building import build_settings
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
-from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.candidates import axes_of_places
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import code_sha256
@@ -37,16 +35,11 @@ from kernelsweep.sweep.resolve import combinations_of, kernel_axes, listed_point
 # The sweep
 
 
-def axes(project: Project, platform: str, study: str, kernel: str) -> list[Axes]:
-    """A kernel's axes on a platform."""
-    return kernel_axes(project.config, project.studies[study], kernel, platform)
-
-
 def sweep(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
     """A kernel's sweep on a platform, for sweep.kernel_sweep.KernelSweep."""
     settings = project.studies[study].settings
     return {
-        "axes": axes(project, platform, study, kernel),
+        "axes": kernel_axes(project.config, project.studies[study], kernel, platform),
         "restrictions": restrictions_of(project.config, project.studies[study], kernel),
         "tied": settings.tied,
         "searched": bool(settings.search),
@@ -155,12 +148,6 @@ def edited_kernels(project: Project, scope: str) -> list[str]:
     recorded = _recorded_codes(project, recording_name(platform))
     names = [(f"{study}/{kernel}", study, kernel) for study, kernel in project.kernels_of(scope)]
     return [name for name, *of in names if name in recorded and recorded[name] != _code_to_record(project, *of)]
-
-
-def edited_by_recording(project: Project) -> dict[str, list[str]]:
-    """The edited kernels of each recording with results, by platform."""
-    platforms = map(recording_platform, recordings(project.root))
-    return {one: edited_kernels(project, one) for one in platforms if Path(path("folder", scope=one)).is_dir()}
 
 
 @cache

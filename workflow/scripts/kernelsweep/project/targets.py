@@ -17,13 +17,14 @@ from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import platform_in, read_view
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
-from kernelsweep.sweep.settings import Config
 
 
 def everything(project: Project) -> list[str]:
     """The target `all`."""
     made = [file for platform in project.platforms for file in _results(project, platform)]
-    made += [file for platform in project.platforms for file in inputs.joined_metrics(project, platform)]
+    for platform in project.platforms:
+        if inputs.made_metrics(project, platform) == inputs.kernel_metrics(project, platform):
+            made.append(path("metrics", platform=platform))
     made += [path("left_out", study=name) for name in project.left_out]
     return made
 
@@ -83,23 +84,17 @@ def compare(project: Project) -> list[str]:
     before, after = project.config.compare.before, project.config.compare.after
     platform = compared_platform(after, project.platforms)
     check_sides(before, after, platform)
-    if before != PREVIOUS and after == NOW and kind_of(platform).has_clock and not is_recording(platform):
-        _check_visits(project.config)
+    is_measured = before != PREVIOUS and after == NOW and kind_of(platform).has_clock and not is_recording(platform)
+    if is_measured and project.config.measuring.visits < 2:
+        raise UserError(
+            "config/config.yaml: one visit doesn't show how far processes lie apart. Set measuring.visits (of quick "
+            "sweeps, quick_visits) to 3, measure the kernels before the edit, and compare them after it."
+        )
     # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
     for side in {before, after} - {PREVIOUS, NOW}:
         side_files(side, project.config.studies)
     shown = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json", ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]
-
-
-def _check_visits(config: Config) -> None:
-    """Raise UserError if this run would measure points that can't be compared."""
-    if config.measuring.visits < 2:
-        key = "quick_visits" if config.sweep == "quick" else "visits"
-        raise UserError(
-            f"config/config.yaml: measuring.{key} is 1, and one visit doesn't show how far processes lie apart. Set 3, "
-            "measure the kernels as they were before the edit, and compare them after it (docs/comparing.md)."
-        )
 
 
 def grade(project: Project) -> list[str]:
