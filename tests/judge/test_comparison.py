@@ -334,7 +334,7 @@ def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Ro
     points, scatter = compare_points(before[:-2], after[1:], MARGIN)
     text = comparison_text(points, scatter, MARGIN, Sides("one", "the other", *settings))
     assert text.startswith("# No code changed; another GPU of the same model.\n")
-    assert "**Another GPU of the same model** measured 85 of 85 points" in text
+    assert "**Another GPU of the same model**: NVIDIA H200 before, NVIDIA H200 after" in text
     assert "measuring.visits was 3, and is 5 after" in text and "seed" not in text
     assert [point.note for point in points if point.verdict == NOT_COMPARED] == [ONLY_AFTER] * 2 + [ONLY_BEFORE]
     assert len(points) == 88

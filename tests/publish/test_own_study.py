@@ -24,7 +24,8 @@ from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
-from kernelsweep.judge.best.best_file import best_json, read_uses
+from kernelsweep.json_files import read_json
+from kernelsweep.judge.best.best_file import best_json, best_uses
 from kernelsweep.judge.best.find import find_best
 from kernelsweep.judge.best.report import best_text
 from kernelsweep.judge.best.use import find_uses
@@ -261,7 +262,7 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
     assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
     (here / "best.json").write_text(json.dumps(document))
-    assert read_uses(here / "best.json") == find_uses("product", data, ())
+    assert best_uses(read_json(here / "best.json")) == find_uses("product", data, ())
     frame = ks.load(here).best("product")
     assert list(frame["kernel"]) == [best.kernel for best in found] and str(frame["ties"].dtype) == "Int64"
     assert list(frame["time_us"]) == [best.fastest.time_us for best in found]

@@ -74,7 +74,7 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
         (lambda folder: (folder / "notes.txt").write_text("mine"), "notes.txt doesn't belong"),
         (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
         (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
-        (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is fine. Allowed: ok, "),
+        (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, "),
         (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
         (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' may identify"),
     ],

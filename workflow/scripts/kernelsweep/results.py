@@ -439,6 +439,14 @@ def finite(text: str) -> float:
     return number
 
 
+def number_or_text(text: str) -> int | float | str:
+    """The number that a text is, or the text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
 def read_rows(path: str | Path) -> list[dict[str, str]]:
     """The rows of each_row() as a list."""
     return list(each_row(path))

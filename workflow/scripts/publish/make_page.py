@@ -10,7 +10,7 @@ from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.reference import has_times
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
-from kernelsweep.judge.best.best_file import read_uses
+from kernelsweep.judge.best.best_file import best_uses
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers
 from kernelsweep.publish.page.embed import link
@@ -59,7 +59,7 @@ with logged(snakemake.log[0]):
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device, environment),
-        answers=answers(settings, read_uses(inputs.best[1]), counted, proofs, params.edited),
+        answers=answers(settings, best_uses(read_json(inputs.best[1])), counted, proofs, params.edited),
         settings=settings,
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),

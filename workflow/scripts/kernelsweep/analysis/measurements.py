@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -16,12 +15,9 @@ from kernelsweep.results import (
     CONTRACT_COLUMNS,
     FURTHER_MEASUREMENT_COLUMNS,
     FURTHER_POINT_INTEGERS,
-    INTERVAL,
     MEASUREMENT_COLUMNS,
-    NUMBERS,
     POINT_INTEGERS,
     PROOF_FAILED,
-    STATUSES,
     read_parameters,
 )
 
@@ -68,7 +64,8 @@ def load_measurements(
 
     Each file is CSV with the columns of results.MEASUREMENT_COLUMNS, plain or `.csv.gz`; other columns are kept as
     text. An empty field becomes NaN in a column of numbers and "" in a column of text.
-    Raises UserError when a column is missing, a number cannot be read, or a point occurs twice.
+    Raises UserError when a column is missing, a number cannot be read, or a point occurs twice. (results.each_row()
+    checks values.)
     """
     frames = [
         pandas.DataFrame(columns=list(MEASUREMENT_COLUMNS), dtype=str),
@@ -135,21 +132,4 @@ def _load(path: Path, study: str | None) -> pandas.DataFrame:
     rows = read_table(path, CONTRACT_COLUMNS, FURTHER_MEASUREMENT_COLUMNS, numbers, study)
     if ((rows["parameters"] == "") & rows[list(POINT_INTEGERS)].isna().all(axis="columns")).any():
         raise UserError(f"{path}: {', '.join(POINT_INTEGERS)} and parameters are empty in some row; it names no point")
-    _check_values(rows, path)
     return rows
-
-
-def _check_values(rows: pandas.DataFrame, path: Path) -> None:
-    """Raise UserError, naming file and line, for a value that its column can't have."""
-    for column in NUMBERS:
-        refuse(rows, (rows[column] < 0) | rows[column].isin([math.inf]), column, "numbers from 0 up", path)
-    refuse(rows, ~rows["status"].isin(STATUSES), "status", ", ".join(STATUSES), path)
-    low, time, high = (rows[column] for column in INTERVAL)
-    refuse(rows, (time < low) | (time > high), "time_us", "times within their interval", path)
-
-
-def refuse(rows: pandas.DataFrame, wrong: pandas.Series, column: str, allowed: str, path: Path) -> None:
-    """Raise UserError for the first row whose value in a column is wrong, naming file, line and the allowed values."""
-    if wrong.any():
-        line = rows.index[wrong][0] + 2  # The header is the first line, and rows count from 0.
-        raise UserError(f"{path}, line {line}: {column} is {rows[column][wrong].iloc[0]}. Allowed: {allowed}. {AGAIN}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import load_measurements, read_table, refuse
+from kernelsweep.analysis.measurements import load_measurements, read_table
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import Outputs, published_outputs
 from kernelsweep.analysis.reference import at_reference, has_times, of_kernels
@@ -49,8 +48,6 @@ def _load(path: Path) -> pandas.DataFrame:
     needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
     numbers = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value")
     rows = read_table(path, needed, _OPTIONAL, numbers)
-    for column in numbers:
-        refuse(rows, (rows[column] < 0) | rows[column].isin([math.inf]), column, "numbers from 0 up", path)
     return rows[list(METRIC_COLUMNS)]
 
 

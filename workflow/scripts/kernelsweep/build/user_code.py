@@ -13,7 +13,6 @@ import os
 import runpy
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from kernelsweep.build import nvcc
 from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError, shown_value
 from kernelsweep.home import HOME
+from kernelsweep.results import number_or_text
 from kernelsweep.sweep.kernels.build_file import ARCH, FUNCTION, parameters_of
 
 _EXAMPLE = "{'code': ptx, 'entry': 'sums', 'shared': 1024}"
@@ -55,7 +55,7 @@ def compile_by_user(file: Path, cubin: Path, target: str, axes: Mapping[str, str
 
 
 def _main(file: str, code: str, axes: str) -> None:
-    given = {name: _value(text) for name, text in json.loads(axes).items()}
+    given = {name: number_or_text(text) for name, text in json.loads(axes).items()}
     sys.path.insert(0, str(Path(file).absolute().parent))
     try:
         build = runpy.run_path(file)[FUNCTION]
@@ -70,14 +70,6 @@ def _main(file: str, code: str, axes: str) -> None:
     is_ptx = not binary.startswith(b"\x7fELF") if isinstance(binary, bytes) else True
     Path(code).write_bytes(binary.encode() if isinstance(binary, str) else binary)
     print("\n" + json.dumps({"is_ptx": is_ptx, "entry": made["entry"], "shared": shared}), end="")
-
-
-def _value(text: str) -> Any:
-    """An axis' value: a number, or a word."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
 
 
 if __name__ == "__main__":

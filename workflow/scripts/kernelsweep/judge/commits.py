@@ -76,13 +76,13 @@ class Revisions:
 
     def measure(self, good: str) -> None:
         """Measure the good revision. Raises UserError if it doesn't run."""
-        self._compared(self._place("good"), good)
+        self._compared(self._folder / "good", good)
 
     def compare(self, revision: str) -> tuple[bool, str]:
         """Whether a revision is bad, with its verdict in words. Raises UserError if it doesn't run."""
-        place = self._place("tried")
+        place = self._folder / "tried"
         shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(self._place("good"), place, symlinks=True)
+        shutil.copytree(self._folder / "good", place, symlinks=True)
         for old in place.iterdir():
             if old.name not in ("results", ".snakemake"):
                 shutil.rmtree(old) if old.is_dir() and not old.is_symlink() else old.unlink()
@@ -91,9 +91,6 @@ class Revisions:
         counted = {one["verdict"] for one in found["counted"].values()}
         is_bad = found["failed"] or found["failed_proofs"] or kernels_with_verdict(found, SLOWER)
         return bool(is_bad or counted & {MORE, MIXED}), " ".join(found["verdict"])[:_LETTERS]
-
-    def _place(self, name: str) -> Path:
-        return self._folder / name
 
     def _compared(self, place: Path, revision: str) -> Path:
         """The folder with the comparison of a revision, whose files are put into a folder."""

@@ -12,7 +12,7 @@ from typing import Any
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import check_device, check_keys, read_json
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import BUILD_COLUMNS
+from kernelsweep.results import BUILD_COLUMNS, read_rows
 
 # Every clone contains the recordings, so they are small.
 LARGEST_BYTES = 2_000_000
@@ -84,6 +84,7 @@ def check_content(folder: Path) -> None:
 
     check_environment(folder)
     load_measurements([folder / MEASUREMENTS])
+    read_rows(folder / MEASUREMENTS)
     read_table(folder / BUILDS, [column for column in BUILD_COLUMNS if column != "parameters"], (), ())
     if (folder / METRICS).is_file():
         load_metrics([folder / METRICS])

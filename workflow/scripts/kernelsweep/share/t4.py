@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kernelsweep.results import Row, with_parameters
+from kernelsweep.results import Row, number_or_text, with_parameters
 
 SCHEMA_VERSION = "1.0.0"
 
@@ -87,13 +87,4 @@ def _result(row: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[st
 def _values(row: Mapping[str, str], axes: Iterable[str]) -> Row:
     """A row's value on each of these axes that it has."""
     texts = with_parameters(row)
-    return {axis: _value(texts[axis]) for axis in axes if texts.get(axis)}
-
-
-def _value(text: str) -> int | float | str:
-    """A number where the text is one."""
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return int(number) if number.is_integer() else number
+    return {axis: number_or_text(texts[axis]) for axis in axes if texts.get(axis)}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.reference import has_times
-from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.find import Best, Configuration
 from kernelsweep.judge.best.use import Use
 
@@ -87,11 +85,6 @@ def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
     if not has_times(device):
         return "There are no times on this platform, so no configuration is the best."
     return "No point of these studies has a time."
-
-
-def read_uses(path: str | Path) -> list[Use]:
-    """What to use, by a best.json that best_json() wrote. Raises UserError, naming the file, if it can't be read."""
-    return best_uses(read_json(path))
 
 
 def best_uses(document: Mapping[str, Any]) -> list[Use]:

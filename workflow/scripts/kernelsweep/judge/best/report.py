@@ -23,6 +23,7 @@ _EXPLANATION = (
     " number of blocks is named where the sweep chooses it. As fast: others that tie (95%). best.json has every size,"
     " element type, operation and cache state."
 )
+_SEARCHED = " A search measured up to {:,} configurations of each kernel at each size."
 _PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
 
 
@@ -46,7 +47,7 @@ def best_text(
             lines.append(f"No kernel of this study was timed with {where}.")
             continue
         lines += [
-            f"{where[:1].upper()}{where[1:]}." + _remarks(study),
+            f"{where[:1].upper()}{where[1:]}." + (_SEARCHED.format(study.search.budget) if study.search else ""),
             "",
             *use_lines(of_reference(uses, name, study), study),
             "",
@@ -55,13 +56,6 @@ def best_text(
             *_by_kernel(shown, study),
         ]
     return "\n".join(lines) + "\n"
-
-
-def _remarks(study: StudySettings) -> str:
-    """Which configurations are compared, where a search chose them."""
-    if not study.search:
-        return ""
-    return f" A search measured up to {study.search.budget:,} configurations of each kernel at each size."
 
 
 def _by_size(shown: Sequence[Best], study: StudySettings) -> list[str]:

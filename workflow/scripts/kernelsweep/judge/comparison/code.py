@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from difflib import unified_diff
 from pathlib import Path
@@ -87,9 +87,5 @@ def _instructions(cubin: Path, symbol: str) -> list[str]:
 def _fenced(against: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
     """A difference of lines as a block of Markdown, which a page unfolds."""
     lines = [line.rstrip("\n") for line in unified_diff(before, after, lineterm="", n=3)][2:]
-    return [f"```diff {against}", *_cut(lines), "```", ""]
-
-
-def _cut(lines: Sequence[str]) -> Iterable[str]:
-    more = len(lines) - _MOST_LINES
-    return [*lines[:_MOST_LINES], *([f"... {more} more lines"] if more > 0 else [])]
+    more = [f"... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    return [f"```diff {against}", *lines[:_MOST_LINES], *more, "```", ""]

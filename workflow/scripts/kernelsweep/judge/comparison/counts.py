@@ -78,13 +78,12 @@ def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str
     both = [json.loads(store.text(name) or "{}") for name in names]
     if not all(both):
         return ""
-    ranges = [[_range(values) for values in zip(*one.values(), strict=True)] for one in both]
+    ranges = [
+        [" to ".join(dict.fromkeys(map(str, (min(values), max(values))))) for values in zip(*one.values(), strict=True)]
+        for one in both
+    ]
     words = [f"{name} {old} -> {new}" for name, old, new in zip(_RESOURCES, *ranges, strict=True) if old != new]
     return f"; {', '.join(words)}" if words else ""
-
-
-def _range(values: Sequence[int]) -> str:
-    return f"{min(values)} to {max(values)}" if min(values) < max(values) else str(values[0])
 
 
 def counted_in_words(points: Sequence[ComparedPoint]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ NO_RECORD = "no earlier measurement with other machine code"
 SAME_CODE = "the edit left the machine code as it was"
 
 Name = tuple[str, ...]
+_PLACE = attrgetter("place")
 
 
 def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
@@ -84,8 +86,8 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
             if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
         ]
         compared = [(own, found) for _, own, found in choices if own and isinstance(found, Record)]
-        newest = max((own for own, _ in compared), default=None, key=_place)
-        latest = max((found for _, found in compared), default=None, key=_place)
+        newest = max((own for own, _ in compared), default=None, key=_PLACE)
+        latest = max((found for _, found in compared), default=None, key=_PLACE)
         for row, own, found in choices:
             if isinstance(found, str):
                 result.reasons[name_of(row)] = found
@@ -107,10 +109,6 @@ def _pairs(before: Record, after: Record) -> Pairs | None:
     return pairs_of(before.outcome, inverted=True) if before.outcome.before_binary == after.version["binary"] else None
 
 
-def _place(record: Record) -> int:
-    return record.place
-
-
 def _own_and_previous(
     row: Row, records: Mapping[str, Record], of_point: Mapping[Name, Sequence[Record]]
 ) -> tuple[Record | None, Record | str]:
@@ -124,14 +122,12 @@ def _own_and_previous(
     others = [record for record in every if record.right and (own is None or record.version != own.version)]
     if not others:
         return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD
-    found = max((one for one in others if not own or one.settings == own.settings), default=None, key=_place)
+    found = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
     if found:
         return own, found
     assert own is not None, "without one, any other was found"
-    return (
-        own,
-        f"measured with another {' and '.join(differing(max(others, key=_place).settings, own.settings))} before",
-    )
+    changed = differing(max(others, key=_PLACE).settings, own.settings)
+    return own, f"measured with another {' and '.join(changed)} before"
 
 
 def _unchanged_by_edit(own: Record, found: Record, newest: Record, latest: Record) -> bool:

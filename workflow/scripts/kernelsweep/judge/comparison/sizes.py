@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.analysis.words import point_text, size_text
-from kernelsweep.results import read_parameters
+from kernelsweep.results import number_or_text, with_parameters
 
 ARRAY_SIZE = "array_size"
 
@@ -43,14 +43,5 @@ class Size:
 
 def size_of(row: Mapping[str, Any], axes: Sequence[str]) -> Size:
     """The size of a row of measurements.csv, whose study has these axes of size."""
-    values = {**row, **read_parameters(str(row.get("parameters") or ""))}
-    return Size(tuple((axis, _value(str(values.get(axis) or ""))) for axis in axes))
-
-
-def _value(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    values = with_parameters(row)
+    return Size(tuple((axis, number_or_text(str(values.get(axis) or ""))) for axis in axes))

@@ -105,10 +105,10 @@ def verdict_lines(
     if unchanged:
         lines.append(f"The latest edit of {_listed(unchanged)} changed no code; of the edit before it:")
     if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
-        lines.append(f"No code changed{_other_device(compared)}.")
+        lines.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
     elif compared:
         kernels = edited_kernels(compared)
-        for kernel in sorted(kernels, key=lambda kernel: _moved(kernels[kernel]), reverse=True):
+        for kernel in sorted(kernels, key=lambda kernel: max(map(_distance, kernels[kernel])), reverse=True):
             lines.append(f"{names[kernel]} {_verdict_on(kernels[kernel], margin)}, {_right(kernel, points)}")
         if same := len(by_kernel(compared)) - len(kernels):
             lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
@@ -167,18 +167,13 @@ def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
     return f"right at {sum(not point.fails for point in run)} of {len(run)}"
 
 
-def _moved(points: Sequence[ComparedPoint]) -> float:
-    """How far the point that moved farthest has."""
-    return max(map(_distance, points))
-
-
 def _other_device(compared: Sequence[ComparedPoint]) -> str:
-    """ "; another GPU of the same model", where one measured a point after; "" where the device is the same."""
+    """ "another GPU of the same model", where one measured a point after; "" where the device is the same."""
     both = [(point.before, point.after) for point in compared if point.before and point.after]
     if any(before["device"] != after["device"] for before, after in both):
-        return "; another device"
+        return "another device"
     other = any(_uuids(before) != _uuids(after) for before, after in both if _uuids(before) and _uuids(after))
-    return "; another GPU of the same model" if other else ""
+    return "another GPU of the same model" if other else ""
 
 
 def _why_nothing(points: Sequence[ComparedPoint]) -> str:
@@ -231,15 +226,10 @@ def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
     """Differences between the sweeps other than the kernels, and remarks on the GPU."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
     lines = []
-    devices = [sorted({str(row["device"]) for row in rows}) for rows in zip(*compared, strict=True)]
-    if devices and devices[0] != devices[1]:
-        names = [" and ".join(names) for names in devices]
-        lines.append(f"- **Another device**: {names[0]} before, {names[1]} after. The ratios are of the devices, too.")
-    other_gpu = sum(_uuids(before) != _uuids(after) for before, after in compared if _uuids(before) and _uuids(after))
-    if other_gpu and devices[0] == devices[1]:
+    if other := _other_device([point for point in points if point.ratio]):
+        names = [" and ".join(sorted({str(row["device"]) for row in rows})) for rows in zip(*compared, strict=True)]
         lines.append(
-            f"- **Another GPU of the same model** measured {other_gpu} of {len(compared)} points. Two of one model may "
-            "differ by a percent, which no interval here has in it: measure on one."
+            f"- **{other[:1].upper()}{other[1:]}**: {names[0]} before, {names[1]} after, which the ratios have in them."
         )
     lines += [
         f"- {name} was {sides.settings_before[name]}, and is {value} after."
@@ -252,12 +242,6 @@ def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
         for name, count in changed.items()
         if name != "binary"
     ]
-    renewed = sum(
-        before["source_sha256"] == after["source_sha256"] and before["binary_sha256"] != after["binary_sha256"]
-        for before, after in compared
-    )
-    if renewed:
-        lines.append(f"- {renewed} of {len(compared)} points have the same source, compiled to other machine code.")
     for remark in _REMARKS:
         flagged = [sum(remark in str(row.get("flags")).split() for row in rows) for rows in zip(*compared, strict=True)]
         if any(flagged):
