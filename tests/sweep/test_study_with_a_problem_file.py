@@ -20,8 +20,8 @@ from kernelsweep.observe.chosen_points import nearest_point, points_to_check, se
 from kernelsweep.platforms.platform import Address
 from kernelsweep.project.inputs import observed_build
 from kernelsweep.project.inputs import searched_points as searched_points_of
-from kernelsweep.project.parameters import axes as kernel_axes
 from kernelsweep.project.parameters import planned_kernels
+from kernelsweep.project.parameters import sweep as sweep_of
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
@@ -198,8 +198,8 @@ def test_compute_sanitizer_runs_small_data_and_keeps_what_a_macro_is_set_by(load
     sizes = {"emulator": {"axes": {"width": [7], "height": [9]}}}
     project = load({**STUDY, "axes": axes, "platforms": sizes}, platform="nvidia-h200", gpu_models=models)
     source = project.kernel("own", "own")
-    sweep = KernelSweep(source, kernel_axes(project, "nvidia-h200", "own", "own"), 132, [], "sm_90")
-    small = KernelSweep(source, kernel_axes(project, EMULATOR, "own", "own"), 132, [], EMULATOR)
+    sweep = KernelSweep(source, sweep_of(project, "nvidia-h200", "own", "own")["axes"], 132, [], "sm_90")
+    small = KernelSweep(source, sweep_of(project, EMULATOR, "own", "own")["axes"], 132, [], EMULATOR)
     wide = {instantiation(source, point) for point in sweep.points()}
     chosen = [each.point for each in points_to_check(sweep, wide, small)]
     assert {(point["width"], point["height"]) for point in chosen} == {(128, 9)}
@@ -226,7 +226,7 @@ def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[.
     sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
     assert nearest_point(dict(measured[0]), sweep) == found[0], "the fastest at its size"
     assert {each.point for each in points_to_check(sweep, [instantiation(source, p) for p in found])} <= set(found)
-    small = KernelSweep(source, kernel_axes(project, EMULATOR, "own", "own"), 132, [], EMULATOR, searched=True)
+    small = KernelSweep(source, sweep_of(project, EMULATOR, "own", "own")["axes"], 132, [], EMULATOR, searched=True)
     at_small_sizes = [each.point for each in points_to_check(sweep, None, small)]
     assert {(p["width"], p["height"]) for p in at_small_sizes} == {(p["width"], p["height"]) for p in small.points()}
     assert {p["tile"] for p in at_small_sizes} <= {p["tile"] for p in found}, "of what was searched"
