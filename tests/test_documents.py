@@ -46,7 +46,6 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path) -> None:
     for words, mistake in [
         (["scaled"], ""),
         (["scaled"], "config/studies/scaled.yaml exists already"),
-        (["all"], "all is a rule of the workflow already"),
         (["taken", str(published)], ""),
         (["other", str(own / "kernels/scaled/problem.py")], "no kernel other; it has no __global__ at all"),
     ]:

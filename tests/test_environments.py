@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
-import sys
 import tomllib
-from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +13,6 @@ import yaml
 
 # conda-forge's packages that PyPI has not, at least not as these.
 TOOLS = {"binutils", "cuda-nvcc", "cuda-sanitizer-api", "cuda-version", "gxx", "nsight-compute", "python"}
-# Libraries that bandwidth_bound calls, and a search, where the user has installed them.
-LIBRARIES = {"optuna", "torch"}
 
 
 def project(root: Path) -> dict[str, Any]:
@@ -63,23 +58,3 @@ def test_the_conda_environments_have_pyprojects_packages_and_versions(root: Path
     oldest = re.fullmatch(r">=3\.(\d+)", settings["requires-python"])
     assert oldest is not None
     assert int(found["python"].removeprefix("3.")) >= int(oldest[1])
-
-
-def test_the_conda_environment_has_all_that_scripts_import(root: Path) -> None:
-    # Under --sdm conda Snakemake appends its own packages to the scripts' search path, so that a missing one may go
-    # unnoticed until the two Pythons differ.
-    imported = set()
-    for file in (root / "workflow/scripts").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                imported.add(node.module.split(".")[0])
-    # The command `kernelsweep` starts Snakemake, and is no script of it.
-    imported -= {*sys.stdlib_module_names, *LIBRARIES, "kernelsweep", "snakemake"}
-    assert {"numpy", "pandas", "pycuda", "yaml"} <= imported
-    distributions = packages_distributions()
-    packages = {distributions.get(module, [module])[0].lower() for module in imported}
-    found = {name.removesuffix("-base") for name in conda_packages(root, "kernelsweep")} - TOOLS
-    # pandas writes tables in Markdown by it.
-    assert packages | {"tabulate"} == found

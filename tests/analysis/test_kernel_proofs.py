@@ -43,15 +43,6 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
     assert "unrolling/volatile, races (emulator)" in page and "in lockstep" in page
 
 
-def test_a_result_that_the_failed_points_name_is_told_once(tmp_path: Path) -> None:
-    wrong = row("sum", "result", finding="wrong_result", message="expected 170, found 0")
-    proofs = proofs_of(tmp_path, wrong, row("sum", "races", finding="race", message=RACE))
-    named = {("unrolling", "sum", "wrong_result")}
-    assert any("found 0" in line for line in proof_summary(proofs))
-    told = proof_summary(proofs, named)
-    assert any(RACE in line for line in told) and not any("found 0" in line for line in told)
-
-
 def test_a_kernel_is_proven_when_every_check_of_memory_was_made(tmp_path: Path) -> None:
     every = [row("whole", check) for check in CHECKS]
     by_tools = [row("on_gpu", "", finding=NOT_CHECKED, message="only for a GPU: it multiplies by tensor cores")]

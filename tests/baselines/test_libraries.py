@@ -7,9 +7,7 @@ import ctypes
 import importlib
 import importlib.machinery
 import importlib.util
-import itertools
 import json
-import re
 import subprocess
 import sys
 import time
@@ -47,7 +45,6 @@ from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.settings import Rival
 
-CUB = ROOT / "workflow/scripts/kernelsweep/baselines/cub.cu"
 SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
 
 # CUB in the place of which is a loop on the host: the same functions with the same parameters.
@@ -161,43 +158,6 @@ def gpu_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
         del sys.modules[name]
 
 
-def test_a_library_is_warmed_up_on_every_stream_before_a_sample_is_timed(
-    gpu_modules: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Pins: compiling or allocating memory while samples are queued on a stream that is held back, which never ends.
-    gpu, rival = gpu_modules
-    done: list[Any] = []
-
-    def queued(operation: str, dtype: str, data: int, value: int, count: int, stream: Any) -> None:
-        assert (operation, dtype, data, value, count) == ("sum", "int32", 100, 200, 1000)
-        done.append(stream)
-
-    def time_on_device(self: Any, sample: Callable[..., None], count: int) -> list[float]:
-        done.append("timed")
-        for _ in range(count):
-            sample(lambda: None, lambda: None)
-        return [1.0] * count
-
-    monkeypatch.setattr(gpu.GpuPlatform, "time", time_on_device)
-    monkeypatch.setattr(gpu.GpuPlatform, "synchronize", lambda self: done.append("wait"))
-    platform = object.__new__(rival.LibraryPlatform)
-    platform._streams = itertools.cycle(range(gpu.STREAMS))
-    platform._variants = {"cub<int, Sum>": {"rival": "cub", "words": ["sum", "int32"]}}
-    platform._function, platform._warm = queued, None
-
-    def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
-        platform.launch("cub<int, Sum>", (1, 1, 1), (1, 1, 1), 0, [100, 200, np.uint64(1000)])
-
-    warm = [entry for stream in range(gpu.STREAMS) for entry in (stream, "wait")]
-    assert platform.time(sample, 2) == [1.0, 1.0]
-    assert done[: len(warm) + 1] == [*warm, "timed"]
-    del done[:]
-    platform.time(sample, 2)
-    assert done[0] == "timed", "the same sample is warm"
-    platform.time(lambda start, stop: sample(start, stop), 1)
-    assert done.count("wait") == gpu.STREAMS
-
-
 class Addressed(np.ndarray):
     """Memory of the host that, like a device's, is passed by its address."""
 
@@ -293,20 +253,6 @@ def build_cub(source: Path, library: str) -> Report:
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
     subprocess.run(command, check=True)
     return read_report(folder / f"{library}.json")
-
-
-@pytest.mark.nvcc
-def test_cub_compiles_to_the_functions_that_are_called(tmp_path: Path) -> None:
-    # All types and operations are compiled in the first run on a GPU. These have all the file's code but three calls.
-    text = CUB.read_text()
-    assert re.findall(r"CUB_FUNCTIONS\((\w+), [\w:]+\)", text)[-4:] == ["int32", "int64", "float32", "float64"]
-    text = re.sub(r"CUB_FUNCTIONS\((?!type|float32).*\n", "", text)
-    text = re.sub(r"\\\n +CUB_FUNCTION\((?:product|minimum|maximum)_.*", r"\\", text)
-    (tmp_path / "cub.cu").write_text(text)
-    report = build_cub(tmp_path / "cub.cu", "cub")
-    assert report["status"] == "ok", report["message"]
-    library = ctypes.CDLL(str(tmp_path / "cub.so"))
-    assert all(hasattr(library, function) for function in ("cub_sum_float32", "cub_error_text"))
 
 
 @pytest.mark.nvcc

@@ -83,8 +83,8 @@ def with_nvcc(build: str) -> str:
     return build.replace("NVCC", nvcc.find())
 
 
-def report_of(folder: Path, build: str) -> Report:
-    kernel, points = written(folder, build)
+def report_of(folder: Path, build: str, **axes: list[Any]) -> Report:
+    kernel, points = written(folder, build, {**STUDY, "axes": {**STUDY["axes"], **axes}})
     return built(kernel, points, folder, "sm_90")[1]
 
 
@@ -105,13 +105,13 @@ def test_a_configurations_code_is_what_the_function_returns(tmp_path: Path) -> N
 
 @pytest.mark.nvcc
 @pytest.mark.parametrize(("old", "new", "message"), [
-    ("-DFACTOR", "-DFACTORY", "build raises CalledProcessError at {'block': 32, 'form': 'cubin', 'arch': "),
+    ("-DFACTOR", "-DFACTORY", "build raises CalledProcessError at {'block': 32, 'form': 'ptx', 'arch': "),
     ('return {"code": code,', 'return {"cubin": code,', "It has to return {'code': ptx, 'entry': 'sums', 'shared': "),
     ('f"times_{block}", "shared"', '"times", "shared"', "its code has no kernel times; it has "),
     ("return {", "__import__('os')._exit(0); return {", "times.py: build ended with status 0"),
 ])  # fmt: skip
 def test_a_mistake_costs_its_variants_a_sentence(tmp_path: Path, old: str, new: str, message: str) -> None:
-    report = report_of(tmp_path, with_nvcc(BUILD.replace(old, new)))
+    report = report_of(tmp_path, with_nvcc(BUILD.replace(old, new)), block=[32], form=["ptx"])
     assert report["status"] == "build_failed" and message in report["message"], report
 
 

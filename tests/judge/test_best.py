@@ -61,12 +61,6 @@ def test_the_fastest_and_what_it_can_not_be_told_apart_from() -> None:
     assert best.compared == 20
 
 
-def test_the_grid_is_named_where_it_is_the_sweeps_choice() -> None:
-    best = one(find(sweep(UNROLLING, H200), gridded=("unrolled",)), "unrolled")
-    assert best.fastest.parameters["grid_size"] == SIZE // (512 * 16)
-    assert "512 × 16 in 2,048 blocks" in best_text([best], [], {"unrolling": UNROLLING}, H200)
-
-
 def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
     study = load_study("matmul", ROOT).settings
     point = {axis: study.reference[axis] for axis in ("m", "n", "k", "cache")}
@@ -115,12 +109,6 @@ def test_what_to_use_loses_least_at_any_size_and_where_that_is_much_each_size_ha
     assert f"- Use **`unrolled` 256 × 4**: at most 1.9% from the fastest at all {len(sizes)} sizes, " in text
     # Undefined behaviour, and what failed, is never to be used.
     assert uses(fail(rows, "wrong_result", "0", kernel="unrolled", block_size=256)) != [one]
-
-
-def test_a_failed_configuration_is_never_the_best() -> None:
-    rows = fail(sweep(UNROLLING, H200), "wrong_result", "expected 1, found 2", kernel="unrolled", unroll=16)
-    best = one(find(rows), "unrolled")
-    assert (best.fastest.parameters["unroll"], best.compared) == (8, 15)
 
 
 def test_a_reader_sees_the_fastest_of_each_size_and_of_each_kernel_with_ties_in_short() -> None:

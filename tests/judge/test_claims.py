@@ -28,7 +28,7 @@ from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, decide
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.results import read_rows, write_rows
+from kernelsweep.results import write_rows
 from kernelsweep.share.recording import recorded_device
 from kernelsweep.sweep.config_file import read_yaml, study_names
 
@@ -133,20 +133,6 @@ def profiled(study: dict[str, Any]) -> StudyData:
     return evidence(rows, metrics=metrics(settings, "synthetic", rows, H200))
 
 
-def test_a_count_is_itself_and_what_varies_has_an_interval() -> None:
-    # Step 5 of the ladder, unrolled by 8, has 400 / 2⁵ + 67 branches, and unrolled_warps by 8, step 7, has 70.125.
-    branches = replace(CLAIM, quantity="branch", relation="below")
-    counted = judge_one(branches, profiled(UNROLLING))
-    assert counted.verdict == "holds"
-    assert counted.measured is not None
-    assert counted.measured.low == counted.measured.high == pytest.approx(70.125 / 79.5)
-    varying = judge_one(branches, profiled(UNROLLING), {"branch": 0.1})
-    assert varying.verdict == "not decidable", "0.88 ± 14%"
-    own = replace(branches, reference_kernel="", relation="at_most", value="71")
-    assert judge_one(own, profiled(UNROLLING)).verdict == "holds"
-    assert judge_one(own, profiled(UNROLLING), {"branch": 0.1}).verdict == "not decidable"
-
-
 def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
     of = profiled(UNROLLING)
     branches = replace(CLAIM, quantity="branch", relation="below")
@@ -158,15 +144,6 @@ def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
 
 
 # The published claims
-
-
-def test_every_source_is_named_and_every_listing_is_a_kernel() -> None:
-    sources = read_rows(PUBLISHED / "sources.csv")
-    assert {claim.source for claim in CLAIMS} == {row["source"] for row in sources}
-    page = (ROOT / "docs/sources.md").read_text()
-    studies = ("unrolling", "staged", "stepwise", "warp_shuffle", "exchanges")
-    kernels = {kernel for name in studies for kernel in load_study(name, ROOT).kernels}
-    assert {name for name in (*kernels, *(row["source"] for row in sources)) if f"`{name}`" not in page} == set()
 
 
 @pytest.mark.parametrize(

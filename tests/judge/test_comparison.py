@@ -56,7 +56,6 @@ from kernelsweep.measure.pairs import (
     scatter_of,
     verdict,
 )
-from kernelsweep.publish.page.forest import forest
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 from kernelsweep.scatter import Scatter, estimate, range_squared
 from kernelsweep.statistics import student_quantile
@@ -354,18 +353,6 @@ def test_points_are_the_same_whatever_grid_a_device_gives_them() -> None:
     # Where a sweep has two grids, a point of another one is another point.
     points = compare_points([*before, *({**row, "grid_size": "528"} for row in rows)], after, MARGIN)[0]
     assert not any(point.ratio for point in points)
-
-
-def test_the_page_draws_each_kernel_at_each_size(sweeps: tuple[list[Row], list[Row]]) -> None:
-    of_kernels = [[row for row in rows if row["kernel"] in ("interleaved", "neighbored")] for rows in sweeps]
-    after = [row | {"binary_sha256": "edited"} if row["kernel"] == "interleaved" else row for row in of_kernels[1]]
-    points, _ = compare_points(of_kernels[0], slowed(after, 1.02), MARGIN)
-    shown = forest(comparison_summary([each for each in points if each.kernel.endswith("interleaved")], MARGIN))
-    (bars,) = shown["kernels"].values()
-    assert [bar["size"] for bar in bars][:2] == ["all sizes", "2¹⁶"] and len(bars) == 9
-    assert bars[-1]["verdict"] == SLOWER and bars[-1]["low"] > shown["within"][1] > shown["one"] > shown["within"][0]
-    assert all(0 <= bar["low"] <= bar["ratio"] <= bar["high"] <= 100 for bar in bars)
-    assert forest({"kernels": {}, "same_within": MARGIN})["kernels"] == {}
 
 
 def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:

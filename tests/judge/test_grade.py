@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from cheats import CHEATS, HONEST, ON_A_GPU, STUDY, write_study
 from checkout import ROOT
+from workflow_runs import snakemake
 
 from kernelsweep import sandbox
 from kernelsweep.errors import UserError
@@ -25,31 +26,52 @@ from kernelsweep.sweep.point import Point
 def grade(folder: Path, platform: str, **config: str) -> tuple[int, dict[str, dict[str, Any]], str]:
     """Run the target; its exit status, the verdicts by candidate, and the last words."""
     given = [f"{name}={value}" for name, value in {"study": "matvec", "platform": platform, **config}.items()]
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--cores", "2", "grade", "--config"]
-    run = subprocess.run([*command, *given], cwd=folder, capture_output=True, text=True)
+    run = snakemake(folder, "-s", str(ROOT / "Snakefile"), "grade", "--config", *given)
     files = [*folder.glob("results/*/grade/verdict.json")]
     candidates = json.loads(files[0].read_text())["candidates"] if files else []
-    return run.returncode, {one["candidate"]: one for one in candidates}, run.stderr
+    return run.returncode, {one["candidate"]: one for one in candidates}, run.stdout
+
+
+# A candidate's settings that would loosen the check, with what is said of them.
+LOOSER = {
+    "options: [-ccbin=./evil]": "name no file",
+    "roundings: 1000000": "may say function",
+    "function: 'matvec<0>); int x(system(\"true\"'": "function",
+}
 
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The study with the catalogue, all of it judged on the emulator."""
+    """The study with the catalogue and with candidates that bring settings and links, judged on the emulator."""
     folder = tmp_path_factory.mktemp("grade")
     write_study(folder)
+    thread = HONEST["thread"].source
+    for number, settings in enumerate(LOOSER):
+        (folder / "candidates" / str(number)).mkdir()
+        (folder / f"candidates/{number}/thread.cu").write_text(thread)
+        (folder / f"candidates/{number}/thread.yaml").write_text(settings)
+    (folder / "candidates/passwd.cuh").symlink_to("/etc/passwd")
+    (folder / "candidates/linked.cu").write_text(f'#include "passwd.cuh"\n{thread}')
+    (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
     status, _, words = grade(folder, "emulator", candidates="candidates")
-    assert status == 1 and "5 right, 2 unproven, 20 wrong, 4 refused" in words
+    assert status == 1 and "5 right, 2 unproven, 21 wrong, 8 refused" in words, words
     return folder
+
+
+@pytest.fixture(scope="module")
+def verdicts(graded: Path) -> dict[str, dict[str, Any]]:
+    """The verdicts on all candidates, before single ones are judged again."""
+    lines = (graded / "results/emulator/grade/verdicts.jsonl").read_text().splitlines()
+    return {one["candidate"]: one for one in map(json.loads, lines)}
 
 
 pytestmark = pytest.mark.xdist_group("grade")
 
 
 @pytest.mark.parametrize("name", [*CHEATS, *HONEST])
-def test_each_cheat_is_found_and_no_honest_kernel_is_accused(graded: Path, name: str) -> None:
+def test_each_cheat_is_found_and_no_honest_kernel_is_accused(verdicts: dict[str, dict[str, Any]], name: str) -> None:
     kernel = {**CHEATS, **HONEST}[name]
-    lines = (graded / "results/emulator/grade/verdicts.jsonl").read_text().splitlines()
-    found = next(one for one in map(json.loads, lines) if one["candidate"] == name)
+    found = verdicts[name]
     assert found["verdict"] == kernel.verdict and (not kernel.check or kernel.check in found["findings"]), found
     assert found["proven"] or kernel not in HONEST.values()
 
@@ -82,25 +104,10 @@ def test_what_is_drawn_is_in_the_range_that_is_asked_for(kind: str) -> None:
     assert (low <= found).all() and (found < high).all()
 
 
-def test_a_candidates_own_settings_and_links_loosen_nothing(graded: Path) -> None:
-    told = {
-        "options: [-ccbin=./evil]": "name no file",
-        "roundings: 1000000": "may say function",
-        "function: 'matvec<0>); int x(system(\"true\"'": "function",
-    }
-    own = graded / "own"
-    for number, settings in enumerate(told):
-        (own / str(number)).mkdir(parents=True)
-        (own / str(number) / "thread.cu").write_text(HONEST["thread"].source)
-        (own / str(number) / "thread.yaml").write_text(settings)
-    (own / "passwd.cuh").symlink_to("/etc/passwd")
-    (own / "linked.cu").write_text(f'#include "passwd.cuh"\n{HONEST["thread"].source}')
-    fewer = HONEST["thread"].source.replace(", int columns", "").replace("columns", "5")
-    (own / "fewer.cu").write_text(fewer)
-    status, verdicts, _ = grade(graded, "emulator", candidates="own")
-    assert status == 1 and verdicts["linked"]["verdict"] == "refused"
+def test_a_candidates_own_settings_and_links_loosen_nothing(verdicts: dict[str, dict[str, Any]]) -> None:
+    assert verdicts["linked"]["verdict"] == "refused"
     assert "4 parameters, and the launch gives 5" in verdicts["fewer"]["findings"]["source"][0]
-    for number, words in enumerate(told.values()):
+    for number, words in enumerate(LOOSER.values()):
         assert verdicts[f"{number}_thread"]["verdict"] == "refused"
         assert words in verdicts[f"{number}_thread"]["findings"]["source"][0]
 

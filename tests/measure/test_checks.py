@@ -23,7 +23,6 @@ from kernelsweep.sweep.points import instantiation
 LAST_BLOCK_WRITES_NOTHING = "if (blockIdx.x + 1 < gridDim.x) partials[blockIdx.x] = result;"
 
 EVERY_TYPE_AND_OPERATION = list(itertools.product(DTYPES, OPERATIONS))
-UFUNCS = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}
 
 
 def kernel_with(folder: Path, ending: str, parameter: str = CONST, plan: str = "block_partials") -> KernelSource:

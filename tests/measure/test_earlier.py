@@ -18,11 +18,10 @@ from kernelsweep.measure import work
 from kernelsweep.measure.against import Against
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.pairs import Enough
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.tries import end_try, next_try
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -137,21 +136,6 @@ def test_two_processes_are_enough_for_a_large_difference(tmp_path: Path, monkeyp
     monkeypatch.setenv("EARLIER_TIMES", "1.5")
     outcomes = measured(tmp_path, "if (array_size == 7) return;", points, visits=3, decides=0.01)[0]
     assert [len(each.visits) for each in outcomes] == [2, 2]
-
-
-def test_pairs_with_different_versions_are_not_mixed() -> None:
-    visits = [Outcome("ok", visits=[Visit([1.0], before=[2.0])], before_binary=one) for one in ("a", "b", "a")]
-    found = combined(visits)
-    assert found.before_binary == "a" and [visit.before for visit in found.visits] == [[2.0], [], [2.0]]
-
-
-def test_the_next_run_of_another_target_makes_the_visits_that_a_verdict_left_out(tmp_path: Path) -> None:
-    journal, short = tmp_path / "k.jsonl", [Outcome("ok", visits=[Visit([1.0] * 7)])]
-    assert next_try(journal) == 0
-    end_try(journal, 0, short, visits=3)
-    assert (next_try(journal, decides=True), next_try(journal)) == (0, 1)
-    end_try(journal, 1, short)
-    assert next_try(journal) == 1
 
 
 @pytest.mark.parametrize("faults", [(WRONG, ""), ("", WRONG)])

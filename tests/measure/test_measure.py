@@ -9,16 +9,12 @@ import csv
 import json
 import math
 import statistics
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 from checkout import ROOT
 from planted import (
@@ -37,15 +33,12 @@ from reductions import input_of
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.measuring_code import measuring_files
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows, why_implausible
 from kernelsweep.measure.worker import process
-from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import Conditions
-from kernelsweep.processes import PROCESS_NAME
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
@@ -91,20 +84,6 @@ def test_a_second_run_runs_nothing_and_a_new_size_costs_its_own_points(tmp_path:
     more, run_more = run_counted(kernel, [point(1000), *points], tmp_path)
     assert run_more == [point(1000)]
     assert more == {point(1000): more[point(1000)], **first}
-
-
-def test_a_measurement_depends_on_all_code_that_runs_it_and_on_no_other() -> None:
-    # Pins: a list kept by hand, from which the module that makes the input was missing.
-    package = ROOT / "workflow/scripts/kernelsweep"
-    names = {module.relative_to(package).as_posix() for module in measuring_files()}
-    assert names >= {
-        "problems/problem.py",
-        "measure/point/memory.py",
-        "platforms/gpu.py",
-        "platforms/compare.ptx",
-        "sweep/kernels/launches.py",
-    }
-    assert not any(name.startswith(("analysis/", "publish/", "project/")) for name in names)
 
 
 def test_a_failed_point_is_run_again_once_it_can_be_right(tmp_path: Path) -> None:
@@ -549,45 +528,3 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
     ]
     # One visit that fails is a failure of the point, without a time.
     assert combined([outcomes[0], Outcome("timed_out", "no result")]).status == "timed_out"
-
-
-def test_a_killed_job_takes_its_worker_along(tmp_path: Path) -> None:
-    # Pins: a worker that runs on beside the next job's measurements.
-    started = tmp_path / "started"
-    kernel = planted_kernel(
-        tmp_path, f'fclose(fopen("{started}", "w")); while (*(volatile const Element *)data >= 0) {{}}'
-    )
-    kernel.path.write_text(kernel.path.read_text().replace("#include", "#include <cstdio>\n#include", 1))
-    script = (
-        "import sys; sys.path[:0] = sys.argv[1:3]\n"
-        "from pathlib import Path\n"
-        "from planted import kernel_in, point, run\n"
-        "folder = Path(sys.argv[3])\n"
-        "run(kernel_in(folder / 'planted.cu'), [point(32)], folder)\n"
-    )
-    folders = [str(ROOT / "workflow/scripts"), str(ROOT / "tests/support"), str(tmp_path)]
-    job = subprocess.Popen([sys.executable, "-c", script, *folders])
-    deadline = time.monotonic() + 60
-    while not started.exists():
-        assert job.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    children = psutil.Process(job.pid).children()
-    (worker,) = (child for child in children if child.name() == PROCESS_NAME)
-    job.kill()
-    job.wait()
-    psutil.wait_procs([worker], timeout=10)
-    assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE
-
-
-def test_a_process_that_was_killed_while_it_waited_for_its_turn_is_replaced(tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path)
-    task, report = built(kernel, [point(32)], tmp_path)
-    planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
-
-    def killed(*arguments: Any) -> Workers:
-        workers = Workers(*arguments)
-        workers.kill()
-        return workers
-
-    outcomes = measured(task, planned, report, tmp_path / "journal.jsonl", workers_of=killed)
-    assert outcomes[point(32)].status == "ok"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import replace
 
 import pytest
@@ -63,14 +62,6 @@ def test_counts_and_time_left(clock: Clock) -> None:
         "staged/unrolled 2/100, 01:38 left",
         "staged/unrolled 3/100, 01:37 left",
     ]
-
-
-def test_the_line_is_gone_in_the_end(clock: Clock) -> None:
-    terminal = Terminal()
-    with progress("a/b", terminal) as shown:
-        shown.show(1, 1, point(SIZE), timed(1000))
-    assert re.search(r"\r +\r$", terminal.getvalue())
-    assert "\n" not in terminal.getvalue()
 
 
 def test_outcomes_that_are_not_ok_go_to_the_log(capsys: pytest.CaptureFixture[str]) -> None:

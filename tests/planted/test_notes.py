@@ -43,10 +43,8 @@ __global__ void %s(const float *x, float *y)
 """
 # What is stored where several threads do, the place that is read from the thread's own on, and what else decides.
 KERNELS = {
-    "same_value": ("1", 0, 0, "false"),
     "acknowledged": ("1", 0, 0, "false"),
     "other_line_acknowledged": ("1", 0, 0, "false"),
-    "other_values": ("threadIdx.x + 1", 0, 0, "false"),
     "other_values_acknowledged": ("threadIdx.x + 1", 0, 0, "false"),
     "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
     "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1Dfetch<float>(0, 1)\n#else\nfalse\n#endif\n"),
@@ -90,10 +88,9 @@ def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, di
 
 @pytest.mark.xdist_group("notes")
 def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: Path) -> None:
-    names = ["same_value", "acknowledged", "other_line_acknowledged", "indifferent_read", "other_code"]
+    names = ["acknowledged", "other_line_acknowledged", "indifferent_read", "other_code"]
     found, said = proofs_of(tmp_path, names, status=0)
     assert {place: row["finding"] for place, row in found.items()} == {
-        "same_value, races": "same_value",
         "acknowledged, races": "same_value",
         "other_line_acknowledged, races": "same_value",
         "indifferent_read, races": "same_value",
@@ -103,12 +100,11 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
     }
     assert found["acknowledged, races"]["expected"] == "all threads write 1"
     assert "own/acknowledged, races (emulator)" in said and "Expected: all threads write 1." in said
-    assert "writes it at kernels/own/same_value.cu:11, the same value" in found["same_value, races"]["message"]
+    assert "writes it at kernels/own/acknowledged.cu:11, the same value" in found["acknowledged, races"]["message"]
     assert "reads tile[64]" in found["indifferent_read, uninitialised"]["message"]
     noted = said.partition("## Notes")[2].partition("## Findings")[0]
     named = {line.split(" (emulator)")[0] for line in noted.splitlines() if line.startswith("- own/")}
     assert named == {
-        "- own/same_value, races",
         "- own/other_line_acknowledged, races",
         "- own/indifferent_read, races",
         "- own/indifferent_read, uninitialised",
@@ -122,10 +118,9 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
 
 @pytest.mark.xdist_group("notes")
 def test_what_decides_is_no_note_and_fails_unless_its_line_is_acknowledged(tmp_path: Path) -> None:
-    found, said = proofs_of(tmp_path, ["other_values", "other_values_acknowledged", "deciding_read"], status=1)
-    assert found["other_values, races"]["finding"] == found["other_values_acknowledged, races"]["finding"] == "race"
+    found, said = proofs_of(tmp_path, ["other_values_acknowledged", "deciding_read"], status=1)
+    assert found["other_values_acknowledged, races"]["finding"] == "race"
     assert found["deciding_read, uninitialised"]["finding"] == "uninitialised"
-    assert "The proof of own/other_values failed: races" in said
     assert "The proof of own/deciding_read failed: uninitialised" in said
     assert "The proof of own/other_values_acknowledged failed" not in said
     assert "Expected: any value is true." in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from select import select
 import pytest
 
 from kernelsweep.errors import UserError
-from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.platforms import lease as lease_module
 from kernelsweep.platforms.lease import lease
 
@@ -156,14 +154,3 @@ def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             pass
         assert (tmp_path / "target").exists() == exists
     assert (tmp_path / "target").read_text() == "precious"
-
-
-def test_a_run_on_another_machine_is_not_taken_for_a_killed_one(tmp_path: Path) -> None:
-    # Pins: two runs in one folder, where NFS keeps a machine's locks to itself, as with its option nolock.
-    lock = tmp_path / "locks/0.input.lock"
-    lock.parent.mkdir()
-    lock.touch()
-    (tmp_path / "kernelsweep.run").write_text("elsewhere")
-    assert not clear_locks_of_killed_run(tmp_path) and lock.exists()
-    (tmp_path / "kernelsweep.run").write_text(platform.node())
-    assert clear_locks_of_killed_run(tmp_path) and not lock.exists()

@@ -72,11 +72,6 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
     return gpu
 
 
-def test_conditions_have_the_units_of_their_names(gpu: FakeGpu) -> None:
-    assert Monitor(UUID).conditions() == Conditions(clock_mhz=1980, temperature_c=41, power_w=123.456)
-    assert Monitor(UUID).energy_mj() == 7_000_000_000
-
-
 @pytest.mark.parametrize(
     ("bits", "reasons"),
     [

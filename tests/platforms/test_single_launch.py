@@ -8,13 +8,10 @@ import pytest
 from planted import kernel_in, point, run
 from reductions import REDUCTION
 from shipped_kernels import shipped_study
-from synthetic_sweep import H200, shipped
 
-from kernelsweep.analysis.reference import at_reference
-from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.sweep.axes import resolve_axes
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import launched_points, skip_reason
+from kernelsweep.sweep.points import launched_points
 from kernelsweep.sweep.spaces import valid_points
 
 STUDY = shipped_study("bandwidth_bound")
@@ -55,24 +52,6 @@ def test_a_small_array_gets_no_more_blocks_than_it_has_work_for_and_is_measured_
     assert launched_points(STUDY.kernels["clusters"], clusters) == clusters
     # Launches that don't fit their grid have the sweep's grid sizes.
     assert launched_points(STUDY.kernels["vector_loads"], every) == [*every]
-
-
-def test_a_step_has_a_row_at_every_size_though_its_grid_is_fitted() -> None:
-    # Pins: lines that break off where arrays are smaller than the ladder's grid; and two rows where there is one point.
-    settings, rows = shipped("bandwidth_bound", H200["name"])
-    sizes = sorted(set(rows["array_size"]))
-    for step in ladder_steps(settings, H200):
-        found = step.rows(at_reference(settings, rows, free=("array_size", "cache")))
-        cold = found[found["cache"] == "cold"]
-        assert sorted(cold["array_size"]) == [size for size in sizes if size in set(cold["array_size"])]
-        assert {2**16, 2**20, 2**32} <= set(cold["array_size"])
-        assert step.grid_size is not None
-        assert set(cold[cold["array_size"] == 2**32]["grid_size"]) == {min(step.grid_size, needed(step, 2**32))}
-
-
-def needed(step: Step, array_size: int) -> int:
-    """The blocks of 512 threads that an array of 4-byte elements has work for."""
-    return array_size * 4 // (16 * 512 * step.unroll)
 
 
 SOURCE = """\
@@ -129,21 +108,6 @@ def test_a_kernel_that_leaves_its_counter_used_is_caught(last: str, message: str
     outcome = run(kernel, [one], tmp_path)[one]
     assert (outcome.status == "ok") == (message == "")
     assert message in outcome.message
-
-
-def test_what_a_kernel_needs_of_a_gpu_is_the_reason_it_is_skipped() -> None:
-    reasons = {
-        (name, target): skip_reason(point(2**20, 256, unroll=4, grid_size=8), kernel, [], target)
-        for name, kernel in STUDY.kernels.items()
-        if name != "vector_loads"
-        for target in ("emulator", "sm_75", "sm_80", "sm_90", "sm_120", "sm_90a", None)
-    }
-    assert {key for key, reason in reasons.items() if reason} == {
-        *((name, "sm_75") for name in ("warp_instruction", "streaming_sum")),
-        *((name, target) for name in ("bulk_copies", "clusters") for target in ("emulator", "sm_75", "sm_80")),
-    }
-    assert reasons["warp_instruction", "sm_75"] == "architecture sm_75: the kernel needs sm_80 or later"
-    assert reasons["clusters", "emulator"] == "only for a GPU: the emulator runs no blocks together"
 
 
 # One kernel for each bound.

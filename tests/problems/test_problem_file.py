@@ -16,7 +16,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems import comparison, file_instance
+from kernelsweep.problems import comparison
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
@@ -206,29 +206,6 @@ def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., P
     assert len({file.parents[1] for file in files(".npy")}) == 1, "references of older code are deleted"
 
 
-def test_large_inputs_are_made_once_and_mapped(
-    read: Callable[..., Problem], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(file_instance, "_LARGE", 64)
-    kept, calls = tmp_path / "kept", tmp_path / "calls"
-    text = MATMUL.replace(
-        'for name in "AB"}',
-        f'for name in "AB"}} | {{"a": np.float32(0.1), "k": 3, "calls": open({str(calls)!r}, "a").write(".")}}',
-    )
-
-    def inputs(text: str = text, seed: int = 1, **point: int) -> dict[str, Any]:
-        return instance_of(read(text), {**POINT, **point}, seed, kept).inputs.by_name
-
-    first, second = inputs(), inputs()
-    assert calls.read_text() == "." and isinstance(second["A"].contents, np.memmap)
-    assert all((first[name].elements == second[name].elements).all() for name in "AB")
-    assert second["a"] == np.float32(0.1) and second["a"].dtype == np.float32 and type(second["k"]) is int
-    before = instance_of(read(text), POINT, 1, kept).inputs.digest
-    assert before == instance_of(read(text), POINT, 1).inputs.digest, "references stay those of these inputs"
-    inputs(seed=2), inputs(n=POINT["n"] + 1), inputs(text.replace("np.float32(0.1)", "np.float32(0.2)"))
-    assert calls.read_text() == "....."  # the one without a store among them
-
-
 def test_a_reduction_is_compared_by_its_result_and_2_to_the_32_elements_cost_one_tile(
     read: Callable[..., Problem],
 ) -> None:
@@ -371,13 +348,11 @@ def reference(a, b):
             "def output",
             "output is no function of a problem, and nothing calls it; did you mean 'outputs'?",
         ),
-        ("def reference", "def _reference", "has neither of the functions reference and mistake"),
         (
             "def outputs(n)",
             "def outputs(hight)",
             "outputs takes 'hight', but nothing has this name; did you mean 'height'?",
         ),
-        ("def outputs(n)", "def outputs(n", "line 7: the file raises SyntaxError: '(' was never closed"),
         (": (n, np.float32)", ": (n // 0, np.float32)", "line 8: outputs raises ZeroDivisionError at n=48: "),
         ('{"c": a', '{"d": a', "reference returns d. outputs returns c."),
         ("a + b", "(a + b)[1:]", "reference gives c the shape (47,). outputs gives it (48,)."),
@@ -403,13 +378,11 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
 @pytest.mark.parametrize(
     ("added", "told"),
     [
-        ("def error_bound(): return {'c': -1}", "error_bound: c contains a value that is negative, infinite or NaN."),
         ("def work(n): return {1: n}", "work has the unit 1. Allowed: texts,"),
         (
             "def work(n): return {'arithmetic': 'tf31'}",
             "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",
         ),
-        ("def result(c): return {'total': c.sum()}", "reference returns c. result returns total."),
     ],
 )
 def test_a_mistake_in_an_optional_function_is_one_sentence(read: Callable[..., Problem], added: str, told: str) -> None:

@@ -91,17 +91,6 @@ def test_what_the_emulator_does_not_prove_and_what_was_edited_is_run_under_compu
     assert sanitized() == {"naive", "tensor_cores"}
 
 
-def test_counts_follow_edits_once_they_exist(shipped: Project, here: Path) -> None:
-    scope = "emulator/studies/staged"
-    parts = inputs.kernel_metrics(shipped, scope)
-    assert inputs.made_metrics(changed(shipped, profile=True), scope) == [], "only the target count makes them"
-    write(parts[1])
-    assert inputs.made_metrics(shipped, scope) == parts[1:2] and inputs.found_metrics(shipped, scope) == {}
-    for path in inputs.kernel_metrics(shipped, "emulator"):
-        write(path)
-    assert "results/emulator/metrics.csv" in targets.everything(shipped)
-
-
 def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> None:
     only = replace(shipped, platforms=["emulator"], models={})
     # A deleted file comes back only if a target names it, so every result is named.

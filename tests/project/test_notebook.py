@@ -13,6 +13,9 @@ from checkout import ROOT
 import kernelsweep as ks
 from kernelsweep.errors import UserError
 
+# One process runs the notebook.
+pytestmark = pytest.mark.xdist_group("notebook")
+
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

@@ -99,16 +99,6 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
 
 
-def test_a_mistake_that_a_proof_found_and_rows_that_are_missing_are_not_right(results: Path) -> None:
-    content = json.loads((results / "emulator/status.json").read_text())
-    content["studies"]["sums"]["mistaken"] = 1
-    write(results / "emulator/status.json", json.dumps(content), 100)
-    assert rows(results)["emulator"].startswith("✗ 18 of 18")
-    content["studies"]["sums"]["mistaken"], content["errors"] = 0, 1
-    write(results / "emulator/status.json", json.dumps(content), 100)
-    assert rows(results)["emulator"].startswith("✗ 18 of 18")
-
-
 def test_a_comparison_has_its_date_and_says_if_points_were_measured_since(results: Path) -> None:
     write(results / "emulator/comparison/comparison.md", "# Faster: sums/one\n", 95)
     renew_pages(results, {})

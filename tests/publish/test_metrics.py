@@ -9,7 +9,6 @@ import pytest
 from kernelsweep.analysis.study_data import load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.results import METRIC_COLUMNS, write_rows
-from kernelsweep.share.recording import record
 
 
 def test_metrics_load_with_or_without_what_the_contract_does_not_ask_for(tmp_path: Path) -> None:
@@ -27,21 +26,3 @@ def test_metrics_load_with_or_without_what_the_contract_does_not_ask_for(tmp_pat
     write_rows(tmp_path / "wrong.csv", short[:-2], [{key: row[key] for key in short[:-2]}])
     with pytest.raises(UserError, match="no column value, source"):
         load_metrics([tmp_path / "wrong.csv"])
-
-
-def test_a_recording_keeps_the_metrics_where_there_are_any(tmp_path: Path) -> None:
-    results, folder = tmp_path / "results", tmp_path / "recording"
-    results.mkdir()
-    for name in ("measurements.csv", "builds.csv", "environment.json", "metrics.csv"):
-        (results / name).write_text(name)
-    record(results, folder)
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "builds.csv",
-        "environment.json",
-        "measurements.csv.gz",
-        "metrics.csv.gz",
-    ]
-    # Measured again and not profiled: the old counters don't stay beside the new times.
-    (results / "metrics.csv").unlink()
-    record(results, folder)
-    assert not (folder / "metrics.csv.gz").exists()

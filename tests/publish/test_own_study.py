@@ -20,7 +20,6 @@ from synthetic_sweep import EMULATOR, H200, fail
 
 import kernelsweep as ks
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
@@ -31,7 +30,6 @@ from kernelsweep.judge.best.report import best_text
 from kernelsweep.judge.best.use import find_uses
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
-from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import TableText, as_markdown
@@ -227,16 +225,6 @@ def test_each_kernel_says_why_it_is_faster(here: Path) -> None:
     assert "Time:" not in emulated and "Tiled: as `naive`, but b.\n" in emulated and "```diff naive" in emulated
 
 
-def test_the_table_says_how_much_of_its_error_bound_a_kernel_takes(here: Path) -> None:
-    data = made_up(here, EMULATOR)
-    assert "error of bound" not in as_markdown(table_of(data)[1]), "results are exact"
-    sizes = data.measurements["n"].astype("float64")
-    shares = data.measurements["kernel"].map({"naive": 0.5}) * 0.01 ** (sizes / 1024 - 1)
-    table, text = table_of(replace(data, measurements=data.measurements.assign(error_share=shares)))
-    assert table["error_share_low"].iloc[0] == pytest.approx(5e-7) and table["error_share_low"].isna().iloc[1]
-    assert " 5e-05–50% |" in as_markdown(text) and "Error of bound: " in text.explanation
-
-
 def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:
     data = made_up(here)
     failed = fail(data.measurements, "launch_failed", "too many threads", kernel="naive", n=1024)
@@ -266,16 +254,6 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     frame = ks.load(here).best("product")
     assert list(frame["kernel"]) == [best.kernel for best in found] and str(frame["ties"].dtype) == "Int64"
     assert list(frame["time_us"]) == [best.fastest.time_us for best in found]
-
-
-def test_the_fastest_of_a_search_is_said_to_be_of_what_was_measured(here: Path) -> None:
-    data = made_up(here)
-    found = find_best("product", data, ())
-    for search, says in (({"budget": 36, "at": {}}, True), (None, False)):
-        studies = {"product": made(data.settings) | {"search": search}}
-        assert ("A search measured up to 36 configurations" in best_text(found, [], studies, H200)) == says
-        of_run = answers(studies, find_uses("product", data, ()), row_counts([]), {})
-        assert ("that a search measured: product" in answer_text(of_run, studies, "", {}, {})) == says
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import tomllib
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,6 @@ from urllib.parse import urlencode
 
 import pandas
 import pytest
-import yaml
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
@@ -118,17 +116,6 @@ def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_non
     emulated = shipped_data("unrolling", str(EMULATOR["name"]))
     for without in (emulated, recorded("exchanges")):
         assert re.fullmatch(r"(% .*times.*\.\n+){2}", latex(without))
-
-
-def test_the_citation_is_of_this_version() -> None:
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    # The keys that Citation File Format 1.2.0 requires, and the facts that a reader needs to cite the right version.
-    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
-    assert citation["cff-version"] == "1.2.0"
-    assert citation["title"].startswith(project["name"])
-    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
-    assert all(author.get("name") or author.get("family-names") for author in citation["authors"])
 
 
 def test_a_view_of_the_explorer_is_a_figure_with_the_studys_labels_and_colours() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from checkout import ROOT
-from synthetic_sweep import EMULATOR, H200, shipped_data
+from synthetic_sweep import H200, shipped_data
 
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.steps.steps_page import read_words, steps_text
@@ -40,21 +38,6 @@ def test_the_code_differs_by_what_changed_and_not_by_a_name() -> None:
     assert new.base(["older", "old"]) == "old" and new.base(["older"]) is None
     changed = [line for line in new.difference(old) if line.startswith(("+", "-"))]
     assert changed == ["-    a();", "+    b();"]
-
-
-def test_the_largest_changes_of_counters_are_named() -> None:
-    data = shipped_data("unrolling", H200["name"])
-    rows = data.metrics.rows.copy()
-    for kernel, value in (("neighbored", 304.0), ("neighbored_less", 12.4)):
-        chosen = (rows["kernel"] == kernel) & (rows["metric"] == "instructions_per_warp")
-        rows.loc[chosen, "value"] = value
-    data = replace(data, metrics=replace(data.metrics, rows=rows))
-    text = parts(steps_text(data, sources("unrolling"), {}))["neighbored_less"]
-    assert "instructions per warp 304 → 12.40" in text.partition("Moved: ")[2].splitlines()[0]
-    unprofiled = replace(data, metrics=replace(data.metrics, rows=rows.iloc[:0]))
-    assert "Moved" not in steps_text(unprofiled, sources("unrolling"), {})
-    emulated = steps_text(shipped_data("unrolling", EMULATOR["name"]), sources("unrolling"), {})
-    assert "Time:" not in emulated and "nan" not in emulated and "```diff" in emulated
 
 
 def test_on_the_page_the_code_unfolds() -> None:

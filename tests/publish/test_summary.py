@@ -139,10 +139,3 @@ def test_a_kernel_that_was_not_run_is_named_and_fails_no_run_beside_others() -> 
     )
     # Where the platform can run none of a study's kernels, or a recording has none of them, no run has to fail.
     assert not incomplete_run(row_counts([row("skipped", "volatile")] * 3), plan[1:])
-
-
-def test_rows_of_two_compilers_or_power_limits_are_named() -> None:
-    rows = [row("ok", compiler=compiler, power_limit_w="700.0") for compiler in ("nvcc 12.9.41", "nvcc 13.0.88", "")]
-    counted = row_counts(rows)
-    assert counted.differing() == ["Rows differ in their compiler: nvcc 12.9.41, nvcc 13.0.88."]
-    assert counted.differing()[0] in summary_text(counted, "measured")

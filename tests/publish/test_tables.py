@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pandas
@@ -14,10 +13,8 @@ from made_settings import made
 from reductions import EXCHANGE
 from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, shipped, shipped_data, sweep
 
-from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.errors import UserError
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
 from kernelsweep.publish.tables.table_text import table_text
@@ -36,16 +33,6 @@ def markdown_row(text: str, start: str) -> list[str]:
     """The cells of the Markdown table's row that begins with `start`."""
     (line,) = [line for line in text.splitlines() if line.startswith(f"| {start}")]
     return [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_each_step_has_its_time_and_speedup() -> None:
-    table = study_table(StudyData(UNROLLING, sweep(UNROLLING, H200), H200))
-    steps = list(zip(table["kernel"], table["unroll"], strict=True))
-    assert steps == [(step["kernel"], step["unroll"]) for step in UNROLLING["steps"]]
-    row = table.iloc[steps.index(("unrolled", 8))]
-    assert row["time_us"] == 27.0
-    assert row["speedup"] == pytest.approx(214.0 / 27.0)
-    assert table.iloc[steps.index(("unrolled", 16))]["time_us"] == 25.4
 
 
 def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
@@ -186,22 +173,6 @@ def test_a_counter_without_a_value_has_a_footnote_that_says_why() -> None:
     found = step_metrics(changed(data, "kernel == 'unrolled'", binary_sha256="old"))
     stale = found[found["kernel"] == "unrolled"]
     assert len(stale) and stale["value"].isna().all() and stale["message"].str.startswith("Profiled in another").all()
-
-
-def test_measurements_load_in_one_order_from_plain_and_compressed_files(tmp_path: Path) -> None:
-    rows = fail(sweep(WARP_SHUFFLE, H200), "timed_out", "", kernel="shuffle", unroll=4)
-    paths = []
-    for kernel, suffix in (("shuffle", "csv"), ("global_memory", "csv.gz"), ("shared_memory", "csv")):
-        paths.append(tmp_path / f"{kernel}.{suffix}")
-        rows[rows["kernel"] == kernel].to_csv(paths[-1], index=False)
-    loaded = load_measurements(paths)
-    pandas.testing.assert_frame_equal(loaded, load_measurements(paths[::-1]))
-    assert len(loaded) == len(rows)
-    assert loaded.loc[loaded["status"] == "timed_out", "time_us"].isna().all()
-    first, second = (study_table(StudyData(WARP_SHUFFLE, each, H200)) for each in (loaded, rows))
-    assert first.to_csv() == second.to_csv()
-    with pytest.raises(UserError, match="twice"):
-        load_measurements([paths[0], paths[0]])
 
 
 def test_libraries_and_limits_stand_beside_the_steps() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from checkout import ROOT
@@ -16,14 +15,13 @@ _FOLDER = tempfile.TemporaryDirectory()
 INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT / "kernels/include", ROOT]
 
 
-def write_unit(path: Path, kernels: list[Path], names: list[str], symbols: Sequence[str] = ()) -> Path:
+def write_unit(path: Path, kernels: list[Path], names: list[str]) -> Path:
     includes = "".join(f'#include "{kernel}"\n' for kernel in kernels)
     table = "".join(f'    EMULATOR_ENTRY("{name}", 0, {name}),\n' for name in names)
-    named = "".join(f"EMULATOR_SYMBOL({symbol}), " for symbol in symbols)
     path.write_text(
         f'#include "emulator.hpp"\n{includes}'
         f"static const emulator::Entry entries[] = {{\n{table}}};\n"
-        f"static const emulator::Symbol symbols[] = {{{named}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n",
+        f"static const emulator::Symbol symbols[] = {{{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n",
         encoding="utf-8",
     )
     return path

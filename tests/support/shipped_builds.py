@@ -122,21 +122,6 @@ def wherever_an_array_begins(kernel: KernelSource) -> list[Point]:
     ]
 
 
-def at_the_edges(kernel: KernelSource) -> list[Point]:
-    """Points of a kernel's largest unroll factor, in a small block, around its boundaries."""
-    ((dtype, operation), *_), unrolls = typed_unrolls(kernel)
-    unroll = unrolls[-1]
-    grid = 3 if kernel.chooses_grid else None
-    largest = next(
-        one
-        for size in (64, 256, 320)
-        if admits(kernel, one := point(1, size, unroll=unroll, dtype=dtype, operation=operation, grid_size=grid))
-    )
-    block = block_elements(kernel, largest)
-    most = (round_elements(kernel, largest) if grid else 3 * block) + 7
-    return [largest.at(array_size=size) for size in dict.fromkeys((most, block - 1, block + 1, 1)) if size > 0]
-
-
 def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> BuiltKernel:
     binary = folder / f"{kernel.name}.bin"
     report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
@@ -151,7 +136,7 @@ _BUILT: dict[Path, BuiltKernel] = {}
 def shipped_build(kernel: KernelSource) -> BuiltKernel:
     """A kernel with all variants above, compiled once in this process."""
     if kernel.path not in _BUILT:
-        points = [*variants(kernel), *at_the_edges(kernel)]
+        points = variants(kernel)
         others = wherever_an_array_begins(kernel) if kernel in OF_VECTORS else []
         folder = Path(tempfile.mkdtemp(dir=_FOLDER.name))
         _BUILT[kernel.path] = compiled(kernel, [*points, *others], folder)

@@ -63,37 +63,23 @@ def test_the_commit_that_made_a_kernel_do_more_is_named(tmp_path: Path) -> None:
     study.write_text(re.sub(r"(?ms)^  - name: axpy_vectors.*?(?=^  - |^\w|\Z)", "", study.read_text()))
     (own / ".gitignore").write_text("results\n.snakemake\n")
     git("init", "-q")
-    edits = [("", ""), ("int n)", "const int n)"), ("y[i] = a", "y[i] = 0.0f * x[n - 1 - i] + a")]
-    for number, (before, after) in enumerate(edits):
+    for number, (before, after) in enumerate([("", ""), ("y[i] = a", "y[i] = 0.0f * x[n - 1 - i] + a")]):
         edit(own / "kernels/axpy/axpy.cu", before, after)
         git("add", "-A")
         git("commit", "-qm", f"edit {number}")
     settings = ["--config", "platform=emulator", "studies=[axpy]"]
-    run = snakemake(own, "bisect", *settings, "good=HEAD~2")
+    # tests/judge/test_records.py: with more commits, it halves them.
+    run = snakemake(own, "bisect", *settings, "good=HEAD~1")
     assert run.returncode == 0, run.stdout
-    assert re.search(r"slower or wrong:\nbad  \w+ \S+ edit 2: axpy: more: sectors", run.stdout)
-    run = snakemake(own, "history", *settings, "good=HEAD~1")
-    assert run.returncode == 0 and "Slower or wrong than HEAD~1: 1 of 1 commits" in run.stdout, run.stdout
+    assert re.search(r"slower or wrong:\nbad  \w+ \S+ edit 1: axpy: more: sectors", run.stdout)
     assert [path.name for path in (own / "results/commits").iterdir() if path.is_dir()] == ["logs"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ("--config seed", "ValueError: Invalid config definition: .*"),
-        ("--profile broken", "kernelsweep: error: Couldn't parse config file: .*"),
-        ("--configfile binary.yaml", "binary.yaml: not a text in UTF-8: .*"),
-    ],
-)
-def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(
-    tmp_path: Path, arguments: str, sentence: str
-) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken/config.yaml").write_text("cores: [1\n")
+def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(tmp_path: Path) -> None:
     (tmp_path / "binary.yaml").write_bytes(bytes(range(256)))
-    command = [sys.executable, "-m", "kernelsweep.project.command", "-n", *arguments.split()]
+    command = [sys.executable, "-m", "kernelsweep.project.command", "-n", "--configfile", "binary.yaml"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     words = run.stdout + run.stderr
     assert run.returncode and "  File " not in words
-    assert re.search(f"^{sentence}", words, re.MULTILINE), words
+    assert "binary.yaml: not a text in UTF-8: " in words, words
