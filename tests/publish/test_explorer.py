@@ -10,7 +10,7 @@ import pytest
 
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
-from kernelsweep.publish.page.render import Page, render
+from kernelsweep.publish.page.render import render
 from kernelsweep.results import (
     BUILD_COLUMNS,
     MEASUREMENT_COLUMNS,
@@ -91,7 +91,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)  # Where problem files are looked for.
         data = explorer_data({"product": study}, measured, read_rows(root / "builds.csv"))
-    page = Page(
+    page = render(
         title="Many points",
         index=Link("index.html", "All results"),
         facts=[],
@@ -107,7 +107,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         files=[],
         words="",
     )
-    (root / "page.html").write_text(render(page), encoding="utf-8")
+    (root / "page.html").write_text(page, encoding="utf-8")
     return root / "page.html"
 
 

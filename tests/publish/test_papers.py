@@ -107,7 +107,7 @@ def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_non
         [row["bandwidth_gbs"], 100 * row["peak_fraction"], row["speedup"]], abs=0.5
     )
     # The host's sums are another matter, and a mark says which code is undefined.
-    assert "cpu" not in text and r"volatile $\dagger$" in text and "undefined behaviour" in text
+    assert "cpu" not in text and "volatile †" in text and "undefined behaviour" in text
     assert r"\texttt{cublas\_matmul} & tf32 & " in latex(recorded("matmul"))
     chosen = replace(data, settings=data.settings.changed(table=["points_run", "speedup"]))
     assert re.search(r"\\texttt\{unrolled\} & 512/8 & \d+ & [\d.]+ ", as_latex(short_text(table, chosen)))

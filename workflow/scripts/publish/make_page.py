@@ -17,7 +17,7 @@ from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import explorer_data, too_many
 from kernelsweep.publish.page.facts import environment_text, run_facts
 from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
-from kernelsweep.publish.page.render import Page, render
+from kernelsweep.publish.page.render import render
 from kernelsweep.publish.page.sections import (
     chapter_section,
     failed_html,
@@ -55,7 +55,7 @@ with logged(snakemake.log[0]):
     }
     chapters = [chapter_section(name, title, inputs[name], base) for name, (title, rows) in found.items() if rows]
 
-    content = Page(
+    content = render(
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device, environment),
@@ -71,4 +71,4 @@ with logged(snakemake.log[0]):
         files=[link(file, base) for file in files],
         words=html(GLOSSARY, "words", "the words", base),
     )
-    page.write_text(explained(render(content), meanings()), encoding="utf-8")
+    page.write_text(explained(content, meanings()), encoding="utf-8")

@@ -29,8 +29,8 @@ _TOLD = 3
 _LETTERS = 200  # of a finding, in a line
 _SHOWN = 10  # candidates with a forest of their sizes
 _CHECKED = (
-    "Checked: results at the study's points and at drawn ones, in no file; by the emulator races, accesses out of bounds,"
-    " reads of uninitialised memory and barriers; what a run leaves behind; the source for clocks."
+    "Checked: results at the study's points and at drawn ones, which are in no file; by the emulator, races, reads of"
+    " uninitialised memory, barriers and accesses out of bounds; what a run leaves behind; the source for clocks."
 )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill, shorten
+from textwrap import fill
 from typing import Any
+
+from tabulate import tabulate
 
 from kernelsweep.analysis.proofs import Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
@@ -21,8 +23,8 @@ from kernelsweep.sweep.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
 
-# Characters of the columns with words on the terminal. best.md has the whole words.
-_COLUMNS, _LONGEST_NAME, _LONGEST_SIZES, _NUMBER = 80, 22, 10, 8
+# Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
+_COLUMNS, _WIDEST, _NUMBERS = 80, (18, 12), 22
 # If more configurations are needed, only the one for every size is shown.
 _MOST_BY_SIZE = 3
 
@@ -158,19 +160,16 @@ def _uses_text(found: Sequence[StudyAnswer], studies: Mapping[str, StudySettings
             more |= bool(mark)
     if not rows:
         return []
-    of_name, of_sizes = (
-        min(most, max(len(row[place]) for row in [_HEADS, *rows]))
-        for place, most in enumerate((_LONGEST_NAME, _LONGEST_SIZES))
+    taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
+    widest = [*_WIDEST, _COLUMNS - taken - _NUMBERS, None, None]
+    table = tabulate(
+        [_HEADS, *rows],
+        tablefmt="plain",
+        colalign=("left", "left", "left", "right", "right"),
+        maxcolwidths=widest,
+        disable_numparse=True,
     )
-    widths = (of_name, of_sizes, _COLUMNS - 5 - of_name - of_sizes - 2 * _NUMBER)
-    lines = [
-        "  "
-        + "".join(
-            f"{shorten(cell, most, placeholder='…'):<{most + 1}}" for cell, most in zip(row, widths, strict=False)
-        )
-        + "".join(f"{cell:>{_NUMBER}}" for cell in row[3:])
-        for row in [_HEADS, *rows]
-    ]
+    lines = [f"  {line}" for line in table.splitlines()]
     searched = [one.study for one in found if one.uses and one.searched]
     notes = [f"loses: at most, against the fastest at each size; a tie, or {LITTLE:.0%}, is little."]
     notes += ["* Each size has a better one: see best.md."] if more else []

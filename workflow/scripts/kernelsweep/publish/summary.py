@@ -36,8 +36,6 @@ def summary_text(
 ) -> str:
     """The summary as Markdown: points by study and status, skipped points by reason, failed points by name.
 
-    Kernels have rows of their own where a point failed or a check is missing.
-
     metrics  the rows of metrics.csv; those without a value are named
     planned  the run's plan: kernels that were not run, and missing rows are named
     proofs   of the kernels; None for a recording, which has none
@@ -61,26 +59,16 @@ def summary_text(
 
 
 def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
-    """A row for each study, and below it one for each of its kernels that is not all right."""
+    """A row for each study."""
     statuses = list(counted.by_status())
+    heads = {"study": False, **dict.fromkeys(statuses, True), **({"proven": False} if proofs is not None else {})}
     rows = []
     for study in dict.fromkeys(study for study, *_ in counted.points):
-        kernels = dict.fromkeys(kernel for of, kernel, _ in counted.points if of == study)
-        found = {kernel: proof for kernel in kernels if (proof := (proofs or {}).get((study, kernel)))}
-        proven = f"{sum(proof.is_proven for proof in found.values())} of {len(found)} kernels" if found else ""
-        rows.append([study, "all", *(counted.by_status(study)[status] for status in statuses), proven])
-        for kernel in kernels:
-            of_kernel = found.get(kernel)
-            if counted.failed[study, kernel] or (of_kernel is not None and not of_kernel.is_proven):
-                counts = [counted.points[study, kernel, status] for status in statuses]
-                words = of_kernel.in_words if of_kernel else ""
-                rows.append([study, kernel, *counts, f"**{words}**" if of_kernel and of_kernel.found else words])
-    heads = {"study": False, "kernel": False, **dict.fromkeys(statuses, True)}
-    if proofs is None:
-        rows = [row[:-1] for row in rows]
-    else:
-        heads["proven"] = False
-    return markdown_table(heads, [[str(cell or "") for cell in row] for row in rows])
+        found = [proof for (of, _), proof in (proofs or {}).items() if of == study]
+        proven = f"{sum(proof.is_proven for proof in found)} of {len(found)} kernels" if found else ""
+        cells = [study, *(counted.by_status(study)[status] or "" for status in statuses), proven]
+        rows.append(list(map(str, cells[: len(heads)])))
+    return markdown_table(heads, rows)
 
 
 def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
@@ -89,14 +77,9 @@ def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     lines = [f"Excluded by restrictions: {', '.join(excluded)}."] if excluded else []
     fewer = [one for one in planned if one.rows is not None and one.rows < one.valid]
     for one in fewer:
-        name = f"{one.study}/{one.kernel}"
-        if ended_early(counted, one):
-            wrong, refused = (counted.points[one.study, one.kernel, it] for it in ("wrong_result", "build_failed"))
-            why = "none is right" if wrong else "none compiles"
-            lines.append(f"The search of {name} ended after {wrong + refused} points: {why}.")
-        else:
-            why = "by the search" if one.searched else "as a selection with every value, as there are no times"
-            lines.append(f"Chosen {why}: {one.rows:,} of {one.valid:,} points of {name}.")
+        why = "by the search" if one.searched else "as a selection with every value, as there are no times"
+        ended = "; the search ended, as none is right" if ended_early(counted, one) else ""
+        lines.append(f"Chosen {why}: {one.rows:,} of {one.valid:,} points of {one.study}/{one.kernel}{ended}.")
     return lines
 
 

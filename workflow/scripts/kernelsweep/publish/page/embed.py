@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,14 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelsweep.drawing.palette import shapes_on_page, texts_on_page
-from kernelsweep.errors import UserError
-from kernelsweep.json_files import AGAIN
 
-_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SUFFIXES = (".svg", ".png", ".pdf")
-
-# A larger figure, of thousands of points, is shown as PNG where that was drawn: it is smaller then and appears at once.
-_LARGEST_SVG_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -30,14 +23,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure on the page; width and height in CSS pixels, as the SVG has them.
+    """A figure on the page.
 
     name     by which it is linked to
     title    its heading
     message  what it shows, in a sentence
     caption  where its numbers come from
-    drawing  the picture as SVG, whose texts can be found and selected; empty for a picture of pixels
-    source   such a picture, as an address that holds all of it; else empty
+    drawing  the picture as SVG, whose texts can be found and selected
     """
 
     name: str
@@ -45,9 +37,6 @@ class Figure:
     message: str
     caption: str
     drawing: str
-    source: str
-    width: float
-    height: float
     files: Sequence[Link]
     script: Link
 
@@ -65,19 +54,13 @@ def embed(path: Path, title: str, script: Path, base: Path, texts: Mapping[str, 
     script  the file that draws it
     texts   its message and caption, where they are known
     """
-    width, height = _size(path)
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
-    pixels = path.with_suffix(".png")
-    is_drawn = path.stat().st_size <= _LARGEST_SVG_BYTES or pixels not in siblings
     return Figure(
         name=path.stem,
         title=title,
         message=texts.get("message", ""),
         caption=texts.get("caption", ""),
-        drawing=drawing(path, link(path, base).target) if is_drawn else "",
-        source="" if is_drawn else data_uri(pixels),
-        width=width,
-        height=height,
+        drawing=drawing(path, link(path, base).target),
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
         script=link(script, base, script.name),
     )
@@ -87,11 +70,6 @@ def link(path: Path, base: Path, text: str = "") -> Link:
     """A link from a page in the folder `base` to a file or folder, by default under its name from there."""
     target = Path(os.path.relpath(path, base)).as_posix()
     return Link(target, text or target)
-
-
-def data_uri(path: Path) -> str:
-    """A picture as an address that holds all of it."""
-    return f"data:{_TYPES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def drawing(path: Path, name: str) -> str:
@@ -114,11 +92,3 @@ def _on_page(found: re.Match[str]) -> str:
     if part.startswith("#"):
         return _SHAPES.get(part, part)
     return re.sub(r"#[0-9a-f]{6}\b", lambda colour: _TEXTS.get(colour[0], colour[0]), part)
-
-
-def _size(path: Path) -> tuple[float, float]:
-    """An SVG file's width and height, which keep the page from jumping while it loads."""
-    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8", errors="replace"))
-    if found is None:
-        raise UserError(f"{path}: not a figure of ours: it has no viewBox that begins at 0 0. {AGAIN}")
-    return float(found[1]), float(found[2])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import axis_title, axis_value
@@ -51,7 +51,7 @@ def explorer_data(
         is_timed = row["status"] == "ok" and row["time_us"]
         if row["study"] in by_study and is_timed:
             by_study[row["study"]].append(with_parameters(row))
-    variants = _Variants(builds)
+    variants = _variants(builds)
     return {name: _study(studies[name], points, variants) for name, points in by_study.items() if points}
 
 
@@ -83,7 +83,7 @@ def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Ro
     return explored
 
 
-def _study(study: Mapping[str, Any], points: Sequence[Row], variants: _Variants) -> dict[str, Any]:
+def _study(study: Mapping[str, Any], points: Sequence[Row], variants: Callable[[Row], Row]) -> dict[str, Any]:
     """One study's points.
 
     kernels        names in the order of the story, then what was measured beside the kernels
@@ -121,7 +121,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row], variants: _Variants)
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
     shown.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
-    built = [variants.of(point) for point in points]
+    built = [variants(point) for point in points]
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     return {
         "title": study["title"],
@@ -142,23 +142,22 @@ def _study(study: Mapping[str, Any], points: Sequence[Row], variants: _Variants)
     }
 
 
-class _Variants:
-    """The rows of builds.csv by kernel and variant."""
+def _variants(builds: Iterable[Row]) -> Callable[[Row], Row]:
+    """What finds the row of builds.csv of a point's variant; empty where it has none, as a library's function."""
+    axes: dict[tuple[str, str], list[str]] = {}
+    rows: dict[tuple[str, ...], Row] = {}
+    for build in builds:
+        values = {column: build[column] for column in _VARIANT_COLUMNS if build.get(column)}
+        values |= read_parameters(build.get("parameters", ""))
+        kernel = (build["study"], build["kernel"])
+        rows[(*kernel, *values.values())] = build
+        axes.setdefault(kernel, list(values))
 
-    def __init__(self, builds: Iterable[Row]) -> None:
-        self._axes: dict[tuple[str, str], list[str]] = {}
-        self._rows: dict[tuple[str, ...], Row] = {}
-        for build in builds:
-            values = {column: build[column] for column in _VARIANT_COLUMNS if build.get(column)}
-            values |= read_parameters(build.get("parameters", ""))
-            kernel = (build["study"], build["kernel"])
-            self._rows[(*kernel, *values.values())] = build
-            self._axes.setdefault(kernel, list(values))
-
-    def of(self, point: Row) -> Row:
-        """The build of a point's variant; empty where it has none, as a library's function."""
+    def found(point: Row) -> Row:
         kernel = (point["study"], point["kernel"])
-        return self._rows.get((*kernel, *(point.get(axis, "") for axis in self._axes.get(kernel, ()))), {})
+        return rows.get((*kernel, *(point.get(axis, "") for axis in axes.get(kernel, ()))), {})
+
+    return found
 
 
 def _value(axis: str, point: Row, gridded: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kernelsweep.publish.page.embed import data_uri, drawing
+from kernelsweep.publish.page.embed import drawing
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
 _ALLOWED_HTML = re.compile(r'</?su[bp]>|<br>|</abbr>|<abbr title="[^"<>]*">')
@@ -32,7 +32,7 @@ def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
 
     name    of this part of the page, with which the anchors of its headings and tables begin
     title   its title, which screen readers announce with its tables
-    folder  the folder that links and pictures are relative to; links become relative to `base`, pictures are embedded
+    folder  the folder that links and pictures are relative to; links become relative to `base`, drawings are embedded
     """
     markdown = MarkdownIt("commonmark").enable("table").disable("html_block")
     tokens = markdown.parse(text)
@@ -83,10 +83,7 @@ def _adapt(token: Token, folder: Path, base: Path) -> None:
     if token.type == "link_open" and _is_file(target := str(token.attrs["href"])):
         token.attrs["href"] = os.path.relpath(folder / target, base)
     if token.type == "image" and (picture := folder / str(token.attrs["src"])).is_file():
-        if picture.suffix == ".svg":
-            token.type, token.content = "html_inline", _inline(picture, token.content, base)
-        else:
-            token.attrs["src"] = data_uri(picture)
+        token.type, token.content = "html_inline", _inline(picture, token.content, base)
 
 
 def _inline(picture: Path, words: str, base: Path) -> str:

@@ -12,12 +12,9 @@ from typing import Any
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
-from kernelsweep.publish.answer import StudyAnswer
 from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
-from kernelsweep.publish.page.facts import Facts
-from kernelsweep.sweep.settings import StudySettings
 
 
 @dataclass(frozen=True)
@@ -40,40 +37,12 @@ class Section:
     undrawn: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Page:
-    """All that the page shows.
+def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
+    """The page as HTML.
 
-    index          a link to the page that leads to this one
-    answers        the answer of each study
-    settings       the studies' problems and references, by which sizes are named
-    failed         the points that failed, by name, as HTML
-    summary        each study's points and how well their times repeat, as HTML
-    points         the timed points by study, for the explorer (explorer.py)
-    too_many       why there is no explorer, or ""
-    files          links to the measurements and their environment, for programs
-    environment    device, versions and the resolved configuration, as text
-    words          the glossary, as HTML
+    points  the timed points by study, for the explorer (explorer.py)
+    shown   what template.html names besides, such as `answers`, `studies` and `chapters`
     """
-
-    title: str
-    index: Link
-    facts: Facts
-    answers: Sequence[StudyAnswer]
-    settings: Mapping[str, StudySettings]
-    failed: str
-    summary: str
-    studies: Sequence[Section]
-    chapters: Sequence[Section]
-    points: Mapping[str, Any]
-    too_many: str
-    environment: str
-    files: Sequence[Link]
-    words: str
-
-
-def render(page: Page) -> str:
-    """The page as HTML."""
     words = {
         "configuration": configuration_text,
         "beside": beside_text,
@@ -83,10 +52,10 @@ def render(page: Page) -> str:
     }
     return html_text(
         PAGE_TEMPLATE,
-        page.title,
-        [SCRIPTS[0].read_text(encoding="utf-8"), *explorer_scripts(page.points)],
-        page=page,
-        packed_points=packed(page.points),
+        title,
+        [SCRIPTS[0].read_text(encoding="utf-8"), *explorer_scripts(points)],
+        page=shown,
+        packed_points=packed(points),
         command=COMMAND,
         **words,
     )

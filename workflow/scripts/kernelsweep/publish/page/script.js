@@ -76,7 +76,7 @@ for (const link of document.querySelectorAll("a.enlarge")) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const small = link.firstElementChild;
-    dialog.setAttribute("aria-label", small.alt ?? small.getAttribute("aria-label"));
+    dialog.setAttribute("aria-label", small.getAttribute("aria-label"));
     room.replaceChildren(small.cloneNode(true));
     dialog.showModal();
   });

@@ -21,34 +21,14 @@ _TIME_DIGITS = 4
 # The most letters a line in LaTeX: of a heading, of a name, and of a configuration.
 _HEADING_LETTERS, _NAME_LETTERS, _CONFIGURATION_LETTERS = 14, 20, 12
 
-# A number: its digits before and after the point, its uncertainty in the last of them, and its unit.
-_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)(?:\((\d+)\))?([%×]?)")
+# A number: its digits before and after the point, and its uncertainty in the last of them.
+_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)(?:\((\d+)\))?")
 
+# LaTeX reads UTF-8, but for exponents.
 _LATEX_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "µ": r"$\mu$",
-    "×": r"$\times$",
-    "−": r"$-$",
-    "–": "--",
-    "…": r"\ldots{}",
-    "|": r"\textbar{}",
-    "†": r"$\dagger$",
-    "‡": r"$\ddagger$",
-    "§": r"\S{}",
-    "·": r"$\cdot$",
-    "→": r"$\to$",
-    "\N{NO-BREAK SPACE}": "~",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"},
 }
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True))
 
@@ -194,9 +174,8 @@ def _kind(column: Column) -> str:
         return "r" if column.right else "l"
     whole, decimals = (max(len(match[part].replace(",", "")) for match in found) for part in (1, 2))
     uncertain = max(len(match[3] or "") for match in found)
-    unit = max((match[4] for match in found), key=len)
     form = f"{whole}{f'.{decimals}' if decimals else ''}{f'({uncertain})' if uncertain else ''}"
-    return f"S[table-format={form}{f',table-space-text-post={{{escape(unit)}}}' if unit else ''}]"
+    return f"S[table-format={form}]"
 
 
 def _heading_lines(column: Column) -> list[str]:
@@ -209,10 +188,7 @@ def _cell(text: str, kind: str) -> str:
     """A cell on its lines; bare numbers for siunitx."""
     if not kind.startswith("S"):
         return _stacked(text.split("\n"), "t", "l")
-    found = _NUMBER.fullmatch(text)
-    if found is None:
-        return f"{{{escape(text)}}}"
-    return text.replace(",", "").removesuffix(found[4]) + (f"{{{escape(found[4])}}}" if found[4] else "")
+    return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
 
 
 def _stacked(lines: Sequence[str], line_up: str, side: str) -> str:

@@ -49,7 +49,6 @@ TIME_COLUMNS = (
 )
 OUTPUT_COLUMNS = ("output", "published_output", "same")
 _SWEEP_COLUMNS = (
-    "largest_relative_error",
     "error_share_low",
     "error_share_high",
     "bit_identical_points",
@@ -151,7 +150,6 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       output, published_output, same
                                  the elements that an exchange left, the published ones, and whether they are the same
       relative_error             of the point, against the exactly rounded sum; NaN but for floats
-      largest_relative_error     over the kernel's whole sweep in float32
       error_share_low, error_share_high
                                  the least and the most of the kernel's whole sweep, as in measurements.csv
       bit_identical_points, repeated_points
@@ -212,7 +210,6 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
         "device": data.device["name"],
         "status": NOT_MEASURED,
         "flags": " ".join(flag for flag, kernels in flags.items() if kernel in kernels),
-        "largest_relative_error": rows.loc[rows["dtype"] == "float32", "relative_error"].max(),
         "error_share_low": rows["error_share"].min(),
         "error_share_high": rows["error_share"].max(),
         "bit_identical_points": (rows["bit_identical"] == "yes").sum(),

@@ -57,22 +57,6 @@ _FLAGS = {
 # Ties beyond the closest are counted: a table's column has little room.
 _MOST_TIES = 2
 
-# A sentence on a column, by the beginning of its header.
-_MEANINGS = {
-    "time": "Time: median over the samples of all launches, with the confidence interval of that median.",
-    "speedup": "Speedup: the first row's time over this one's.",
-    "as fast": "As fast: configurations that tie with it (95%), by the values that differ.",
-    "of peak": "Of peak: of the device's memory, or of the arithmetic where that is nearer.",
-    "grid": "Grid: thread blocks of the first launch.",
-    "relative error": "Relative error: against the exactly rounded sum (`math.fsum`).",
-    "error of bound": "Error of bound: a point's largest error as a share of what the problem's error_bound allows,"
-    " from the sweep's least to its most.",
-    "same bits": "Same bits: floating-point points of the kernel's whole sweep whose repeated runs left the same bits.",
-    "output": "Output: where element i of the input is the number i.",
-    "proven": "Proven: no mistake was found in its results and its use of memory, at so many points of small sizes.",
-    "right": "Right: points of the kernel's whole sweep with the right result.",
-}
-
 
 def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     """The table that study_table() made, without columns that say nothing, and its counters below it."""
@@ -138,11 +122,6 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     ends = zip(table["error_share_low"], table["error_share_high"], strict=True)
     shares = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
     yield Column("error of bound", shares)
-    if (table["bit_identical_points"] < table["repeated_points"]).any():
-        same = zip(table["bit_identical_points"], table["repeated_points"], strict=True)
-        yield Column(
-            "same bits", [f"{one} of {every}" if pandas.notna(every) and every else EMPTY for one, every in same]
-        )
     if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
         yield Column("right", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
@@ -198,7 +177,6 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     texts = [] if data.has_times or data.compares_outputs else [NO_TIMES_OF_OURS]
     if "as_fast" in table:
         texts.append("Each row: the kernel's fastest configuration at this point.")
-    texts += [meaning for start, meaning in _MEANINGS.items() if any(head.startswith(start) for head in heads)]
     if any(head.startswith("of ") for head in heads):
         texts += _peaks(data)
     if limits := data.settings.limits:
@@ -208,8 +186,9 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
     of_kernels = table.drop_duplicates("kernel")
     if "right" not in heads:
         texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
-    if "same bits" not in heads and (repeated := of_kernels["repeated_points"].sum()):
-        texts.append(f"Floating-point results were bit-identical in every repeated run ({repeated:,} points).")
+    if repeated := of_kernels["repeated_points"].sum():
+        same = of_kernels["bit_identical_points"].sum()
+        texts.append(f"Repeated runs left the same bits at {same:,} of {repeated:,} floating-point points.")
     return texts
 
 
