@@ -42,18 +42,12 @@ def reference(a, n):
 """
 
 
-def task_of(
-    named: dict[str, Any],
-    variants: dict[str, Any] | None = None,
-    arguments: Sequence[str | int] = (),
-    constants: Sequence[str] = (),
-) -> KernelTask:
-    """The task of a kernel `k` that one launch with these arguments runs; `variants` as its build report has them."""
-    launch = LaunchSettings(grid=1, block=1, arguments=[*arguments])
-    entry = KernelSettings(name="k", launches=[launch], constants=[*constants])
+def task_of(named: dict[str, Any]) -> KernelTask:
+    """The task of a kernel `k`, which one launch runs."""
+    entry = KernelSettings(name="k", launches=[LaunchSettings(grid=1, block=1, arguments=[])])
     of_kernel = KernelLaunches("own.yaml: launches", problem_of(named), entry)
     launches, protocol = of_kernel.as_values(), Protocol(None, seed=7)
-    return KernelTask("", "k", named, launches, "0", "k.cubin", variants or {"k": {}}, protocol)
+    return KernelTask("", "k", named, launches, "0", "k.cubin", {"k": {}}, protocol)
 
 
 def prepare(task: KernelTask, points: Sequence[PlannedPoint], has_clock: bool, processes: int = 1) -> None:
@@ -90,39 +84,3 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
         prepare(task_of(named), planned(Point({"n": 65, "block": 1})), True)
-
-
-def test_what_does_not_fit_the_compiled_kernel_is_refused_before_a_gpu_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Pins: a mistake that a GPU was taken for, or that came after hours of other points.
-    monkeypatch.chdir(tmp_path)
-    problem = PROBLEM.replace("random.random(n)}", "random.random(n), 's': np.int64(3)}")
-    Path("problem.py").write_text(problem, encoding="utf-8")
-    named = {"file": "problem.py", "axes": {"n": False, "block": False}, "data": []}
-    points = planned(Point({"n": 4, "block": 1}), Point({"n": 6, "block": 1}))
-
-    def check(arguments: list[str | int], parameters: list[str], constant: int = 48) -> None:
-        variants = {"k": {"parameter_types": parameters, "constant_bytes": {"a": constant, "other": 4}}}
-        prepare(task_of(named, variants, arguments, ["a"]), points, False)
-
-    check(["b", "a", "s", "n"], ["p8", "p8", "i8", "i4"])
-    for arguments, parameters, constant, message in (
-        (["b", "a"], ["p8", "p8", "i4"], 48, "k has 3 parameters, and the launch gives 2 arguments (at n 4, block 1)."),
-        (
-            ["b", "s"],
-            ["p8", "i4"],
-            48,
-            "k: the argument s is of type int64, which has 8 bytes. The kernel's parameter has 4",
-        ),
-        (
-            ["b", "a"],
-            ["p8", "?4"],
-            48,
-            "k: the argument a is of type array, which has 8 bytes. The kernel's parameter has 4",
-        ),
-        (["b", "a"], ["p8", "p8"], 40, "a in constant memory has 40 bytes, its values have 48 (at n 6, block 1)."),
-    ):
-        with pytest.raises(UserError) as error:
-            check(arguments, parameters, constant)
-        assert str(error.value).startswith("own.yaml: launches: ") and message in str(error.value)

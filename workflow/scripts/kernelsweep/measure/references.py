@@ -18,7 +18,6 @@ from typing import Any
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first
 from kernelsweep.logs import time_left
-from kernelsweep.measure.arguments import check_fit
 from kernelsweep.measure.point.instances import Instances, input_bytes, is_run_again, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
@@ -26,11 +25,10 @@ from kernelsweep.problems.problem_file import Data, Problem, problem_of
 from kernelsweep.processes import THREAD_VARIABLES, end_with_parent
 from kernelsweep.running import in_child
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.launches import launches_of_task
 from kernelsweep.sweep.point import Point
 
-# The points of some data, and whether the second input's reference is wanted.
-_Wanted = tuple[Sequence[Point], bool]
+# A point, and whether the second input's reference is wanted.
+_Wanted = tuple[Point, bool]
 
 # While a GPU waits, a line after so many seconds, and again after the others.
 _NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
@@ -60,7 +58,7 @@ class References:
         notify: Callable[[str], None],
         processes: int = 1,
     ) -> None:
-        """Start to compute, and to check that the points' arguments and constants fit the kernel.
+        """Start to compute.
 
         planned    the points that are to be checked, and others that are skipped
         has_clock  whether the platform has one: then larger points have a second input, too
@@ -71,7 +69,7 @@ class References:
         self._notify = notify
         self._processes = processes
         wanted = _wanted(self._problem, planned)
-        self._left = {self._problem.data_of(points[0]): 2 for points, _ in wanted}
+        self._left = {self._problem.data_of(point): 2 for point, _ in wanted}
         self._total = len(wanted)
         self._changed = threading.Condition()
         self._error: Exception | None = None
@@ -94,8 +92,7 @@ class References:
     def wait(self, data: Sequence[Data]) -> None:
         """Wait until the references of one of these are there.
 
-        Raises UserError where a function of the problem is wrong, and where arguments or constants don't fit the
-        kernel.
+        Raises UserError where a function of the problem is wrong.
         """
         pause, started = _NOTICE_SECONDS, time.monotonic()
         with self._changed:
@@ -147,19 +144,14 @@ class References:
 def have_small_ones(task: KernelTask, points: Iterable[Point], has_clock: bool) -> bool:
     """Have the references of points on disk whose inputs are small. Returns whether those of all points are there.
 
-    Where one has large inputs, none after it is computed. Raises StudyError where a function of the problem is wrong,
-    and where arguments or constants don't fit the kernel.
+    Where one has large inputs, none after it is computed. Raises StudyError where a function of the problem is wrong.
     """
     problem, instances = problem_of(task.problem), Instances(task)
-    launches = launches_of_task(task.launches, problem)
     try:
-        for of_data in sorted(_by_data(problem, points).values(), key=lambda one: problem.size(one[0])):
-            instance = instances.at(of_data[0])
-            if input_bytes(instance, of_data[0]) > _SMALL:
+        for point in _by_size(problem, points):
+            if input_bytes(instances.at(point), point) > _SMALL:
                 return False
-            for point in of_data:
-                check_fit(task, launches, point, instance)
-            instances.make(of_data[0], has_clock)
+            instances.make(point, has_clock)
     except UserError as error:
         raise StudyError(str(error)) from error
     return True
@@ -167,16 +159,13 @@ def have_small_ones(task: KernelTask, points: Iterable[Point], has_clock: bool) 
 
 def _wanted(problem: Problem, planned: Sequence[PlannedPoint]) -> list[_Wanted]:
     """What is to be computed, in order: the smallest, which has a result soon, then from the largest on."""
-    of_data = _by_data(problem, [each.point for each in planned if not each.skipped])
-    by_size = sorted(of_data.values(), key=lambda points: problem.size(points[0]))
-    return [(points, is_second) for points in [*by_size[:1], *by_size[:0:-1]] for is_second in (False, True)]
+    by_size = _by_size(problem, [each.point for each in planned if not each.skipped])
+    return [(point, is_second) for point in [*by_size[:1], *by_size[:0:-1]] for is_second in (False, True)]
 
 
-def _by_data(problem: Problem, points: Iterable[Point]) -> dict[Data, list[Point]]:
-    found: dict[Data, list[Point]] = {}
-    for point in points:
-        found.setdefault(problem.data_of(point), []).append(point)
-    return found
+def _by_size(problem: Problem, points: Iterable[Point]) -> list[Point]:
+    """A point of each data, the smallest first."""
+    return sorted({problem.data_of(point): point for point in points}.values(), key=problem.size)
 
 
 class _MemoryBudget:
@@ -208,7 +197,7 @@ def _computed(task: KernelTask, wanted: Sequence[_Wanted], has_clock: bool, proc
     context, problem = multiprocessing.get_context("fork"), problem_of(task.problem)
     at_once = min(processes, len(wanted))
     with ProcessPoolExecutor(at_once, context, _begin, (task, has_clock, _MemoryBudget())) as pool:
-        jobs = {pool.submit(_compute, one): problem.data_of(one[0][0]) for one in wanted}
+        jobs = {pool.submit(_compute, one): problem.data_of(one[0]) for one in wanted}
         for job in as_completed(jobs):
             job.result()
             yield jobs[job]
@@ -232,17 +221,13 @@ def _compute(wanted: _Wanted) -> None:
 
 def _leave(task: KernelTask, wanted: _Wanted, has_clock: bool, memory: _MemoryBudget) -> None:
     problem, seed = problem_of(task.problem), task.protocol.seed
-    points, is_second = wanted
-    instance = problem.instance(task.kernel, points[0], second_seed(seed) if is_second else seed)
-    if is_second and not is_run_again(instance, points[0], has_clock):
+    point, is_second = wanted
+    instance = problem.instance(task.kernel, point, second_seed(seed) if is_second else seed)
+    if is_second and not is_run_again(instance, point, has_clock):
         return
-    if not is_second:
-        launches = launches_of_task(task.launches, problem)
-        for point in points:
-            check_fit(task, launches, point, instance)
-    size = sum(array.size * array.dtype.itemsize for array in instance.arrays(points[0]).values())
+    size = sum(array.size * array.dtype.itemsize for array in instance.arrays(point).values())
     with memory.taken(_TIMES_THE_ARRAYS * size):
-        instance.expect(points[0])
+        instance.expect(point)
 
 
 def _main() -> None:

@@ -234,13 +234,8 @@ def constant_bytes(name: str, values: np.ndarray[Any, Any], size: int) -> np.nda
 
     Raises MisfitError if the values are longer.
     """
-    check_constant(name, values.nbytes, size)
+    if values.nbytes > size:
+        raise MisfitError(f"the variable {name} in constant memory has {size} bytes, its values have {values.nbytes}")
     content = np.full(size, 0xFF, np.uint8)
     content[: values.nbytes] = values.view(np.uint8)
     return content
-
-
-def check_constant(name: str, given: int, size: int) -> None:
-    """Raise MisfitError for `given` bytes of values where the variable in constant memory has `size`."""
-    if given > size:
-        raise MisfitError(f"the variable {name} in constant memory has {size} bytes, its values have {given}")
