@@ -8,8 +8,11 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import signal
 import statistics
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,11 +39,13 @@ from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows, why_implausible
-from kernelsweep.measure.worker import process
+from kernelsweep.measure.worker import client, process
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
+from kernelsweep.running import FOLDER_OF_WORKERS
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -143,6 +148,29 @@ def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None
     assert sorted(one["array_size"] for one in ran) == sorted([*SIZES, 32, 96, 128]), "a point that fails has one visit"
     assert "died (signal 6). The likely cause is an access out of bounds" in failed.message
     assert "proofs.csv" in failed.message
+
+
+def test_a_process_serves_the_next_kernel_of_its_run_and_a_crash_there_costs_one_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a GPU, where a process and its context cost half a second of each kernel's lease.
+    places = tmp_path / "places"
+    places.mkdir()
+    monkeypatch.setenv(FOLDER_OF_WORKERS, str(places))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-1")
+    monkeypatch.setattr(client, "kind_of_implementation", lambda _: KINDS["gpu"])
+    waiting: list[set[int]] = []
+    for name, code in (("right", ""), ("again", ""), ("crashes", "if (array_size == 64) __builtin_abort();")):
+        folder = tmp_path / name
+        folder.mkdir()
+        outcomes = run(planted_kernel(folder, code), [point(size) for size in SIZES], folder, visits=2)
+        waiting.append({int(place.read_text().split()[0]) for place in places.glob("GPU-1.*")})
+    assert len(waiting[0]) == 2 and waiting[0] == waiting[1]
+    assert len(waiting[1] & waiting[2]) == 1, "the one that crashed is replaced"
+    assert "died (signal 6)" in assert_only_64_failed(outcomes, "launch_failed").message
+    for each in {*waiting[0], *waiting[2]}:
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)
 
 
 def test_a_wrong_result_at_one_block_size_says_what_was_expected_and_found(tmp_path: Path) -> None:

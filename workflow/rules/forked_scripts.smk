@@ -2,6 +2,7 @@
 # start Python for each job, and a hundred starts take as long as all the rest of a run's drawing and judging.
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,13 +10,17 @@ import tempfile
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
 from kernelsweep.processes import THREAD_VARIABLES
-from kernelsweep.running import FOLDER_OF_NOTES, running_in
+from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 
-FORK_SERVER = ForkServer()
+# What draws has a server of its own: its imports take seconds, in which a server can't start what measures.
+FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()
+# Where the processes that measure wait for the next job.
+WORKERS = tempfile.TemporaryDirectory()
 # An edit's verdict is waited for: what its jobs import takes a second, and is there when the jobs are planned. Snakemake
 # doesn't know its targets yet.
 if "compare" in sys.argv and workflow.is_main_process and not workflow.output_settings.dryrun:
-    FORK_SERVER.prepare(["measure/measure_kernel", "publish/compare_sweeps"])
+    FORK_SERVER.prepare(["measure/measure_kernel"])
+    DRAWING_SERVER.prepare(["publish/compare_sweeps"])
 
 
 def in_fork(execute_script):
@@ -32,8 +37,9 @@ def execute_in_fork(execute_script, script, file, edit):
     environment = {**os.environ, **threads}
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
-        environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder}
-        status = FORK_SERVER.run(file, script.rulename, environment, SlowCalls(folder).tell)
+        environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder, FOLDER_OF_WORKERS: WORKERS.name}
+        server = DRAWING_SERVER if re.search(r"/(publish|judge|share)/|/draw_", str(script.path)) else FORK_SERVER
+        status = server.run(file, script.rulename, environment, SlowCalls(folder).tell)
         if status < 0 and script.log:
             end_log(script.log[0], script.rulename, status, folder)
     if status:
@@ -68,6 +74,7 @@ patch(
         "threads",
         "resources",
         "rulename",
+        "path",
         "log",
     ],
 )

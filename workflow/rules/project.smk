@@ -98,7 +98,8 @@ onstart:
         "all",
         *PROJECT.studies,
     ):  # What draws is there after the last point.
-        FORK_SERVER.prepare(["measure/measure_kernel", "publish/publish_study", "publish/make_page"])
+        FORK_SERVER.prepare(["measure/measure_kernel"])
+        DRAWING_SERVER.prepare(["publish/publish_study", "publish/make_page"])
 
 
 # On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.

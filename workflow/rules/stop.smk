@@ -36,8 +36,9 @@ def stop(number, frame):
 
 
 def end_jobs(processes):
-    """End the fork server with its jobs, and these processes: jobs with an environment of their own are among them."""
+    """End the fork servers with their jobs, and these processes: jobs with an environment of their own are among them."""
     FORK_SERVER.end()
+    DRAWING_SERVER.end()
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()

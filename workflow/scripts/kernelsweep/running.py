@@ -27,6 +27,9 @@ from kernelsweep.processes import end_with_parent
 # The environment variable with the folder of the notes; a process without it writes none.
 FOLDER_OF_NOTES = "KERNELSWEEP_NOTES"
 
+# The environment variable with the folder where workers wait for the next job of a run; without it, none does.
+FOLDER_OF_WORKERS = "KERNELSWEEP_WORKERS"
+
 # What only describes data ends after so many seconds.
 _MOST_SECONDS = 60.0
 

@@ -56,14 +56,14 @@ def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int]:
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float, float]:
-    """The median of at least 6 samples, and the lower and upper end of its 95% confidence interval."""
+    """The median, and the lower and upper end of its 95% confidence interval; of fewer than 6 samples, of all."""
     ordered = sorted(samples)
-    low, high = median_ranks(len(ordered))
+    low, high = median_ranks(len(ordered)) if len(ordered) >= FEWEST_SAMPLES else (0, -1)
     return median(ordered), ordered[low], ordered[high]
 
 
 def summarise(samples: Sequence[float]) -> Summary:
-    """Median, confidence interval and noise of at least 6 samples."""
+    """Median, interval as median_interval(), and noise, of at least 2 samples."""
     middle, low, high = median_interval(samples)
     quarter, _, three_quarters = quantiles(samples, method="inclusive")  # numpy's take 30 times as long
     return Summary(middle, low, high, float((three_quarters - quarter) / middle))
@@ -79,7 +79,7 @@ def timer_step(times: Sequence[float]) -> float:
 
 
 def summarise_visits(visits: Sequence[Sequence[float]]) -> Summary:
-    """The summary of several visits to a point, each with at least 6 samples.
+    """The summary of several visits to a point, each with at least 2 samples.
 
     The samples of one visit share the deviation of that visit, so that their interval alone would be too narrow: it is
     widened to contain the visits' medians, and by half a step of the timer to either side.

@@ -38,7 +38,7 @@ MOST_PAIRS = 200  # of a visit
 ORDER = (1, -1, -1, 1)
 _GROWTH = 1.4  # A visit's pairs are looked at again after so many times as many.
 _TRIMMED = 0.1  # of the ratios at either end
-_FEWEST = 4  # Fewer give no interval that is worth a look.
+FEWEST_PAIRS = 4  # Fewer give no interval that is worth a look.
 _NEGLIGIBLE = 0.5  # of what processes scatter by: fewer pairs than more processes would have to tell
 _LEAST_VARIANCE = 1e-14  # of a mean: pairs that a coarse timer finds all alike differ a little
 
@@ -65,7 +65,7 @@ class Mean:
 def mean_of(logs: Sequence[float]) -> Mean | None:
     """The trimmed mean of the pairs of one visit; None for too few."""
     count = len(logs)
-    if count < _FEWEST:
+    if count < FEWEST_PAIRS:
         return None
     ordered, cut = sorted(logs), int(_TRIMMED * count)
     kept = ordered[cut : count - cut]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from functools import partial
+from math import inf
 from typing import Any
 
 from kernelsweep.errors import StudyError, UserError
@@ -89,15 +90,17 @@ class References:
         with self._changed:
             return self._first_ready(data)
 
-    def wait(self, data: Sequence[Data]) -> None:
-        """Wait until the references of one of these are there.
+    def wait(self, data: Sequence[Data], most: float = inf) -> None:
+        """Wait until the references of one of these are there, or for so many seconds.
 
         Raises UserError where a function of the problem is wrong.
         """
         pause, started = _NOTICE_SECONDS, time.monotonic()
         with self._changed:
             before = sum(self._left.values())
-            while not self._changed.wait_for(lambda: self._first_ready(data) is not None, pause):
+            while not self._changed.wait_for(lambda: self._first_ready(data) is not None, min(pause, most)):
+                if time.monotonic() - started >= most:
+                    return
                 missing = sum(self._left.values())
                 left = time_left(before - missing, before, time.monotonic() - started)
                 told = f"{self._total - missing} of {self._total} done on {self._processes} cores{left}"

@@ -21,13 +21,19 @@ BATCH = 2
 GROWTH = 1.1
 
 
+# Where few samples add up to so many microseconds, what scatters beside each is little.
+LONG_US = 20_000.0
+
 # Pauses for a throttled device at one point. If three don't help, the device isn't briefly hot: it is at its limit.
 MOST_PAUSES = 3
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """When sampling ends. The fields are keys of config.yaml's `measuring`, which explains each."""
+    """When sampling ends. The fields are keys of config.yaml's `measuring`, which explains each, but for the last.
+
+    fewest_samples  so few suffice in place of min_samples where they add up to LONG_US and agree as well as is wanted
+    """
 
     relative_precision: float
     min_samples: int
@@ -36,6 +42,7 @@ class Sampling:
     pause_seconds: float = 0.0
     max_pause_seconds: float = 0.0
     energy_seconds: float = 0.0
+    fewest_samples: int = FEWEST_SAMPLES
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ def no_pause() -> bool:
 
 def sampling_settings(measuring: Mapping[str, Any]) -> Sampling:
     """The sampling settings in config.yaml's `measuring`."""
-    return Sampling(**{field.name: measuring[field.name] for field in fields(Sampling)})
+    return Sampling(**{field.name: measuring[field.name] for field in fields(Sampling) if field.name in measuring})
 
 
 def per_visit(settings: Sampling, visits: int) -> Sampling:
@@ -90,6 +97,7 @@ def per_visit(settings: Sampling, visits: int) -> Sampling:
         pause_seconds=settings.pause_seconds,
         max_pause_seconds=settings.max_pause_seconds / visits,
         energy_seconds=settings.energy_seconds,
+        fewest_samples=math.ceil(FEWEST_SAMPLES / visits),
     )
 
 
@@ -136,11 +144,12 @@ def sample(
             clean, counted = False, list(samples)
         else:
             counted += times
-        if len(counted) < settings.min_samples:
+        are_few = len(counted) < settings.min_samples
+        if are_few and (len(counted) < settings.fewest_samples or sum(counted) < LONG_US):
             continue
         at_ceiling = len(counted) >= settings.max_samples or clock() - started >= settings.max_seconds
-        if at_ceiling or len(counted) >= asked_at:
+        if at_ceiling or are_few or len(counted) >= asked_at:
             settled = partial(is_settled, counted, settings.relative_precision)
             if has_enough(settled) or at_ceiling:
                 return Sampled(samples, settled(), throttled, clean)
-            asked_at = math.ceil(GROWTH * len(counted))
+            asked_at = max(settings.min_samples, math.ceil(GROWTH * len(counted)))

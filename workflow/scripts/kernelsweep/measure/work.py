@@ -51,14 +51,17 @@ _MOST_OF_OTHERS = 50
 
 # A verdict's first visits share so many seconds, and so many more a point; each further one to the sizes that stay
 # undecided has its own. At the first points, the pairs' seconds are fixed.
-_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 2.0, 0.01, 1.5, 0.03
+_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 1.5, 0.006, 0.75, 0.02
 
-# A first verdict is on so many points, one a size, and all processes visit them. Where these take less, in
-# microseconds, processes share the size's others.
+# A first verdict is on so many points, one a size. Where one takes less, in microseconds, all processes visit it, and
+# share the size's others.
 _MOST_FIRST = 16
 # A first point needs no third process if two find a difference of so many margins.
 _CLEAR = 10
 _SHORT_US = 100.0
+
+# The device is opened in about so many seconds.
+_SECONDS_TO_OPEN = 0.6
 
 # Told after each point: how many visits are done, of how many, the point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
@@ -167,7 +170,8 @@ class Work:
     def first(self) -> frozenset[Point]:
         """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes.
 
-        All processes visit them, and for a verdict first: they tell how far processes lie apart, whatever comes out.
+        All processes visit those of them that are short, and for a verdict first: they tell how far processes lie
+        apart, whatever comes out.
         """
         points = [point for point in self.visited if is_timed(point)]
         random.Random(str(self.task.protocol.seed)).shuffle(points)
@@ -342,10 +346,14 @@ def do_work(
                 _drop_needless(work, visit)
                 total -= before - len(work.missing[visit])
             missed = _of_phase(work, visit, are_first)
+            if visit and are_first:
+                total -= len(missed)
+                missed = [each for each in missed if _is_short(work, each.point)]
+                total += len(missed)
             if not missed:
                 continue
             is_begun, left = False, len(missed)
-            for missing in _in_order(_groups(missed, work.task, visit), visit, turns):
+            for missing in _in_order(_groups(missed, work.task, visit), visit, turns, workers):
                 if not is_begun:
                     workers.start(visit, missing.point)
                     if limits is None:  # While devices open.
@@ -382,7 +390,7 @@ def do_work(
                         enough = Enough(versions.margin, scatter, seconds, bool(are_first))
                         earlier = versions.of(ready.identity, missing.variant, enough)
                     process = processes[(processes.index(visit) + turn.get(point, 0)) % len(processes)]
-                    outcome = workers.run(process, visit == 0, point, missing.variant, limit, ready.unit, earlier)
+                    outcome = workers[process].run(point, missing.variant, limit, visit == 0, ready.unit, earlier)
                     for one in outcome.visits:
                         one.process = process
                     if outcome.status == "ok":
@@ -395,26 +403,26 @@ def do_work(
                 if outcome.status == "timed_out":
                     timed_out.append(point)
                 progress(done, total, point, outcome)
-            workers.free_memory()
-    workers.kill()
+            workers.rest()
+    workers.rest(are_over=True)
 
 
 def _turns_of_processes(work: Work) -> dict[Point, int]:
     """How many processes after the visit's own each short point is visited by, at random.
 
-    So a verdict on a size is not one process's. Points whose size takes long differ little between processes, and their
-    data are large.
+    So a verdict on a size is not one process's.
     """
     problem = problem_of(work.task.problem)
-    times = {
-        problem.size(point): median(outcome.visits[0].samples)
-        for point in work.first
-        for outcome in work.visited[point].values()
-        if outcome.visits
-    }
-    points = [point for point in work.visited if times.get(problem.size(point), math.inf) < _SHORT_US]
+    sizes = {problem.size(point) for point in work.first if _is_short(work, point)}
+    points = [point for point in work.visited if problem.size(point) in sizes]
     random.Random(f"{work.task.protocol.seed} processes").shuffle(points)
     return {point: number % work.task.protocol.visits for number, point in enumerate(points)}
+
+
+def _is_short(work: Work, point: Point) -> bool:
+    """Whether a point takes little time: others differ little between processes, and their data are large."""
+    times = [median(visit.samples) for of in work.visited[point].values() for visit in of.visits]
+    return bool(times) and min(times) < _SHORT_US
 
 
 class TimeLimits:
@@ -509,8 +517,8 @@ def _of_phase(work: Work, visit: int, are_first: bool | None) -> list[MissingVis
     return [each for each in missing if (each.point in work.first) is are_first]
 
 
-def _in_order(groups: _Groups, visit: int, turns: Turns | None) -> Iterable[MissingVisit]:
-    return turns.in_order(groups, visit) if turns else itertools.chain(*groups.values())
+def _in_order(groups: _Groups, visit: int, turns: Turns | None, workers: Workers) -> Iterable[MissingVisit]:
+    return turns.in_order(groups, visit, workers) if turns else itertools.chain(*groups.values())
 
 
 def _groups(missing: Sequence[MissingVisit], task: KernelTask, visit: int) -> _Groups:
@@ -541,12 +549,19 @@ class Turns:
         self._is_leased = False
         self._device = ""  # Workers stay at the device that was leased first.
 
-    def in_order(self, groups: Mapping[Data, Sequence[MissingVisit]], visit: int) -> Iterator[MissingVisit]:
+    def in_order(
+        self, groups: Mapping[Data, Sequence[MissingVisit]], visit: int, workers: Workers
+    ) -> Iterator[MissingVisit]:
         """The points of all groups, one group after another, in this order as far as references are there.
 
         Later visits check nothing, and wait for nothing. Raises UserError as References.wait() does.
         """
         left = list(groups)
+        if not self._is_leased:  # The device is opened while the first reference is computed.
+            self._take()
+            workers.start(visit, groups[left[0]][0].point)
+            if visit == 0:
+                self._references.wait(left, _SECONDS_TO_OPEN)
         while left:
             place = self._references.first_ready(left) if visit == 0 else 0
             if place is None:
@@ -554,9 +569,12 @@ class Turns:
                 self._references.wait(left)
                 continue
             if not self._is_leased:
-                self._device = self._leased.enter_context(self._lease(self._device))
-                self._is_leased = True
+                self._take()
             yield from groups[left.pop(place)]
+
+    def _take(self) -> None:
+        self._device = self._leased.enter_context(self._lease(self._device))
+        self._is_leased = True
 
     def give_back(self) -> None:
         """Give the device back, if it is leased."""

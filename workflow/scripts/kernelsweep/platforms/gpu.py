@@ -50,9 +50,6 @@ _NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWE
 _COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
 _PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has
 
-# PyCUDA's letters for unsigned integers, by their bytes.
-_SCALARS = {1: "B", 2: "H", 4: "I", 8: "Q"}
-
 _PERSISTING_L2_SIZE = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 
 _EVENTS = 64  # Pairs; a batch of samples uses a few.
@@ -70,9 +67,17 @@ _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
 _MOST_COMPARED = 2**24  # bytes of variables, which are fetched after a point's first run
 
-# What CUDA answers to a launch that it refuses. After any other error, such as an illegal address or a GPU that fell
-# off the bus, every call in the context may fail, and only a new process tells.
-_REFUSALS = ("invalid argument", "invalid resource handle", "out of memory", "too many", "not supported", "cluster")
+# What CUDA answers to a launch that it refuses, or to an unknown name. After any other error, such as an illegal
+# address or a GPU that fell off the bus, every call in the context may fail, and only a new process tells.
+_REFUSALS = (
+    "invalid argument",
+    "invalid resource handle",
+    "out of memory",
+    "too many",
+    "not supported",
+    "cluster",
+    "not found",
+)
 
 
 def describe_device(platform: str) -> dict[str, Any]:
@@ -157,17 +162,12 @@ class GpuPlatform(Platform):
         self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
         self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
-        self._units: list[Any] = []
         self._variants: dict[str, dict[str, Any]] = {}
-        self._functions: dict[str, Any] = {}
-        self._prepared: set[str] = set()
+        # PyCUDA tells no module's and no function's handle, which occupancy and launches with attributes need.
+        self._functions: dict[str, ctypes.c_void_p] = {}
         self._most_shared_bytes: dict[str, int] = {}
         self._modules: list[ctypes.c_void_p] = []
-        self._unit_variables: list[list[_Variable]] = []
-        self._variable_names: list[Mapping[str, bool]] = []
-        # What PyCUDA can't launch is launched from the second copy of its module, in _modules.
-        self._own_functions: dict[str, ctypes.c_void_p] = {}
-        self._with_own_variables: set[int] = set()
+        self._variables: list[list[_Variable]] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
         self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
@@ -263,35 +263,35 @@ class GpuPlatform(Platform):
         cuda.memset_d32_async(self._flush_memory, 0, self._flush_words, self._stream)
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        before = len(self._units)
+        before = len(self._modules)
         with tempfile.TemporaryDirectory() as folder:
-            files = unit_files(binary, Path(folder))
-            loaded_units = [cuda.module_from_file(str(file)) for file in files]
-            self._units += loaded_units
-            names = list(map(global_variables, files))
-            self._variable_names += names
-            self._unit_variables += [
-                self._loaded_variables(unit.get_global, of_unit)
-                for unit, of_unit in zip(loaded_units, names, strict=True)
-            ]
-            # The driver computes occupancy from a module handle, which PyCUDA does not expose.
-            modules = [ctypes.c_void_p() for _ in files]
-            for module, file in zip(modules, files, strict=True):
-                self._libcuda.cuModuleLoad(ctypes.byref(module), str(file).encode())
-            self._modules += modules
-        loaded = {
-            name: {**variant, "unit": before + variant["unit"]}
-            for name, variant in variants.items()
-            if "symbol" in variant
-        }
-        self._variants |= loaded
-        self._functions |= {
-            name: self._units[variant["unit"]].get_function(variant["symbol"]) for name, variant in loaded.items()
-        }
-        self._prepared -= loaded.keys()
-        for name in loaded:
-            self._most_shared_bytes.pop(name, None)
-            self._own_functions.pop(name, None)
+            for file in unit_files(binary, Path(folder)):
+                module = ctypes.c_void_p()
+                self._asked("cuModuleLoad", ctypes.byref(module), str(file).encode())
+                self._modules.append(module)
+                self._variables.append(self._loaded_variables(module, global_variables(file)))
+        for name, variant in variants.items():
+            if "symbol" in variant:
+                self._variants[name] = {**variant, "unit": before + variant["unit"]}
+                function, module = ctypes.c_void_p(), self._modules[before + variant["unit"]]
+                self._asked("cuModuleGetFunction", ctypes.byref(function), module, variant["symbol"].encode())
+                self._functions[name] = function
+                self._most_shared_bytes[name] = _COMMON_SHARED_BYTES
+
+    def unload(self) -> None:
+        for module in self._modules:
+            self._asked("cuModuleUnload", module)
+        self._modules.clear()
+        self._variables.clear()
+        self._variants.clear()
+        self._functions.clear()
+
+    def _asked(self, function: str, *arguments: Any) -> None:
+        """Call the driver. Raises LaunchError where it refuses, and ContextLost where its context may be lost."""
+        if status := getattr(self._libcuda, function)(*arguments):
+            text = ctypes.c_char_p()
+            self._libcuda.cuGetErrorString(status, ctypes.byref(text))
+            raise _translated(f"{function} failed: {(text.value or b'').decode()}")
 
     def parameter_types(self, variant: str) -> Sequence[str]:
         known: Sequence[str] = self._variants[variant].get("parameter_types", [])
@@ -307,20 +307,14 @@ class GpuPlatform(Platform):
 
     def _variables_of(self, variants: Iterable[str]) -> list[_Variable]:
         units: set[int] = {self._variants[one]["unit"] for one in variants if "unit" in self._variants[one]}
-        return [one for unit in sorted(units) for one in self._unit_variables[unit]]
+        return [one for unit in sorted(units) for one in self._variables[unit]]
 
-    def _loaded_variables(
-        self, place_of: Callable[[str], tuple[int, int]], names: Mapping[str, bool]
-    ) -> list[_Variable]:
-        """The variables in global memory of a module that was just loaded, where the driver has placed them.
-
-        place_of  gives a variable's address and size
-        names     as global_variables() gives them
-        """
+    def _loaded_variables(self, module: ctypes.c_void_p, names: Mapping[str, bool]) -> list[_Variable]:
+        """The variables in global memory of a module that was just loaded; `names` as global_variables() gives them."""
         found = []
         for name, are_zeros in names.items():
-            with suppress(cuda.Error, LaunchError):  # Not every local name is known to the driver.
-                address, size = map(int, place_of(name))
+            with suppress(LaunchError):  # Not every local name is known to the driver.
+                address, size = self._place(module, name)
                 kept = None
                 if not are_zeros:
                     kept = cuda.mem_alloc(size)
@@ -328,6 +322,12 @@ class GpuPlatform(Platform):
                 initial = self._bytes(address, size) if size <= _MOST_COMPARED else b""
                 found.append(_Variable(address, size, initial, kept))
         return found
+
+    def _place(self, module: ctypes.c_void_p, name: str) -> tuple[int, int]:
+        """The address and the size of a module's variable. Raises LaunchError."""
+        address, size = ctypes.c_uint64(), ctypes.c_size_t()
+        self._asked("cuModuleGetGlobal_v2", ctypes.byref(address), ctypes.byref(size), module, name.encode())
+        return address.value, size.value
 
     def _restore(self, one: _Variable) -> None:
         if one.kept is None:
@@ -337,88 +337,40 @@ class GpuPlatform(Platform):
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         try:
-            address, size = self._units[self._variants[variant]["unit"]].get_global(name)
-        except cuda.Error as error:
+            address, size = self._place(self._modules[self._variants[variant]["unit"]], name)
+        except LaunchError as error:
             raise LaunchError(f"the kernel has no variable {name} in constant memory: {error}") from error
         self.synchronize()
-        for place in (address, self._own_global(self._variants[variant]["unit"], name)[0]):
-            self.upload(place, constant_bytes(name, values, size))
+        self.upload(address, constant_bytes(name, values, size))
 
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
-        shared_bytes = shared_bytes or self._dynamic_shared_bytes(variant)
-        function = self._functions[variant]
-        is_new = variant not in self._prepared
-        if attributes is not PLAIN or (is_new and any(isinstance(one, np.void) for one in arguments)):
-            self._launch_extended(variant, (*grid, *block, shared_bytes), arguments, attributes)
-            return
-        if is_new:  # All launches of a kernel have arguments of the same sizes.
-            function.prepare("".join(map(_format, arguments)))
-            self._prepared.add(variant)
-        try:
-            if shared_bytes > self._most_shared_bytes.get(variant, _COMMON_SHARED_BYTES):
-                function.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes)
-                self._most_shared_bytes[variant] = shared_bytes
-            function.prepared_async_call(grid, block, self._stream, *map(_packed, arguments), shared_size=shared_bytes)
-        except cuda.Error as error:
-            raise _translated(error) from error
-
-    def _launch_extended(self, variant: str, sizes: Sequence[int], arguments: Given, attributes: Attributes) -> None:
-        """Launch with attributes, or with structures, by what PyCUDA has no call for; `sizes` as in _LaunchConfig."""
-        function, is_large = self._own_function(variant), prod(attributes.cluster) > _PORTABLE_CLUSTER
-        settings = [(_MAX_DYNAMIC_SHARED_BYTES, sizes[-1])] if sizes[-1] > _COMMON_SHARED_BYTES else []
-        settings += [(_NON_PORTABLE_CLUSTER, 1)] if is_large else []
-        status = next(filter(None, (self._libcuda.cuFuncSetAttribute(function, *one) for one in settings)), 0)
+        function, shared_bytes = self._with_shared(variant, shared_bytes)
+        if prod(attributes.cluster) > _PORTABLE_CLUSTER:
+            self._asked("cuFuncSetAttribute", function, _NON_PORTABLE_CLUSTER, 1)
         values = [ctypes.create_string_buffer(one, len(one)) for one in map(_as_bytes, arguments)]
         parameters = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         wanted: list[tuple[int, tuple[int, ...]]] = [(_COOPERATIVE, (1,))] if attributes.cooperative else []
         wanted += [(_CLUSTER, attributes.cluster)] if attributes.cluster else []
-        given = (_LaunchAttribute * 2)(*(_LaunchAttribute(number, 0, value) for number, value in wanted))
-        config = _LaunchConfig(tuple(sizes), self._stream.handle, ctypes.addressof(given), len(wanted))
-        status = status or self._libcuda.cuLaunchKernelEx(ctypes.byref(config), function, parameters, None)
-        if status:
-            text = ctypes.c_char_p()
-            self._libcuda.cuGetErrorString(status, ctypes.byref(text))
-            raise _translated(RuntimeError((text.value or b"").decode()))
+        given = (_LaunchAttribute * len(wanted))(*(_LaunchAttribute(number, 0, value) for number, value in wanted))
+        sizes = (*grid, *block, shared_bytes)
+        config = _LaunchConfig(sizes, self._stream.handle, ctypes.addressof(given), len(wanted))
+        self._asked("cuLaunchKernelEx", ctypes.byref(config), function, parameters, None)
 
-    def _dynamic_shared_bytes(self, variant: str) -> int:
-        """What the file that made a variant's code says of it; 0 where none did."""
-        known: int = self._variants[variant].get("dynamic_shared_bytes", 0)
-        return known
-
-    def _own_function(self, variant: str) -> ctypes.c_void_p:
-        """A variant's function in the module of _modules, whose variables are restored from now on, too."""
-        if variant not in self._own_functions:
-            function, unit = ctypes.c_void_p(), self._variants[variant]["unit"]
-            symbol = self._variants[variant]["symbol"].encode()
-            if self._libcuda.cuModuleGetFunction(ctypes.byref(function), self._modules[unit], symbol):
-                raise LaunchError(f"the driver finds no function {variant} in its cubin")
-            self._own_functions[variant] = function
-            if unit not in self._with_own_variables:
-                self._with_own_variables.add(unit)
-                own = partial(self._own_global, unit)
-                self._unit_variables[unit] += self._loaded_variables(own, self._variable_names[unit])
-        return self._own_functions[variant]
-
-    def _own_global(self, unit: int, name: str) -> tuple[int, int]:
-        """The address and the size of a variable in the module of _modules."""
-        address, size = ctypes.c_uint64(), ctypes.c_size_t()
-        if self._libcuda.cuModuleGetGlobal_v2(
-            ctypes.byref(address), ctypes.byref(size), self._modules[unit], name.encode()
-        ):
-            raise LaunchError(f"the driver finds no variable {name}")
-        return address.value, size.value
+    def _with_shared(self, variant: str, shared_bytes: int) -> tuple[ctypes.c_void_p, int]:
+        """A variant's function, which may use its dynamic shared memory from now on, and the bytes of that."""
+        # What the file that made a variant's code says of it, where one did.
+        shared_bytes = shared_bytes or self._variants[variant].get("dynamic_shared_bytes", 0)
+        if shared_bytes > self._most_shared_bytes[variant]:
+            self._asked("cuFuncSetAttribute", self._functions[variant], _MAX_DYNAMIC_SHARED_BYTES, shared_bytes)
+            self._most_shared_bytes[variant] = shared_bytes
+        return self._functions[variant], shared_bytes
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
-        shared_bytes = shared_bytes or self._dynamic_shared_bytes(variant)
-        function = ctypes.c_void_p()
+        function, shared_bytes = self._with_shared(variant, shared_bytes)
         blocks = ctypes.c_int()
-        symbol, module = self._variants[variant]["symbol"].encode(), self._modules[self._variants[variant]["unit"]]
-        status = self._libcuda.cuModuleGetFunction(ctypes.byref(function), module, symbol)
-        if shared_bytes > _COMMON_SHARED_BYTES:
-            status = status or self._libcuda.cuFuncSetAttribute(function, _MAX_DYNAMIC_SHARED_BYTES, shared_bytes)
-        status = status or self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        status = self._libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(
             ctypes.byref(blocks), function, ctypes.c_int(threads), ctypes.c_size_t(shared_bytes)
         )
         most_threads = self._device.get_attribute(cuda.device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
@@ -429,7 +381,7 @@ class GpuPlatform(Platform):
             with self._busy():
                 self._stream.synchronize()
         except cuda.Error as error:
-            raise _translated(error) from error
+            raise _translated(str(error)) from error
 
     def time(self, sample: Callable[[Callable[[], None], Callable[[], None]], None], count: int) -> list[float]:
         self._stream = next(self._streams)  # Nothing is queued on the other streams: time() ends synchronised.
@@ -499,32 +451,11 @@ class GpuPlatform(Platform):
         self._gate[0] += 1
 
 
-def _format(argument: Memory | np.generic) -> str:
-    """The letter by which PyCUDA packs an argument: an address, or an unsigned integer of a scalar's size.
-
-    PyCUDA aligns each to its size, as CUDA does. Raises LaunchError for a scalar of another size.
-    """
-    if not isinstance(argument, np.generic):
-        return "P"
-    if argument.nbytes not in _SCALARS:
-        raise LaunchError(
-            f"a scalar of type {argument.dtype} has {argument.nbytes} bytes; kernels can be passed scalars of "
-            f"{', '.join(map(str, _SCALARS))} bytes"
-        )
-    return _SCALARS[argument.nbytes]
-
-
 def _as_bytes(argument: Memory | np.generic) -> bytes:
     """An argument's bytes, as the kernel has them."""
     return argument.tobytes() if isinstance(argument, np.generic) else int(argument).to_bytes(8, sys.byteorder)
 
 
-def _packed(argument: Memory | np.generic) -> Any:
-    """An argument as PyCUDA packs it by its letter: a scalar's bits as an unsigned integer."""
-    return int.from_bytes(argument.tobytes(), sys.byteorder) if isinstance(argument, np.generic) else argument
-
-
-def _translated(error: Exception) -> Exception:
-    """PyCUDA's exception as ContextLost or LaunchError."""
-    text = str(error)
+def _translated(text: str) -> Exception:
+    """What the driver says, as ContextLost or LaunchError."""
     return LaunchError(text) if any(refusal in text for refusal in _REFUSALS) else ContextLost(text)

@@ -140,6 +140,10 @@ class Platform(Protocol):
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         """Load a build's binary, in addition to those before; `variants` as in its report."""
 
+    def unload(self) -> None:
+        """Forget all binaries."""
+        return
+
     def parameter_types(self, variant: str) -> Sequence[str]:
         """What a function's parameters hold, each a kind and its bytes, such as p8 and f4; empty where nothing tells.
 

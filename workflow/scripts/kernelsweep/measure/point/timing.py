@@ -14,13 +14,12 @@ from dataclasses import asdict, dataclass, replace
 from math import log
 
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.pairs import MOST_PAIRS, Enough, PairRule
+from kernelsweep.measure.pairs import FEWEST_PAIRS, MOST_PAIRS, Enough, PairRule
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions, Platform
-from kernelsweep.statistics import FEWEST_SAMPLES
 
-_LEAST_SECONDS = 0.004  # of pairs, however long the visit has taken before
+_LEAST_SECONDS = 0.002  # of pairs, however long the visit has taken before
 
 
 def take_samples(
@@ -59,7 +58,7 @@ def take_samples(
         rule = PairRule(enough)
         if enough.seconds:
             seconds = enough.seconds if enough.fixed else max(_LEAST_SECONDS, enough.seconds - spent)
-            sampling = replace(sampling, min_samples=FEWEST_SAMPLES, max_samples=MOST_PAIRS, max_seconds=seconds)
+            sampling = replace(sampling, min_samples=FEWEST_PAIRS, max_samples=MOST_PAIRS, max_seconds=seconds)
 
         def has_enough(is_settled: Callable[[], bool]) -> bool:
             return (bool(enough.seconds) or is_settled()) and not enough.fixed and rule.is_met(logs, before[-1])

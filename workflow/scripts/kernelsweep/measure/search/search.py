@@ -254,7 +254,7 @@ class _Evaluator:
         sampling = task.protocol.sampling
         assert sampling is not None
         precision = max(ROUGH_PRECISION, sampling.relative_precision)
-        rough = replace(sampling, relative_precision=precision, energy_seconds=0.0)
+        rough = replace(sampling, relative_precision=precision, energy_seconds=0.0, fewest_samples=2)
         self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
         self._bench = bench
         self._limits = TimeLimits(self._task, bench.journal)
@@ -311,7 +311,7 @@ class _Evaluator:
                 earlier = None
                 if versions:
                     earlier = versions.of(ready.identity, missing.variant, Enough(versions.margin))
-                outcome = workers.run(0, True, missing.point, missing.variant, limit, ready.unit, earlier)
+                outcome = workers[0].run(missing.point, missing.variant, limit, True, ready.unit, earlier)
             finally:
                 at_device.idle.put(workers)
         with self._one_at_a_time:

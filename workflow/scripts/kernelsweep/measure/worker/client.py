@@ -9,9 +9,10 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from kernelsweep.build.binaries import BuiltUnit
@@ -22,14 +23,18 @@ from kernelsweep.measure.point.runner import RUNS
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of_implementation
-from kernelsweep.running import FOLDER_OF_NOTES, running_in
+from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
+from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.point import Point
+
+# The variables of the environment that differ between jobs.
+_OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)
 
 # Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
-_ANSWERS = frozenset({"ready", "now", "outcome", "refused", "freed"})
+_ANSWERS = frozenset({"ready", "now", "outcome", "refused", "rests"})
 _READ_BYTES = 2**16
 
 # The exit statuses of a process whose kernel touched memory that isn't its own.
@@ -42,37 +47,35 @@ class Worker:
     device  the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
     """
 
-    def __init__(self, task: KernelTask, device: str | None = None) -> None:
-        self._task = task
-        self._device = device
+    def __init__(self, task: KernelTask, visit: int, device: str | None = None) -> None:
+        self._task, self._visit, self._device = task, visit, device
         self._timeout = task.protocol.timeout_seconds
-        self._prepared: WorkerProcess | None = WorkerProcess(task.platform)
-        self._process: WorkerProcess | None = None
-        self._is_ready = False
+        self._process: WorkerProcess | None = WorkerProcess(task.platform)
+        self._has_begun = self._is_ready = False
 
     def begin(self, first: Point | None = None) -> None:
         """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
 
         first  the point that it will check first, so that its data are made meanwhile
         """
-        if self._process is not None:
+        if self._has_begun:
             return
         # The job may have leased its device after it started the process.
-        visible = self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
-        self._process = self._prepared or WorkerProcess(self._task.platform)
-        self._prepared, self._is_ready = None, False
-        start = {
-            "task": asdict(self._task),
-            "cuda_visible_devices": visible,
-            "first": dict(first) if first else None,
-        }
+        environment = {name: os.environ[name] for name in _OF_JOB if name in os.environ}
+        if self._device:
+            environment["CUDA_VISIBLE_DEVICES"] = self._device
+        if (place := self._place()) and (parked := WorkerProcess.parked(place)):
+            self.stop()
+            self._process = parked
+        self._process, self._has_begun = self._process or WorkerProcess(self._task.platform), True
+        start = {"task": asdict(self._task), "environment": environment, "first": dict(first) if first else None}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
     def open(self) -> WorkerProcess:
         """Start the worker, if it isn't running, and wait until it is ready. Raises UserError if it can't start."""
         words = "no answer"
-        for _ in range(2):  # The prepared process may have been killed while it waited; try a new one.
+        for _ in range(2):  # The process may have been killed while it waited; try a new one.
             self.begin()
             assert self._process is not None
             if self._is_ready:
@@ -89,15 +92,30 @@ class Worker:
         told = f"{self._task.platform}: the process that runs the points can't start ({words})"
         raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
 
-    def run(self, point: Point, variant: str, seconds: float, **settings: Any) -> Outcome:
+    def run(
+        self,
+        point: Point,
+        variant: str,
+        seconds: float,
+        check: bool,
+        unit: BuiltUnit | None = None,
+        earlier: Earlier | None = None,
+    ) -> Outcome:
         """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
-        seconds   how long its first run may take, if it is checked: its inputs, judgement and samples have longer
-        settings  the other arguments of runner.Runner.run
+        seconds  how long its first run may take, if it is checked: its inputs, judgement and samples have longer
+        check    whether the point is checked, too
+        unit     of the variant, where it is not in the task's binary
+        earlier  the variant's earlier version, if both are to be timed
 
         Raises UserError if no worker can start, and where a function of the user's fails.
         """
-        request = {"point": dict(point), "variant": variant, **settings}
+        request: dict[str, Any] = {"point": dict(point), "variant": variant, "check": check}
+        if unit:
+            request["unit"] = _as_values(unit)
+        if earlier:
+            told = {"binary_sha256": earlier.binary, "enough": asdict(earlier.enough), "of": earlier.of}
+            request["earlier"] = _as_values(earlier.unit) | told
         outcome, killed = self._outcome(request, seconds)
         if killed:  # Kernels don't send SIGKILL, so the cause is elsewhere unless it happens again.
             outcome, _ = self._outcome(request, seconds)
@@ -128,26 +146,39 @@ class Worker:
             self.stop()
         return read_outcome(answer["outcome"]), False
 
-    def free_memory(self) -> None:
-        """Have the worker, if it is alive, give back its buffers. It stays idle afterwards."""
-        if self._process is not None:
-            try:
-                _send(self._process, {"free_memory": True})
-            except BrokenPipeError:
-                self.stop()
-            else:
-                _answer(self._process, self._timeout)
+    def rest(self, is_over: bool = False) -> None:
+        """Have the worker give back its buffers, if it is alive.
+
+        is_over  whether it then serves the next job of this run at its device, or ends where there is none
+        """
+        place = self._place() if is_over else None
+        if self._process is not None and self._is_ready and (place or not is_over):
+            with suppress(BrokenPipeError):
+                _send(self._process, {"rests": is_over})
+                if (answer := _answer(self._process, self._timeout)) and place:
+                    self._process.park(place, answer["rests"])
+                    self._process, self._has_begun, self._is_ready = None, False, False
+        if is_over:
+            self.kill()
 
     def kill(self) -> None:
         """Kill the worker without waiting for its end."""
-        for process in filter(None, (self._process, self._prepared)):
-            process.kill()
+        if self._process:
+            self._process.kill()
 
     def stop(self) -> None:
         """Kill the worker and wait for its end."""
-        for process in filter(None, (self._process, self._prepared)):
-            process.stop()
-        self._process = self._prepared = None
+        if self._process:
+            self._process.stop()
+        self._process, self._has_begun, self._is_ready = None, False, False
+
+    def _place(self) -> Path | None:
+        """The file that a worker leaves to the next one of its visit, platform and device; None where all end."""
+        folder, device = os.environ.get(FOLDER_OF_WORKERS), self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
+        kind = kind_of_implementation(self._task.platform)
+        if not folder or not device or is_untrusted() or not (kind and kind.needs_gpu):
+            return None
+        return Path(folder, f"{device}.{self._visit}.{self._task.platform}")
 
     def _asked(self, request: Mapping[str, Any]) -> WorkerProcess | None:
         """Send the request; None if the worker died before it received it."""
@@ -174,24 +205,24 @@ class Worker:
         return status, ": ".join([" ".join([how, *inside]), *messages.strip().splitlines()[-1:]])
 
 
-class Workers:
-    """The workers of a kernel's visits, one a visit. A context manager that ends them.
+class Workers(dict[int, Worker]):
+    """The workers of a kernel's visits, by the visit's number. A context manager that ends them.
 
     Their processes start at once, and wait for the first visit. Make them before the job waits for a device.
     A worker whose visit is over stays, without its buffers, until all are done: so each one's context lies elsewhere in
     the memory.
     """
 
-    def __init__(self, task: KernelTask, visits: Sequence[int], device: str | None = None) -> None:
+    def __init__(self, task: KernelTask, visits: Iterable[int], device: str | None = None) -> None:
         """`device`: as for a Worker."""
-        self._workers = {visit: Worker(task, device) for visit in visits}
+        super().__init__({visit: Worker(task, visit, device) for visit in visits})
 
     def start(self, visit: int, first: Point) -> None:
         """Have the workers of this visit and of those that follow open the device, without waiting for that.
 
         first  the point that this visit begins with
         """
-        for other, worker in self._workers.items():
+        for other, worker in self.items():
             if other >= visit:
                 worker.begin(first if other == visit == 0 else None)
 
@@ -201,60 +232,24 @@ class Workers:
         Raises UserError where one can't start.
         """
         self.start(visit, first)
-        for other, worker in self._workers.items():
+        for other, worker in self.items():
             if other >= visit:
                 worker.open()
 
-    def run(
-        self,
-        worker: int,
-        check: bool,
-        point: Point,
-        variant: str,
-        seconds: float,
-        unit: BuiltUnit | None = None,
-        earlier: Earlier | None = None,
-    ) -> Outcome:
-        """A point's outcome of a visit.
-
-        worker   the number of the visit that it is for
-        check    whether the point is checked, too
-        seconds  as for Worker.run
-        unit     of the variant, where it is not in the task's binary
-        earlier  the variant's earlier version, if both are to be timed
-
-        Raises UserError if a worker can't start.
-        """
-        return self._workers[worker].run(
-            point,
-            variant,
-            seconds,
-            check=check,
-            unit=_as_values(unit) if unit else None,
-            earlier={
-                **_as_values(earlier.unit),
-                "binary_sha256": earlier.binary,
-                "enough": asdict(earlier.enough),
-                "of": earlier.of,
-            }
-            if earlier
-            else None,
-        )
-
-    def free_memory(self) -> None:
-        """Have all workers give back their buffers."""
-        for worker in self._workers.values():
-            worker.free_memory()
+    def rest(self, are_over: bool = False) -> None:
+        """As Worker.rest(), of all."""
+        for worker in self.values():
+            worker.rest(are_over)
 
     def kill(self) -> None:
         """Have all workers end, without waiting for that: it takes a driver its time."""
-        for worker in self._workers.values():
+        for worker in self.values():
             worker.kill()
 
     def stop(self) -> None:
         """Kill all workers and wait for their ends."""
         self.kill()
-        for worker in self._workers.values():
+        for worker in self.values():
             worker.stop()
 
     def __enter__(self) -> Workers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -93,23 +94,57 @@ def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
         os._exit(status)
 
 
+class _Parked:
+    """A process that an earlier job has left. It is no child of this one, so that its exit status is unknown."""
+
+    def __init__(self, pid: int, answers: int) -> None:
+        self.pid, self._handle = pid, os.pidfd_open(pid)
+        self.stdin = open(f"/proc/{pid}/fd/0", "w", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self.stdout = open(f"/proc/{pid}/fd/{answers}", encoding="utf-8", errors="replace")  # noqa: SIM115
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Wait for its end. It counts as killed: then its point is tried again, in a new process."""
+        select.select([self._handle], [], [])
+        return -signal.SIGKILL
+
+
 class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
     platform  the platform's implementation, as in platforms.kinds.Kind
+    parked    one that has served before, in place of a new one
 
-    It imports the implementation and waits. It touches no device yet.
+    A new one imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str) -> None:
-        self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process: subprocess.Popen[str] | _Fork
-        if thread_count() == 1 and not _has_opened_a_gpu() and not is_untrusted():
+    def __init__(self, platform: str, parked: _Parked | None = None) -> None:
+        self._process: subprocess.Popen[str] | _Fork | _Parked
+        self.messages: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        if parked:
+            self._process = parked
+        elif thread_count() == 1 and not _has_opened_a_gpu() and not is_untrusted():
             self._process = _Fork(platform, self.messages)
         else:
             self._process = _started(platform, self.messages)
         assert self._process.stdin is not None and self._process.stdout is not None
         self.requests, self.answers = self._process.stdin, self._process.stdout
+
+    @staticmethod
+    def parked(place: Path) -> WorkerProcess | None:
+        """The process that park() has left at a place; None without one."""
+        with contextlib.suppress(OSError):
+            claimed = place.rename(place.with_name(str(os.getpid())))
+            return WorkerProcess("", _Parked(*map(int, claimed.read_text().split())))
+        return None
+
+    def park(self, place: Path, answers: int) -> None:
+        """Leave it to a later job, as it has agreed to; `answers` is its descriptor for them."""
+        place.write_text(f"{self.pid} {answers}", encoding="utf-8")
+        self.close()
 
     def __enter__(self) -> WorkerProcess:
         return self

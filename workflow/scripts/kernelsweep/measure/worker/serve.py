@@ -3,16 +3,16 @@
 Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads lines
 of JSON from standard input and answers each with a line on standard output:
 
-    {"task": ..., "cuda_visible_devices": ..., "first": ...}
-                                                    {"ready": true}, once the platform is open and the kernel loaded
+    {"task": ..., "environment": ..., "first": ...} {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
                                                     after {"now": "runs"} and {"now": "ran"} if it is checked
-    {"free_memory": true}                           {"freed": true}, once all buffers are given back
+    {"rests": ...}                                  {"rests": ...}, once all buffers are given back
 
-The first has a task.KernelTask, the value of CUDA_VISIBLE_DEVICES for CUDA's start, or null, and the point that will
-be checked first, or null: its data are made while the device is opened. The second has the arguments of
-runner.Runner.run; `lost` says whether the process lost its context. The process ends after such an answer, and when its
-input ends. `refused` is the text of a UserError, as where a function of the user's has raised.
+The first has a task.KernelTask, variables of the job's environment, and the point that will be checked first, or null:
+its data are made while the device is opened. The second has the arguments of runner.Runner.run; `lost` says whether the
+process lost its context. The process ends after such an answer, and when its input ends. `refused` is the text of a
+UserError, as where a function of the user's has raised. The third says whether the kernel is over: then the process
+outlives its job, answers with the descriptor of its answers, and waits for a task of the same platform.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -33,47 +34,69 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import MemoryMistake, Platform
-from kernelsweep.processes import end_with_parent, name_this_process
+from kernelsweep.processes import end_with_parent, name_this_process, outlive_parent
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
 from kernelsweep.sweep.point import Point
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
     """Answer the requests, in order, until the input ends."""
-    start = json.loads(requests.readline())
-    if start["cuda_visible_devices"] is None:
-        os.environ.pop("CUDA_VISIBLE_DEVICES", None)
-    else:
-        os.environ["CUDA_VISIBLE_DEVICES"] = start["cuda_visible_devices"]
-    name_this_process()
-    task = read_task(start["task"])
-    instances = Instances(task)
-    implementation = load(task.platform)
-    with ThreadPoolExecutor(1) as other:
-        if start["first"]:  # An exception is raised again when the point is run.
-            other.submit(instances.make, Point(start["first"]), implementation.has_clock)
-        platform = implementation()
-        runner = Runner(
-            platform, task, instances, lambda now: print(json.dumps({"now": now}), file=answers, flush=True)
-        )
-        print(json.dumps({"ready": True}), file=answers, flush=True)
+    platform: Platform | None = None
+    own_end: int | None = None
+
+    def answer(**values: Any) -> None:
+        print(json.dumps(values), file=answers, flush=True)
+
+    for line in requests:
+        start = json.loads(line)
+        if own_end is not None:
+            os.close(own_end)
+        os.environ.update(start["environment"])
+        tempfile.tempdir = None  # A job's ends with it.
+        name_this_process()
+        task = read_task(start["task"])
+        instances = Instances(task)
+        implementation = load(task.platform)
+        with ThreadPoolExecutor(1) as other:
+            if start["first"]:  # An exception is raised again when the point is run.
+                other.submit(_make_data, instances, Point(start["first"]))
+            platform = platform or implementation()
+            runner = Runner(platform, task, instances, lambda now: answer(now=now))
+            answer(ready=True)
+        if not _serve_kernel(requests, answer, platform, runner):
+            return
+        platform.unload()
+        outlive_parent()
+        own_end = os.open("/proc/self/fd/0", os.O_WRONLY)  # The input would end with the job.
+        answer(rests=answers.fileno())
+
+
+def _make_data(instances: Instances, point: Point) -> None:
+    instances.at(point).arrays(point)
+
+
+def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platform, runner: Runner) -> bool:
+    """Run points of a kernel. Returns whether another may follow; False where the input has ended."""
     for line in requests:
         request = json.loads(line)
-        if "free_memory" in request:
+        if "rests" in request:
             runner.free_memory()
-            print(json.dumps({"freed": True}), file=answers, flush=True)
+            if request["rests"]:
+                return True
+            answer(rests=None)
             continue
         lost = False
         try:
             outcome = run_watched(platform, runner, **{**request, "point": Point(request["point"])})
         except UserError as error:
-            print(json.dumps({"refused": str(error)}), file=answers, flush=True)
+            answer(refused=str(error))
             continue
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
-        print(json.dumps({"outcome": asdict(outcome), "lost": lost}), file=answers, flush=True)
+        answer(outcome=asdict(outcome), lost=lost)
         if lost:
             os._exit(1)  # A clean end would hang or fail in the broken context.
+    return False
 
 
 def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, **settings: Any) -> Outcome:
