@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from support import made_up
 from workflow_runs import snakemake
-
-from kernelsweep.errors import UserError
-from kernelsweep.results import MEASUREMENT_COLUMNS, join_files, write_rows
 
 STUDIES, KERNELS = 2, 5
 
@@ -45,15 +40,3 @@ def test_a_plan_has_a_few_jobs_a_kernel_and_reads_each_kernel_four_times(tmp_pat
     assert len(opened) == STUDIES * KERNELS
     # Once for its header, its includes, its code, and its code as a recording notes it.
     assert max(opened.values()) <= 4
-
-
-def test_a_file_of_another_version_is_named_and_joined_to_nothing(tmp_path: Path) -> None:
-    good, other, joined = (tmp_path / name for name in ("good.csv", "other.csv", "joined.csv"))
-    write_rows(good, MEASUREMENT_COLUMNS, [{"study": "a", "message": 'two\nlines, and "quotes"'}])
-    write_rows(other, MEASUREMENT_COLUMNS[:-1], [{"study": "b"}])
-    with pytest.raises(UserError, match=r"other\.csv was written by another version"):
-        join_files(joined, MEASUREMENT_COLUMNS, [good, other])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["good.csv", "other.csv"]
-    join_files(joined, MEASUREMENT_COLUMNS, [good, good])
-    with joined.open(newline="") as file:
-        assert [row["message"] for row in csv.DictReader(file)] == ['two\nlines, and "quotes"'] * 2

@@ -17,19 +17,14 @@ from checkout import ROOT
 from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.build.unit_store import UnitStore, resources_of
+from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.counts import registers_in_words
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
 from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
-    NO_TIMES,
-    NOT_COMPARED,
-    ONLY_AFTER,
-    ONLY_BEFORE,
     ComparedPoint,
     by_kernel,
     by_size,
@@ -325,36 +320,6 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
 
 
-def test_what_else_differs_is_named_and_nothing_is_dropped(sweeps: tuple[list[Row], list[Row]]) -> None:
-    before, after = ([dict(row) for row in rows if row["kernel"] == "neighbored"] for rows in sweeps)
-    for row in after:
-        row["device_uuid"] = "GPU-another"
-    settings = ({"measuring.visits": 3, "seed": 1}, {"measuring.visits": 5, "seed": 1})
-    points, scatter = compare_points(before[:-2], after[1:], MARGIN)
-    text = comparison_text(points, scatter, MARGIN, Sides("one", "the other", *settings))
-    assert text.startswith("# No code changed; another GPU of the same model.\n")
-    assert "**Another GPU of the same model**: NVIDIA H200 before, NVIDIA H200 after" in text
-    assert "measuring.visits was 3, and is 5 after" in text and "seed" not in text
-    assert [point.note for point in points if point.verdict == NOT_COMPARED] == [ONLY_AFTER] * 2 + [ONLY_BEFORE]
-    assert len(points) == 88
-    for row in after:
-        row |= {"device": "NVIDIA Other"}
-    points, scatter = compare_points(before, after, MARGIN)
-    assert "**Another device**: NVIDIA H200 before, NVIDIA Other after" in comparison_text(
-        points, scatter, MARGIN, Sides("one", "the other")
-    )
-
-
-def test_points_are_the_same_whatever_grid_a_device_gives_them() -> None:
-    rows = made_up(np.random.default_rng(1), 1, 0.05)[:4]
-    before = [{**row, "grid_size": "264"} for row in rows]
-    after = [{**row, "grid_size": "1056"} for row in rows]
-    assert all(point.ratio for point in compare_points(before, after, MARGIN)[0])
-    # Where a sweep has two grids, a point of another one is another point.
-    points = compare_points([*before, *({**row, "grid_size": "528"} for row in rows)], after, MARGIN)[0]
-    assert not any(point.ratio for point in points)
-
-
 def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
     store, before = UnitStore(tmp_path), made_up(np.random.default_rng(1), 1, 0.05)[:1]
     before = [{**row, "binary_sha256": "a", "source_sha256": "old"} for row in before]
@@ -367,23 +332,6 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
         store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
     section = code_section(points, store)
     assert "-a = 1;\n+a = 2;\n b;" in section and "| registers a thread | 16 | 24 |" in section
-
-
-def test_without_a_clock_registers_are_told_beside_counts(tmp_path: Path) -> None:
-    counted = [{"warps": 4.0}, {"warps": 2.0}]
-    known = {"study": "s", "kernel": "k", "array_size": "8", "status": "ok", "source_sha256": "new"}
-    rows = [
-        {**dict.fromkeys(NAME_COLUMNS, ""), **known, "source_sha256": name, "counts": counted}
-        for name in ("old", "new")
-    ]
-    points, store = [ComparedPoint(*rows, None, NOT_COMPARED, NO_TIMES)], UnitStore(tmp_path)
-    assert registers_in_words(points, store) == ""
-    for name, of_variants in (("old", {"a": [20, 0], "b": [32, 0]}), ("new", {"a": [24, 8], "b": [24, 8]})):
-        store.keep_text(resources_of("s", "k", name), json.dumps(of_variants))
-    words = registers_in_words(points, store)
-    assert words == "; registers 20 to 32 -> 24, spilled bytes 0 -> 8"
-    said = f"k: less: warps -50%; time unknown here{words}, right at 1 of 1"
-    assert verdict_lines(points, MARGIN, registers={"s/k": words}) == [said]
 
 
 def _compiled(file: Path, entry: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -13,13 +13,10 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
-from journal_lines import add_visit, identity
 from planted import DEVICE, built, planted_kernel, point
 
-from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
 from kernelsweep.measure.chunks import points_of_chunk, read_failures
-from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.measure.journal import Journal, journals_of
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import do_work, find_work
@@ -176,38 +173,3 @@ def test_points_are_dealt_so_that_no_variant_is_one_chunks_alone() -> None:
         assert {one["unroll"] for one in share} == {1, 2, 4}
     assert points_of_chunk(points, 1, 4, SEED + 1) != shares[0]
     assert points_of_chunk(points, 1, 1, SEED) == set(points)
-
-
-def test_a_comparison_finds_what_was_before_in_any_of_a_kernels_journals(tmp_path: Path) -> None:
-    # Pins: an edit compared with the wrong version, since its chunks' journals are read one after another.
-    path = tmp_path / "journal/s/k.jsonl"
-    place = {**point(1000), "grid_size": None}
-
-    def add(journal: Path, binary: str, measured: str) -> None:
-        with Journal(journal) as opened:
-            add_visit(opened, identity(place, binary, {}), 0, [1.0] * 7, binary, measured)
-
-    add(path, "third", "2026-11-21T13:10:30Z")
-    add(chunk_journal(path, 2), "first", "2026-11-21T13:10:10Z")
-    add(chunk_journal(path, 10), "second", "2026-11-21T13:10:20Z")
-    (path.with_suffix("") / "2.set-aside-1.jsonl").write_text(path.read_text())
-    assert [one.name for one in journals_of(path)] == ["k.jsonl", "10.jsonl", "2.jsonl"]
-    row = {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value or "") for name, value in place.items()}}
-    row |= {"study": "s", "kernel": "k", "status": "ok", "flags": "", "source_sha256": "c", "binary_sha256": "third"}
-    row["identity_sha256"] = identity_sha256(identity(place, "third", {}))
-    assert [found["binary_sha256"] for found in previous([row], tmp_path).rows] == ["second"]
-
-
-def test_another_journals_half_written_line_is_left_alone(tmp_path: Path) -> None:
-    # Its job may be about to write the rest of it. Pins: healing another job's journal.
-    path = tmp_path / "k.jsonl"
-    with Journal(chunk_journal(path, 1)) as journal:
-        journal.add("a", 1)
-    with chunk_journal(path, 1).open("a") as file:
-        file.write('{"journal": 1, "key": "b", ')
-    content = chunk_journal(path, 1).read_bytes()
-    with Journal(chunk_journal(path, 2), print, journals_of(path)) as journal:
-        assert (journal.get("a"), journal.get("b")) == (1, None)
-        journal.add("c", 3)
-    assert chunk_journal(path, 1).read_bytes() == content
-    assert len(chunk_journal(path, 2).read_text().splitlines()) == 1

@@ -149,13 +149,3 @@ def test_right_results_are_not_fetched_and_need_no_room(buffers: int) -> None:
         assert not comparison.equal_kept(on_device(platform, **wrong))
     # Without the right values, what they took is free for what is kept.
     assert bool(platform.fetched) == (buffers in (0, 3))
-
-
-def test_a_reference_that_the_outputs_type_cannot_hold_is_the_hosts_to_judge() -> None:
-    class Large(Instance):
-        def right_values(self) -> dict[str, RightValues]:
-            return {"sums": RightValues(np.array([5, 2**32 + 5]), None)}
-
-    platform = Counted(5)
-    found = on_device(platform, sums=np.array([5, 5], np.uint32))
-    assert ResultComparison(platform).judged(Large(), found) is None

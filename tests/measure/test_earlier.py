@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from journal_lines import add_visit, identity
 from planted import DEVICE, planted_kernel, point, source_of
 
 from kernelsweep.build.binaries import BuiltUnit
-from kernelsweep.build.build import variant_reports
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure import work
@@ -19,13 +17,11 @@ from kernelsweep.measure.against import Against
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.pairs import Enough
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation, units
 
@@ -89,32 +85,6 @@ def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Pat
         assert outcome.status == "ok" and len(outcome.visits) == 2, outcome.message
         assert outcome.before_binary == tasks[0].variants[best.variant]["binary_sha256"]
         assert len(outcome.visits[0].before) == len(outcome.visits[0].samples) >= 6
-
-
-@pytest.mark.parametrize(
-    ("macros", "functions"),
-    [({}, ["k<8>"]), ({"TILE": "8"}, ["k"]), ({}, ["first", "second"]), ({"TILE": "8"}, ["first", "second"])],
-    ids=["template", "macro", "several launches", "both"],
-)
-def test_a_variants_earlier_version_is_found_whatever_makes_a_variant(
-    tmp_path: Path, macros: dict[str, str], functions: list[str]
-) -> None:
-    store, unit, name = UnitStore(tmp_path / "units"), Unit(macros, [functions]), variant_name(functions, macros)
-    binaries = []
-    for version in ("old", "new"):
-        entries = {one: {"symbol": one, "registers": 8, "binary_sha256": f"{version} {one}"} for one in functions}
-        file = tmp_path / version
-        file.write_bytes(b"")
-        store.compiled({"version": version}, file, lambda entries=entries: ("", entries))
-        binaries.append(variant_reports(unit, entries)[name]["binary_sha256"])
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        for number, binary in enumerate(binaries):
-            add_visit(journal, identity({"n": 8}, binary, {}), 0, [1.0] * 9, "s", f"2026-11-2{number}T10:00:00Z")
-        versions = EarlierVersions(journal, store, [unit], 0.01)
-    found = versions.of(identity({"n": 8}, binaries[1], {}), name, Enough(0.01))
-    assert found and found.binary == binaries[0]
-    assert all(f"{EARLIER}{one}" in "".join(found.unit.variants) for one in functions)
-    assert versions.of(identity({"n": 9}, binaries[1], {}), name, Enough(0.01)) is None
 
 
 def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the_others(tmp_path: Path) -> None:

@@ -112,16 +112,6 @@ def test_a_full_disk_costs_the_point_at_hand_and_is_explained(path: Path, file_l
     assert found(path) == ([0, 1, 2, 3], [])
 
 
-def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:
-    (tmp_path / "journal").write_text("a file")
-    with pytest.raises(UserError, match=r"kernel.jsonl can't be written: .*Move away the file or folder in its place"):
-        Journal(tmp_path / "journal/kernel.jsonl")
-    (tmp_path / "kernel.jsonl").mkdir()
-    with pytest.raises(UserError, match=r"kernel.jsonl is no file. Move it away"):
-        Journal(tmp_path / "kernel.jsonl")
-    assert (tmp_path / "journal").read_text() == "a file"
-
-
 # Two jobs at once
 
 JOB = """\

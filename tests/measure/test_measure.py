@@ -185,19 +185,6 @@ def test_a_wrong_result_at_one_block_size_says_what_was_expected_and_found(tmp_p
     assert outcomes[point(100, 64)].message == f"value: expected {expected}, found 14"  # 7 from each of two blocks
 
 
-def test_a_failed_build_is_the_reason_of_every_point_that_would_have_run(tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path, "nonsense();")
-    points = [point(size) for size in SIZES]
-    outcomes, order = run_counted(kernel, points, tmp_path, skipped={point(96): "restriction: array_size < 96"})
-    assert order == []
-    assert list(outcomes) == points
-    assert outcomes.pop(point(96)) == Outcome("skipped", "restriction: array_size < 96")
-    for outcome in outcomes.values():
-        assert outcome.status == "build_failed"
-        assert "nonsense" in outcome.message
-        assert "planted.cu:" in outcome.message
-
-
 def test_points_run_while_other_variants_are_built_and_one_that_fails_costs_its_own(tmp_path: Path) -> None:
     kernel, points = planted_kernel(tmp_path, NO_LENGTH_3), [point(size) for size in SIZES]
     outcomes, ran = measured_while_built(kernel, points, tmp_path)
@@ -272,24 +259,6 @@ def test_an_array_larger_than_the_memory_is_a_row(tmp_path: Path) -> None:
     outcomes = run(kernel, points, tmp_path)
     assert [outcome.status for outcome in outcomes.values()] == ["ok", "out_of_memory", "ok"]
     assert outcomes[points[1]].message
-
-
-# The order of points
-
-
-def test_points_run_in_a_seeded_order_and_come_out_in_the_axes(tmp_path: Path) -> None:
-    # Pins: drift of the clock that falls on the last variants, and results whose order changes with the seed.
-    points = [point(size, block_size) for size in range(1, 6) for block_size in (32, 64)]
-    kernel = planted_kernel(tmp_path)
-    orders = []
-    for folder, seed in (("first", 1), ("again", 1), ("other", 2)):
-        (tmp_path / folder).mkdir()
-        outcomes, order = run_counted(kernel, points, tmp_path / folder, seed=seed)
-        assert list(outcomes) == points
-        assert sorted(order, key=points.index) == points
-        orders.append(order)
-    assert orders[0] == orders[1]
-    assert len({tuple(order) for order in [points, *orders]}) == 3
 
 
 # Timing
@@ -396,13 +365,6 @@ def test_a_time_above_the_devices_peaks_is_no_time() -> None:
     assert why_implausible(cold, calculated, 1, {"peak_bandwidth_gbs": None, "multiprocessors": 4}) is None
 
 
-def test_an_implausible_point_is_a_row_without_a_time(tmp_path: Path) -> None:
-    kernel, one = planted_kernel(tmp_path), point(2**24, cache="cold")
-    outcomes = {one: Outcome("ok", visits=[Visit([0.5] * 7)])}
-    (row,) = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {}, 0.005)
-    assert row["status"] == "implausible" and "time_us" not in row and "134,218 GB/s" in row["message"]
-
-
 # Floating point
 
 # Each run leaves the neighbouring numbers at other places; both are within the error bound. What a run leaves in the
@@ -410,18 +372,17 @@ def test_an_implausible_point_is_a_row_without_a_time(tmp_path: Path) -> None:
 UNSTEADY = "const bool other = rand() % 2;"
 
 
-@pytest.mark.parametrize(("fault", "same"), [(UNSTEADY, False), ("const bool other = false;", True)])
-def test_results_that_change_from_run_to_run_are_shown(fault: str, same: bool, tmp_path: Path) -> None:
-    kernel = planted_kernel(tmp_path, fault)
+def test_results_that_change_from_run_to_run_are_shown(tmp_path: Path) -> None:
+    kernel = planted_kernel(tmp_path, UNSTEADY)
     ending = "partials[blockIdx.x] = other ? Element(sum * (1 + std::numeric_limits<Element>::epsilon())) : sum;"
     text = kernel.path.read_text().replace("partials[blockIdx.x] = sum;", ending)
     kernel.path.write_text(text.replace("#include", "#include <cstdlib>\n#include", 1))
     points = [point(1000, dtype=dtype) for dtype in ("float32", "float64", "int32")]
     outcomes = run(kernel, points, tmp_path)
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 3
-    assert [outcome.bit_identical for outcome in outcomes.values()] == [same, same, None]
+    assert [outcome.bit_identical for outcome in outcomes.values()] == [False, False, None]
     rows = measurement_rows(kernel, {"variants": {}}, outcomes, DEVICE, {}, 0.005)
-    assert [row["bit_identical"] for row in rows] == ["yes" if same else "no"] * 2 + [""]
+    assert [row["bit_identical"] for row in rows] == ["no", "no", ""]
 
 
 def test_a_sums_error_is_that_against_the_exactly_rounded_sum(tmp_path: Path) -> None:
@@ -455,20 +416,8 @@ CONTRACT = (
     ",energy_low_mj,energy_high_mj,error_share,compiler,power_limit_w,clock_limit_mhz,work,identity_sha256"
 )
 OF_TIMES = [
-    "samples",
-    "time_us",
-    "time_low_us",
-    "time_high_us",
-    "noise",
-    "bandwidth_gbs",
-    "peak_fraction",
-    "clock_mhz",
-    "temperature_c",
-    "power_w",
-    "energy_mj",
-    "device_uuid",
-    "seconds",
-    "busy_seconds",
+    *("samples", "time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz"),
+    *("temperature_c", "power_w", "energy_mj", "device_uuid", "seconds", "busy_seconds"),
 ]
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,7 @@ from shipped_builds import compiled
 
 from kernelsweep.build import gcc
 from kernelsweep.build.device_code import kernel_parameters
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.worker.serve import run_watched
+from kernelsweep.measure.task import Protocol
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
 from kernelsweep.observe.counting.run import CountingRunner
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
@@ -182,30 +177,6 @@ def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> Counti
     return CountingRunner(task, kernel.path.read_text())
 
 
-def watched(built: BuiltKernel, points: list[Point]) -> dict[Point, Outcome]:
-    """The points' outcomes, as a worker answers them."""
-    platform = CountingPlatform()
-    runner = Runner(platform, built.task("", Protocol(None, seed=1)))
-    return {point: run_watched(platform, runner, point, instantiation(built.source, point)) for point in points}
-
-
-@pytest.mark.parametrize("waits", [True, False])
-def test_the_only_wait_for_copies_deleted(tmp_path: Path, waits: bool) -> None:
-    kernel = load_study("matmul", ROOT).kernels["async_copies"]
-    folder = shutil.copytree(kernel.path.parent, tmp_path / "matmul")
-    edited = replace(kernel, path=folder / kernel.path.name)
-    text, wait = edited.path.read_text(), "__pipeline_wait_prior(stages - 2);"
-    assert text.count(wait) == 1
-    edited.path.write_text(text if waits else text.replace(wait, ""))
-    sizes = {"m": 64, "n": 68, "k": 40, "block_m": 64, "block_n": 64, "tile_k": 16, "thread_m": 8, "thread_n": 8}
-    at = Point({**sizes, "stages": 2, "resident": 1, "precision": "float32", "cache": "hot"})
-    outcome = watched(compiled(edited, [at], tmp_path), [at])[at]
-    assert outcome.status == "ok" if waits else outcome.mistakes, outcome
-    assert {mistake.kind for mistake in outcome.mistakes} == (set() if waits else {"race"})
-    lines = {line for mistake in outcome.mistakes for line in mistake.lines}
-    assert waits or all(re.search(r"(async_copies\.cu|copies\.cuh|vectors\.cuh):\d+$", line) for line in lines), lines
-
-
 # At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200
 # with Nsight Compute 2025.3, whose six decimals they have.
 @pytest.mark.parametrize(("name", "unroll", "dtype", "load", "store"), [
@@ -225,14 +196,6 @@ def test_efficiencies_are_those_of_nsight_compute(
     digits = len(str(load).split(".")[1])
     assert round(counted.metrics["global_load_efficiency"], digits) == load
     assert round(counted.metrics["global_store_efficiency"], digits) == store
-
-
-def test_a_kernel_that_counts_on_lockstep_has_a_race(tmp_path: Path) -> None:
-    kernel = load_study("unrolling", ROOT).kernels["unrolled_warps_volatile"]
-    points = [point(4096, 128, unroll=8)]
-    (outcome,) = watched(compiled(kernel, points, tmp_path), points).values()
-    assert {finding.kind for finding in outcome.mistakes} == {"race"}
-    assert all("volatile_tree.cuh" in line for line in outcome.mistakes[0].lines)
 
 
 def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:

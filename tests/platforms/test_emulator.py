@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import platform
-import signal
 from fractions import Fraction
 from pathlib import Path
 
@@ -73,15 +72,6 @@ def test_a_partial_warp_may_name_lanes_that_do_not_exist(kernels: Kernels) -> No
     kernels.launch("shuffle_down<int>", 1, 48, values, distance, results, ctypes.c_int(32))
     # Lanes that read beyond the block keep their own values.
     np.testing.assert_array_equal(results, [*range(16, 32), *range(16, 32), *range(32, 48)])
-
-
-def test_parts_of_a_warp_exchange_on_their_own(kernels: Kernels) -> None:
-    values = np.random.default_rng(2).integers(0, 1000, 64).astype(np.int32)
-    results = np.zeros_like(values)
-    kernels.launch("halves", 1, 64, values, results)
-    for warp in (0, 32):
-        assert (results[warp : warp + 16] == values[warp : warp + 16].sum()).all()
-        assert (results[warp + 16 : warp + 32] == values[warp + 31]).all()
 
 
 def test_reductions_votes_and_matches(kernels: Kernels) -> None:
@@ -204,18 +194,6 @@ def test_other_ways_to_end_a_launch(kernels: Kernels) -> None:
     assert still_works(kernels)
 
 
-def test_signal_handlers_are_put_back(kernels: Kernels) -> None:
-    before = signal.getsignal(signal.SIGFPE)
-    received = []
-    signal.signal(signal.SIGFPE, lambda number, frame: received.append(number))
-    try:
-        refused(kernels, "wild", 4, 64, ctypes.c_void_p(0xDEAD0000))
-        signal.raise_signal(signal.SIGFPE)
-        assert received == [signal.SIGFPE]
-    finally:
-        signal.signal(signal.SIGFPE, before)
-
-
 # Memory, limits, cores
 
 
@@ -294,11 +272,6 @@ def test_limits_are_named(
 ) -> None:
     with pytest.raises(LaunchError, match=f"places: .*{limit}"):
         kernels.launch("places", grid, block, np.zeros(4), shared_bytes=shared_bytes)
-
-
-def test_arguments_must_fit_the_parameters(kernels: Kernels) -> None:
-    with pytest.raises(LaunchError, match=r"deep: the kernel's parameters have \[8, 4\] bytes, the arguments \[8, 8\]"):
-        kernels.launch("deep", 1, 1, np.zeros(4), ctypes.c_size_t(1))
 
 
 # Kernels as they are found

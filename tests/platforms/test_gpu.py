@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -42,12 +41,11 @@ from kernelsweep.build import nvcc
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.worker.process import environment
 from kernelsweep.statistics import summarise
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, launched_points, skip_reason
+from kernelsweep.sweep.points import instantiation, skip_reason
 from kernelsweep.sweep.settings import Rival
 
 pytestmark = pytest.mark.gpu
@@ -246,55 +244,6 @@ def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_pat
         print(row["cache"], row["time_us"], energies, f"{watts:.0f} W while it runs", row["power_w"])
         # The kernel's power lies between an idle board's and a board's limit, 700 W, with a margin on both sides.
         assert 20 < watts < 900
-
-
-# In a process of its own, since a context of the tests' would be another process's on the device.
-AT_EVERY_OFFSET = """
-import json, sys
-from pathlib import Path
-import numpy as np
-from kernelsweep.platforms.gpu import GpuPlatform
-
-binary, variants, block, grid, shared_bytes, count = json.loads(sys.argv[1])
-platform = GpuPlatform()
-platform.load(Path(binary), variants)
-array = (np.arange(count + 3) % 251).astype(np.int32)
-data, partials, arrivals, value = (platform.allocate(size) for size in (array.nbytes, 4 * grid, 16, 4))
-platform.upload(data, array)
-platform.upload(arrivals, np.zeros(4, np.int32))
-found = np.empty(1, np.int32)
-for offset in range(4):
-    arguments = [int(data) + 4 * offset, partials, arrivals, value, np.uint64(count)]
-    platform.launch(*variants, (grid, 1, 1), (block, 1, 1), shared_bytes, arguments)
-    platform.synchronize()
-    platform.download(value, found)
-    assert found[0] == array[offset : offset + count].sum(), (offset, found, array[offset : offset + count].sum())
-print("right at every offset")
-del data, partials, arrivals, value, arguments
-platform.close()
-"""
-
-OF_ONE_LAUNCH = [
-    kernel for kernel in shipped_study("bandwidth_bound").kernels.values() if "arrivals" in kernel.launches.entry.arrays
-]
-
-
-@pytest.mark.parametrize("kernel", OF_ONE_LAUNCH, ids=[kernel.name for kernel in OF_ONE_LAUNCH])
-def test_an_array_may_begin_anywhere(kernel: KernelSource, arch: str, tmp_path: Path) -> None:
-    if reason := kernel.unsupported_on(arch):
-        pytest.skip(reason)
-    for count in (5, 100_003, 2**22 + 1):
-        one = launched_points(kernel, [point(count, 256, unroll=unrolls_of(kernel)[-1], grid_size=64)])[0]
-        task, _ = built(kernel, [one], tmp_path, arch)
-        shared_bytes = kernel.plan(one).launches[0].shared_bytes
-        arguments = [task.binary, task.variants, one["block_size"], one["grid_size"], shared_bytes, count]
-        found = subprocess.run(
-            [sys.executable, "-c", AT_EVERY_OFFSET, json.dumps(arguments)],
-            capture_output=True,
-            text=True,
-            env=environment(),
-        )
-        assert (found.returncode, found.stdout) == (0, "right at every offset\n"), found.stderr
 
 
 @pytest.mark.parametrize("name", [name for name, library in LIBRARIES.items() if library.operations])

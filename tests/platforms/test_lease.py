@@ -28,25 +28,6 @@ with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
     sys.stdin.read()
 """
 SHARER = HOLDER.replace("flush=True)) as", "flush=True), shared=True) as")
-GPU_HOLDER = """\
-import os, sys
-from pathlib import Path
-import pynvml
-from kernelsweep.platforms import lease
-lease.FOLDER, lease.NOTICE_SECONDS = Path(sys.argv[1]), 1.0
-names = sys.argv[2:]
-pynvml.nvmlInit = lambda: None
-pynvml.nvmlDeviceGetCount = lambda: len(names)
-pynvml.nvmlDeviceGetHandleByIndex = lambda index: index
-pynvml.nvmlDeviceGetName = lambda index: names[index]
-pynvml.nvmlDeviceGetUUID = lambda index: f"GPU-{index}"
-pynvml.nvmlDeviceGetCudaComputeCapability = lambda index: (9, 0)
-pynvml.nvmlSystemGetDriverVersion = lambda: "1"
-with lease.leased_gpu("nvidia-h200", lambda line: print(line, flush=True)) as gpu:
-    print("has", gpu.uuid, os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
-    sys.stdin.read()
-"""
-
 Job = subprocess.Popen[str]
 
 
@@ -121,26 +102,6 @@ def test_jobs_that_time_nothing_share_a_gpu_but_not_with_one_that_times(start: C
     assert line(timing) == "has GPU-1\n"
     later = start("GPU-1", code=SHARER)
     assert line(later) == "waiting for GPU GPU-1, which another process uses\n"
-
-
-def test_jobs_spread_over_the_gpus_of_one_model_and_leave_the_others_alone(start: Callable[..., Job]) -> None:
-    # Pins: all jobs waiting for the first GPU, and a job that measures another model under the platform's name.
-    machine = ("NVIDIA H200", "NVIDIA L4", "NVIDIA H200")
-    first = start(*machine, code=GPU_HOLDER)
-    assert line(first) == "has GPU-0 GPU-0\n"
-    second = start(*machine, code=GPU_HOLDER)
-    assert line(second) == "has GPU-2 GPU-2\n"
-    third = start(*machine, code=GPU_HOLDER)
-    assert line(third) == "waiting for any of 2 GPUs, which another process uses\n"
-    end(second)
-    assert line(third) == "has GPU-2 GPU-2\n"
-    # CUDA_VISIBLE_DEVICES is the user's word: GPU-2 alone, though GPU-0 gets free.
-    fourth = start(*machine, code=GPU_HOLDER, visible="2,1")
-    assert line(fourth) == "waiting for GPU GPU-2, which another process uses\n"
-    end(first)
-    assert line(fourth, 0.3) is None
-    end(third)
-    assert line(fourth) == "has GPU-2 GPU-2\n"
 
 
 def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

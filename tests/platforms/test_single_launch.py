@@ -108,23 +108,3 @@ def test_a_kernel_that_leaves_its_counter_used_is_caught(last: str, message: str
     outcome = run(kernel, [one], tmp_path)[one]
     assert (outcome.status == "ok") == (message == "")
     assert message in outcome.message
-
-
-# One kernel for each bound.
-BOUNDED = {
-    kernel.roundings: kernel
-    for kernel in STUDY.kernels.values()
-    if not any("int32" in text and "float32" not in text for text in kernel.restrictions) and not kernel.gpu_only
-}
-
-
-@pytest.mark.parametrize("kernel", [pytest.param(kernel, id=kernel.name) for kernel in BOUNDED.values()])
-def test_a_sum_of_floats_is_within_its_own_bound_at_every_grid(kernel: KernelSource, tmp_path: Path) -> None:
-    # Pins: a bound that calls right results wrong where one block has all the work, or most have none.
-    sweep = [
-        one.at(grid_size=grid_size)
-        for one in (point(size, 64, dtype="float32") for size in (1, 1025, 2**18 + 3))
-        for grid_size in (1, 5, 300)
-    ]
-    outcomes = run(kernel, launched_points(kernel, sweep), tmp_path)
-    assert {p: o.message for p, o in outcomes.items() if o.status != "ok"} == {}

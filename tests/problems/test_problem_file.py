@@ -17,7 +17,7 @@ from checkout import ROOT
 
 from kernelsweep.errors import UserError
 from kernelsweep.problems import comparison
-from kernelsweep.problems.array_values import ArrayValue, read_dtype
+from kernelsweep.problems.array_values import read_dtype
 from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem_file import Problem, problem_of
@@ -123,21 +123,6 @@ def test_a_matrix_product_is_judged_within_its_bound(
     assert judged(instance, C=lost_tile) is not None
 
 
-def test_equal_axes_and_seeds_give_equal_data(read: Callable[..., Problem]) -> None:
-    def first(seed: int, **point: int) -> bytes:
-        contents = instance_of(read(MATMUL), {**POINT, **point}, seed).arrays(POINT)["A"].contents
-        assert contents is not None
-        return contents.tobytes()
-
-    assert first(1) == first(1, block_size=64)
-    assert len({data[:40] for data in (first(1), first(2), first(1, n=47))}) == 3
-    problem = read(MATMUL)
-    # Contents of equal inputs are one object, which stays on the device.
-    both = (instance_of(problem, {**POINT, "block_size": size}) for size in (32, 64))
-    one, other = (instance.arrays(POINT)["A"].contents for instance in both)
-    assert one is other
-
-
 def test_a_histogram_starts_from_its_initial_value_and_is_exact(read: Callable[..., Problem]) -> None:
     instance = instance_of(read(HISTOGRAM), POINT, 1)
     counts = instance.arrays(POINT)["counts"]
@@ -233,13 +218,6 @@ def reference(data, n):
     assert judged(instance, partials=partials) is None
     partials[8] += 1
     assert judged(instance, partials=partials) == f"sum: expected {partials[7]}, found {partials[7] + 1}"
-
-
-@pytest.mark.parametrize(("start", "stop"), [(0, 3), (5, 7), (6, 9), (20, 41), (2**32 - 3, 2**32 + 11)])
-def test_a_part_of_a_repeated_array(start: int, stop: int) -> None:
-    tile = np.arange(7)
-    part = ArrayValue(tile.dtype, (2**40,), tile).part(start, stop)
-    assert part.tolist() == [place % 7 for place in range(start, stop)]
 
 
 TYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,16 +56,6 @@ def test_the_reference_is_the_whole_arrays_combination(dtype: str, operation: st
         partials = [UFUNCS[operation].reduce(part, dtype=array.dtype) for part in np.array_split(array, min(size, 10))]
         assert mistake(of, np.array(partials, dtype), roundings=size) is None
         assert np.isnan(expected) or mistake(of, np.array([np.nan if dtype.startswith("f") else expected + 1], dtype))
-
-
-@pytest.mark.parametrize("operation", ["sum", "product"])
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_integers_wrap_around_as_on_the_device(dtype: str, operation: str) -> None:
-    # Elements near the type's limit: sums and products leave its range at once, and more than once.
-    reference: Callable[..., Any] = MODULE["reference"]
-    tile = np.full(97, np.iinfo(dtype).max - 2, dtype)
-    for size in (1, 96, 97, 98, 296):
-        assert reference(tile, size, operation)["value"] == combined(np.resize(tile, size), operation)
 
 
 def pairwise(values: np.ndarray[Any, Any]) -> np.float32:

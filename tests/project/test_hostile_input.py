@@ -96,17 +96,6 @@ def test_an_axis_that_no_study_has(toy: Path, key: str, value: Any) -> None:
         load_project({**contents(toy)[CONFIG], key: value}, toy)
 
 
-def test_published_claims_that_are_a_folder(toy: Path) -> None:
-    claims = toy / "resources/published/claims.csv"
-    claims.unlink()
-    claims.mkdir()
-    try:
-        with pytest.raises(UserError, match=r"claims\.csv: a folder"):
-            load_project(contents(toy)[CONFIG], toy)
-    finally:
-        claims.rmdir()
-
-
 @pytest.mark.parametrize(
     ("code", "answer"),
     [

@@ -110,26 +110,6 @@ def test_a_run_that_fails_tells_of_a_clock_that_was_set_back(
     assert "kernels/k.cu is newer than this machine's clock. Correct the clock, or type: " in capsys.readouterr().err
 
 
-def test_a_log_of_an_earlier_run_is_no_answer_and_a_job_that_is_tried_again_is_no_failure(
-    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    end_of_job(tmp_path / "end_run.log", "print('All is right.'); raise UserError('Mend it.')", is_answer=True)
-    ending = words()
-    passed.clear()
-    tell("a job", event="job_info", jobid=1, log=["end_run.log"], output=["x"])
-    tell("it could not start", logging.ERROR, event="error", exception="RuleException")
-    tell("a job crashed", logging.ERROR, event="job_error", jobid=1, log=["end_run.log"])
-    assert passed == ["a job", "it could not start", "a job crashed"]
-    ending.say()
-    assert capsys.readouterr().err == ""
-    tell("a job", event="job_info", jobid=1, log=["end_run.log"], output=["x"])
-    end_of_job(tmp_path / "end_run.log", "print('Two points were run.')", is_answer=True)
-    tell("an error of another kind", logging.ERROR)
-    assert passed[-1] == "an error of another kind"
-    ending.say()
-    assert capsys.readouterr().err == "\nTwo points were run.\n\n"
-
-
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [

@@ -172,22 +172,6 @@ def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored
     assert text(driver, ".count") == shown and "5,000 of 20,000" in shown
 
 
-def test_lines_are_named_at_their_ends_and_beside_a_baseline_which_is_one(driver: object, explored: Path) -> None:
-    from chromium import open_page
-
-    open_page(driver, explored, 1440)
-    choose(driver, "show", "gain")
-    choose(driver, "baseline", "naive")
-    names = driver.find_elements("css selector", "#explorer .chart text[data-kernel]")
-    assert sorted(name.text for name in names) == ["naive", "tiled"]
-    limit = driver.find_element("css selector", "#explorer .limit").get_attribute("d")
-    marks = [mark.get_attribute("transform") for mark in driver.find_elements("css selector", "#explorer .mark")]
-    on_limit = [
-        mark for mark in marks if float(mark[:-1].partition(",")[2]) == float(limit.split(",")[1].split("H")[0])
-    ]
-    assert (len(marks), len(on_limit)) == (100, 50), "tiled is twice as fast"
-
-
 def test_a_heat_map_shows_any_two_axes_and_a_slider_goes_through_a_third(driver: object, explored: Path) -> None:
     from chromium import open_page
 

@@ -99,15 +99,6 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
 
 
-def test_a_comparison_has_its_date_and_says_if_points_were_measured_since(results: Path) -> None:
-    write(results / "emulator/comparison/comparison.md", "# Faster: sums/one\n", 95)
-    renew_pages(results, {})
-    assert re.search("Faster: sums/one</strong> .*1970-01-01 00:01 UTC, <a", (results / "index.html").read_text())
-    write(results / "emulator/points/sums/one.csv", "", 97)
-    renew_pages(results, {})
-    assert "00:01 UTC, before the newest measurements, <a" in (results / "index.html").read_text()
-
-
 def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None:
     page = results / "emulator/report.html"
     said = rows(results, emulator=["sums/one"])

@@ -20,7 +20,7 @@ from synthetic_sweep import EMULATOR, H200, fail
 
 import kernelsweep as ks
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
@@ -31,11 +31,10 @@ from kernelsweep.judge.best.use import find_uses
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.publish.figure_files import check_figures
-from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
-from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS, point_columns, write_rows
+from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns, write_rows
 from kernelsweep.sweep.study import Study, read_study
 
 PROBLEM = """
@@ -189,42 +188,6 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     assert "n=1024, cold cache." in markdown and "GB/s" not in markdown
 
 
-def counted(here: Path, binary: str) -> Metrics:
-    """Counters of both kernels at one configuration each, of a build with this hash."""
-    definitions = {name: {} for name in ("duration", "global_load_efficiency", "dram_bytes")}
-    known = {"study": "product", "platform": H200["platform"], "source": "ncu", "binary_sha256": binary}
-    rows = []
-    for kernel, tile, *values in (("naive", 1, 90.0, 12.5, 80.0), ("tiled", 2, 70.0, 100.0, 79.0)):
-        point = point_columns({"cache": "cold", "n": 1024, "block_x": 16, "tile": tile, "order": "rows"})
-        rows += [
-            {**known, **point, "kernel": kernel, "metric": metric, "unit": unit, "value": value}
-            for metric, unit, value in zip(definitions, ("us", "%", "MB"), values, strict=True)
-        ]
-    write_rows(here / "metrics.csv", METRIC_COLUMNS, [dict.fromkeys(METRIC_COLUMNS, "") | row for row in rows])
-    return Metrics(load_metrics([here / "metrics.csv"]), definitions)
-
-
-def test_each_kernel_says_why_it_is_faster(here: Path) -> None:
-    sources = {
-        "naive": "/* Naive: 2 * n * n reads. */\n#include <a>\nvoid naive() { a(); }\n",
-        "tiled": "// Tiled: as `naive`, but b.\n\nvoid tiled() { b(); }\n",
-    }
-    data = made_up(here)
-    text = steps_text(replace(data, metrics=counted(here, "")), sources, {1: "accesses/second.svg"})
-    assert text.count("![") == 1 and "![Who accesses what in tiled](accesses/second.svg)" in text.partition("Tiled:")[2]
-    assert r"Naive: 2 \* n \* n reads." in text and "Tiled: as `naive`, but b.\n" in text
-    assert "- Time: 160.0 → 40.00 µs at block_x=32 tile=1 order=rows, 4.00 times as fast as `naive`" in text
-    # The counters are those of another configuration, and its time under the profiler is none of them.
-    moved = "- Moved at block_x=16 tile=2 order=rows: global load efficiency 12.50 → 100%.\n"
-    assert moved in text and "duration" not in text
-    assert "-#include <a>\n-void tiled() { a(); }\n+void tiled() { b(); }\n" in text
-    # Counters of another build than the one that was timed say nothing.
-    timed = data.measurements.assign(binary_sha256="new")
-    assert "Moved" not in steps_text(replace(data, measurements=timed, metrics=counted(here, "old")), sources, {})
-    emulated = steps_text(made_up(here, EMULATOR), sources, {})
-    assert "Time:" not in emulated and "Tiled: as `naive`, but b.\n" in emulated and "```diff naive" in emulated
-
-
 def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:
     data = made_up(here)
     failed = fail(data.measurements, "launch_failed", "too many threads", kernel="naive", n=1024)
@@ -269,33 +232,6 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
     if name == "ladder":
         rows = ["naive", "tiled", "cublas_matmul, columns", "cublas_matmul", "the driver's copy"]
         assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == rows
-
-
-def test_a_share_is_of_the_peak_of_the_works_arithmetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    h200 = {**H200, "compute_capability": "9.0", "multiprocessors": 132, "multiprocessor_clock_mhz": 1980.0}
-    rows = made_up(tmp_path).measurements
-    settings = study(tmp_path).settings
-    kinds = rows["order"].map({"rows": "tf32", "columns": "float32"})
-    named = {"gflops": 2 * 1024**3 / rows["time_us"] / 1e3, "bandwidth_gbs": 12 * 1024**2 / rows["time_us"] / 1e3}
-    peaks = kinds.map({"tf32": 535_265, "float32": 66_908}).astype("float64")
-    of_peak = {"peak_of": kinds.fillna(""), "peak_fraction": named["gflops"] / peaks}
-    work = "arithmetic=" + kinds.fillna("float32")
-    data = StudyData(settings, rows.assign(**named, **of_peak, work=work), h200)
-    table, text = table_of(data)
-    beside = table[table["kernel"] == "cublas_matmul"].set_index("order")
-    assert beside["peak_of"].to_dict() == {"rows": "tf32", "columns": "float32"}
-    assert beside.loc["columns", "speedup"] == pytest.approx(160 / 22) and beside["tile"].isna().all()
-    assert "of peak" in as_markdown(text) and "float32, 66,908 GFLOP/s" not in as_markdown(text)
-    assert (
-        "Theoretical peaks: memory 4,814 GB/s, 66,908 GFLOP/s of float32, 535,265 GFLOP/s of tf32." in text.explanation
-    )
-    # The answer's share is of the nearest peak, too: here, of tf32.
-    largest = find_uses("product", data, ())[0].configuration
-    assert largest.parameters["order"] == "rows" and largest.gflops is not None
-    assert largest.peak_fraction == pytest.approx(largest.gflops / 535_265, rel=1e-4)
-    older = replace(data, device={**h200, "compute_capability": "12.1"})
-    assert "The peak of tf32 is unknown for compute capability 12.1." in table_of(older)[1].explanation
 
 
 def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from checkout import copy_project
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.publish.page.glossary import explained
 from kernelsweep.publish.page.markdown import to_html
 
 # One process runs them all, so that the run that they look at is done once.
@@ -201,16 +200,6 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
     assert "summation_depth" not in text.partition("resolved configuration")[0]
     places = [text.index(part, text.index("<main>")) for part in order]
     assert places == sorted(places)
-
-
-def test_heads_of_tables_say_what_their_words_mean(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert re.search(r'<th[^>]* title="the share of the memory[^"]*">of the peak</th>', text)
-    assert re.search(r'<th[^>]* title="the time of the first step[^"]*">speedup</th>', text)
-    assert text.index('<section id="words">') < text.index("one process's samples of a point")
-    table = "<thead><tr><th>GB/s</th><th>time (µs)</th></tr></thead><tbody><tr><th>time</th></tr></tbody>"
-    known = {"time": "a <b>", "GB": "no"}
-    assert explained(table, known) == table.replace("<th>time (", '<th title="a &lt;b&gt;">time (')
 
 
 def test_messages_of_a_compiler_stay_text() -> None:

@@ -60,22 +60,6 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     assert not listed(alone)
 
 
-def test_a_failed_point_is_named_with_all_that_tells_it_from_others() -> None:
-    (line,) = listed(summary_text(row_counts([row("ok"), row("wrong_result"), row("ok")]), "measured on a GPU"))
-    for value in ("unrolling/unrolled", "65537", "512", "8", "float32", "maximum", "hot", "wrong_result", MESSAGE):
-        assert value in line
-
-
-def test_many_failures_are_counted_for_each_kernel_by_itself() -> None:
-    # Pins: a thousand lines for one reason, under which another kernel's only failure is not found.
-    many = [row("build_failed", "interleaved", array_size=str(size)) for size in range(1000, 1040)]
-    lines = listed(summary_text(row_counts([*many, row("timed_out", "unrolled")]), "here"))
-    assert len(lines) < 10
-    named = sum("unrolling/interleaved, array size" in line for line in lines)
-    assert any(f"unrolling/interleaved: {40 - named} more" in line for line in lines)
-    assert any("unrolling/unrolled" in line and "timed_out" in line for line in lines)
-
-
 def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> None:
     reason = "block size 32: the kernel supports 64 to 1024"
     rows = [*[row("ok")] * 3, row("wrong_result"), *[row("skipped", "interleaved", message=reason)] * 2]
@@ -85,17 +69,6 @@ def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> 
     assert f"unrolling/interleaved, 2 points: {reason}" in summary
     assert len(listed(summary)) == 1
     assert "## Times" not in summary
-
-
-def test_flags_of_times_and_how_long_they_took_are_told() -> None:
-    def timed(flags: str = "") -> dict[str, str]:
-        of_time = {"time_us": "6", "visit_spread": "0.03", "seconds": "0.2", "busy_seconds": "0.1"}
-        return row("ok", flags=flags, **of_time)
-
-    rows = [timed("noisy"), *[timed()] * 51, timed("throttled noisy")]
-    summary = summary_text(row_counts([*rows, row("ok")]), "measured on a GPU")
-    assert "Points flagged: noisy (2), throttled (1)." in summary
-    assert "took 11 s; 50% of that the GPU was at work" in summary
 
 
 def planned(kernel: str = "unrolled", rows: int | None = 3, cannot_run: str | None = None) -> PlannedKernel:

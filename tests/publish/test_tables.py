@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas
 import pytest
 from made_settings import made
 from reductions import EXCHANGE
-from synthetic_sweep import EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, shipped, shipped_data, sweep
+from synthetic_sweep import EMULATOR, H200, WARP_SHUFFLE, fail, shipped, sweep
 
-from kernelsweep.analysis.step_metrics import step_metrics
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
@@ -48,16 +45,6 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     assert row[2:7] == ["wrong result", "–", "–", "–", "–"]
     assert row[-1] == "158 of 160; 2 wrong result"
     assert "got 3 | expected 4" in text
-
-
-def test_emulated_times_are_never_shown() -> None:
-    rows = sweep(UNROLLING, EMULATOR).assign(time_us=123456.0, time_low_us=123455.0, time_high_us=123457.0)
-    table = study_table(StudyData(UNROLLING, rows, EMULATOR))
-    assert not set(TIME_COLUMNS) & set(table.columns)
-    text = text_of(StudyData(UNROLLING, rows, EMULATOR))
-    for shown in (table.to_csv(), as_markdown(text)):
-        assert "12345" not in shown
-    assert "No times of ours" in text.explanation
 
 
 def floats(rows: pandas.DataFrame) -> pandas.DataFrame:
@@ -135,44 +122,6 @@ def test_an_exchange_stands_beside_the_published_one() -> None:
     assert "<sup>1</sup> The output is not the published one." in as_markdown(text_of(other))
     wrong = as_markdown(text_of(exchanged(status="wrong_result", message="element 0: expected 2, found 0")))
     assert "2 of 3; 1 wrong result; 1 skipped" in wrong and "wrong result; element 0: expected 2, found 0" in wrong
-
-
-# Counters, below the table
-
-
-def counters(data: StudyData) -> dict[str, Sequence[str]]:
-    """The cells of the table below by heading, in the steps' order."""
-    below = text_of(data).below
-    return {} if below is None else {column.header: column.cells for column in below.columns}
-
-
-def changed(data: StudyData, where: str, **columns: Any) -> StudyData:
-    """The data with other values in the rows of metrics that a query chooses."""
-    rows = data.metrics.rows.copy()
-    rows.loc[rows.query(where).index, list(columns)] = list(columns.values())
-    return replace(data, metrics=replace(data.metrics, rows=rows))
-
-
-def test_metrics_stand_below_the_table_step_by_step() -> None:
-    data = shipped_data("unrolling", H200["name"])
-    cells = counters(data)
-    assert cells["unroll"] == ["1", "1", "1", "2", "4", *["8"] * 7]
-    assert cells["global load efficiency (%)"][0] == "25.00"
-    table = study_table(data)
-    assert table["global_load_efficiency (%)"][0] == 25.0
-    assert not counters(replace(data, metrics=replace(data.metrics, rows=data.metrics.rows.iloc[:0])))
-
-
-def test_a_counter_without_a_value_has_a_footnote_that_says_why() -> None:
-    data = changed(
-        shipped_data("unrolling", H200["name"]), "kernel == 'interleaved'", value=float("nan"), message="Ask."
-    )
-    assert counters(data)["global load efficiency (%)"][2] == "–"
-    assert re.search(r"<sup>1</sup> global load efficiency, .*: Ask\.", as_markdown(text_of(data)))
-    data = replace(data, measurements=data.measurements.assign(binary_sha256="new"))
-    found = step_metrics(changed(data, "kernel == 'unrolled'", binary_sha256="old"))
-    stale = found[found["kernel"] == "unrolled"]
-    assert len(stale) and stale["value"].isna().all() and stale["message"].str.startswith("Profiled in another").all()
 
 
 def test_libraries_and_limits_stand_beside_the_steps() -> None:

@@ -8,11 +8,10 @@ prints the table of docs/measured/planted-mistakes.md.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +24,11 @@ import numpy as np
 from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
-from kernelsweep.build import gcc, nvcc
+from kernelsweep.build import gcc
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
 from kernelsweep.measure.worker.serve import run_watched
-from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import command
-from kernelsweep.observe.sanitizer.log import parse_log
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
 from kernelsweep.sweep.kernels.plan import Attributes
 from kernelsweep.sweep.point import Point
@@ -151,77 +147,6 @@ def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
     unit = write_unit(folder / f"{topic}.cpp", sources, [case.name for case in of_topic])
     gcc.compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
     return folder / f"{topic}.so"
-
-
-# Launches each kernel that it is given the name of, on memory of its own.
-_MAIN = """#include <cstdio>
-#include <cstring>
-#include "{folder}/thread.cuh"
-#include "{folder}/{topic}.cu"
-#undef i
-#undef t
-int main(int count, char **names)
-{{
-    for (int at = 1; at < count; ++at) {{
-        int *arrays[3], values[{elements}];
-        for (int &value : values)
-            value = int(&value - values) * 37 % 100;
-        for (int *&array : arrays)
-            cudaMalloc(&array, sizeof values);
-        cudaMemcpy(arrays[0], values, sizeof values, cudaMemcpyHostToDevice);
-        cudaMemset(arrays[2], 0, sizeof values);
-        {launches}
-        cudaDeviceSynchronize();
-    }}
-}}
-"""
-_COOPERATIVELY = (
-    'if (!strcmp(names[at], "{name}")) {{ void *given[] = {{arrays, arrays + 1, arrays + 2}}; '
-    "cudaLaunchCooperativeKernel({name}, {grid}, {block}, given, {shared}); }}"
-)
-_LAUNCH = 'if (!strcmp(names[at], "{name}")) {name}<<<{grid}, {block}, {shared}>>>(arrays[0], arrays[1], arrays[2]);'
-
-
-# The tool that makes each check.
-_TOOLS = {"races": "racecheck", "bounds": "memcheck", "barriers": "synccheck", "uninitialised": "initcheck"}
-
-
-def found_by_sanitizer(compute_sanitizer: str, folder: Path) -> tuple[dict[str, str], set[str]]:
-    """What compute-sanitizer's tools say of the right cases, by topic and tool, and the wrong ones that they find.
-
-    Each wrong one runs under the tool that makes its check, and may hang.
-    """
-    known = cases()
-    topics = sorted({case.topic for case in known})
-    with ThreadPoolExecutor(14) as workers:
-        list(workers.map(lambda topic: _compile_for_gpu(topic, known, folder), topics))
-
-        def said(tool: str, topic: str, names: Iterable[str]) -> str:
-            run = [*command(compute_sanitizer, tool), str(folder / topic), *names]
-            try:
-                log = parse_log(subprocess.run(run, capture_output=True, text=True, timeout=20).stdout)
-            except subprocess.TimeoutExpired:
-                return ""
-            return "; ".join(finding.message for finding in log.findings)
-
-        def of_right(job: tuple[str, str]) -> str:
-            return said(*job, [case.name for case in known if case.topic == job[1] and case.kind == "right"])
-
-        jobs = [(tool, topic) for tool in TOOLS for topic in topics]
-        accused = {" ".join(job): told for job, told in zip(jobs, workers.map(of_right, jobs), strict=True) if told}
-        wrong = [case for case in known if case.kind == "wrong" and case.check in _TOOLS]
-        found = workers.map(lambda case: said(_TOOLS[case.check], case.topic, [case.name]), wrong)
-        return accused, {case.name for case, told in zip(wrong, found, strict=True) if told}
-
-
-def _compile_for_gpu(topic: str, known: Sequence[Case], folder: Path) -> None:
-    sizes = {"grid": _GRID[0], "block": _BLOCK[0], "shared": _SHARED}
-    text = _COOPERATIVELY if topic == _TOGETHER else _LAUNCH
-    launches = "\n        ".join(text.format(name=case.name, **sizes) for case in known if case.topic == topic)
-    source = folder / f"{topic}.main.cu"
-    source.write_text(_MAIN.format(folder=FOLDER, topic=topic, elements=_COUNT, launches=launches))
-    options = ["-arch=native", "-std=c++17", "-lineinfo", "-w"]
-    subprocess.run([nvcc.find(), *options, "-o", str(folder / topic), str(source)], check=True)
 
 
 def table(found: dict[Case, list[tuple[str, str, str]]]) -> str:

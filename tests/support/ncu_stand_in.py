@@ -25,17 +25,9 @@ ERRORS = {
     "no permission": "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance "
     "Counters on the target device 0. For instructions on enabling permissions and to get more information see "
     "https://developer.nvidia.com/ERR_NVGPUCTRPERM",
-    "old ncu": "==ERROR== An error was reported by the driver:\n==ERROR== Cuda driver is not compatible with Nsight "
-    "Compute.",
-    "counters held": "==ERROR== An error was reported by the driver:\n==ERROR== Profiling failed because a driver "
-    "resource was unavailable. Ensure that no other tool (like DCGM) is concurrently collecting profiling data.",
-    "unknown chip": "==ERROR== Profiling is not supported on device 0. To find out supported GPUs refer --list-chips "
-    "option.",
     "unknown section": "==ERROR== Option '--section nonsense' did not match any section.\n==ERROR== Use "
     "--list-sections to see the list of available sections.",
 }
-# On an architecture that lacks it there is no column, and no word of it.
-LACKING = "smsp__warp_issue_stalled_membar_per_warp_active.pct"
 IDENTITY = ("ID", "Kernel Name", "Block Size", "Grid Size")
 
 
@@ -68,8 +60,6 @@ def observe(words: list[str]) -> None:
     launches = [
         (launch["variant"], launch["grid"], launch["block"]) for answer in answered for launch in answer["launches"]
     ]
-    if plays == "a launch lost":
-        launches = launches[:-1]
     if plays == "another kernel":
         launches[0] = ("fill<int>", *launches[0][1:])
     if plays == "nothing captured" or not launches:
@@ -89,21 +79,19 @@ def print_report(report: dict[str, Any]) -> None:
     units = base_units()
     if report["plays"] == "a unit changed":
         units["gpu__time_duration.sum"] = "us"
-    metrics = [name for name in report["metrics"] if (report["plays"], name) != ("a metric lacking", LACKING)]
+    metrics = report["metrics"]
     out = csv.writer(sys.stdout, quoting=csv.QUOTE_ALL, lineterminator="\n")
     out.writerow([*IDENTITY, *metrics])
     out.writerow([*[""] * len(IDENTITY), *(units.get(name, "") for name in metrics)])
     for number, (variant, grid, block) in enumerate(report["launches"], start=1):
         function = re.sub(r"\b([0-9]+)u\b", r"(unsigned int)\1", variant)
         name = f"void {function}(T1 *, T1 *, unsigned long)"
-        values = [digits(number * 1000, report["plays"]) for _ in metrics]
+        values = [digits(number * 1000)] * len(metrics)
         out.writerow([number - 1, name, str(tuple(block)), str(tuple(grid)), *values])
 
 
-def digits(value: int, plays: str) -> str:
+def digits(value: int) -> str:
     """A number in the digits of the locale that the process was given."""
-    if plays == "no number":
-        return "nan"
     return f"{value}.000000" if os.environ.get("LC_ALL") == "C" else f"{value:,}"
 
 

@@ -16,13 +16,10 @@ from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.fit import of_parameter
-from kernelsweep.observe.chosen_points import nearest_point, points_to_check, searched_points
-from kernelsweep.project.inputs import observed_build
-from kernelsweep.project.inputs import searched_points as searched_points_of
+from kernelsweep.observe.chosen_points import points_to_check
 from kernelsweep.project.parameters import planned_kernels
 from kernelsweep.project.parameters import sweep as sweep_of
 from kernelsweep.project.project import Project, load_project
-from kernelsweep.project.targets import build as build_target
 from kernelsweep.results import point_columns, read_parameters
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
@@ -203,36 +200,6 @@ def test_compute_sanitizer_runs_small_data_and_keeps_what_a_macro_is_set_by(load
     chosen = [each.point for each in points_to_check(sweep, wide, small)]
     assert {(point["width"], point["height"]) for point in chosen} == {(128, 9)}
     assert {point["tile"] for point in chosen} == {8, 16}
-
-
-def test_what_observes_a_search_takes_points_that_were_measured(load: Callable[..., Project]) -> None:
-    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
-    searching = {**STUDY, "search": {"budget": 4, "at": {"width": 128, "height": 61, "cache": "cold"}}}
-    project = load(searching, platform="nvidia-h200", gpu_models=models)
-    candidates = listed_points(project.config, project.studies["own"], "own", "nvidia-h200")
-    assert candidates is not None
-    measured = [candidates[number] for number in (0, 2, 1)]
-    times = {"5": "ok", "3": "ok", "": "wrong_result"}
-    rows = [
-        {**{column: str(value) for column, value in point_columns(point).items()}, "status": status, "time_us": time}
-        for point, (time, status) in zip(measured, times.items(), strict=True)
-    ]
-    found = searched_points(rows, candidates, timed=True)
-    assert found == [measured[1], measured[0]]
-    ran = searched_points(rows, candidates, timed=False)
-    assert ran == [*found, measured[2]], "compute-sanitizer may tell why a result is wrong"
-    source = project.kernel("own", "own")
-    sweep = KernelSweep(source, [], 132, [], "sm_90", searched=True, measured=found)
-    assert nearest_point(dict(measured[0]), sweep) == found[0], "the fastest at its size"
-    assert {each.point for each in points_to_check(sweep, [instantiation(source, p) for p in found])} <= set(found)
-    small = KernelSweep(source, sweep_of(project, EMULATOR, "own", "own")["axes"], 132, [], EMULATOR, searched=True)
-    at_small_sizes = [each.point for each in points_to_check(sweep, None, small)]
-    assert {(p["width"], p["height"]) for p in at_small_sizes} == {(p["width"], p["height"]) for p in small.points()}
-    assert {p["tile"] for p in at_small_sizes} <= {p["tile"] for p in found}, "of what was searched"
-    kernel = ("nvidia-h200", "own", "own")
-    assert observed_build(project, *kernel) == [] and searched_points_of(project, *kernel)
-    assert build_target(project) == []
-    assert observed_build(load(), "emulator", "own", "own") and not searched_points_of(load(), "emulator", "own", "own")
 
 
 def changed(**changes: Any) -> dict[str, Any]:
