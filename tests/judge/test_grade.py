@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,14 @@ from checkout import ROOT
 from workflow_runs import snakemake
 
 from kernelsweep import sandbox
-from kernelsweep.errors import UserError
+from kernelsweep.errors import ContextLost, UserError
+from kernelsweep.judge.grade import Verdict, judged
+from kernelsweep.measure.candidate_job import others_go_on
+from kernelsweep.measure.tries import next_try
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.problems.drawn import DRAWN, EXTREMES, drawn_as
 from kernelsweep.project.project import load_study
+from kernelsweep.results import read_rows
 from kernelsweep.sweep.point import Point
 
 
@@ -32,11 +37,15 @@ def grade(folder: Path, platform: str, **config: str) -> tuple[int, dict[str, di
     return run.returncode, {one["candidate"]: one for one in candidates}, run.stdout
 
 
-# A candidate's settings that would loosen the check, with what is said of them.
+# A candidate's settings that would loosen the check or end the run, with what is said of them.
 LOOSER = {
     "options: [-ccbin=./evil]": "name no file",
     "roundings: 1000000": "may say function",
     "function: 'matvec<0>); int x(system(\"true\"'": "function",
+    f"options: {'[' * 1500}{']' * 1500}": "RecursionError",
+    "macros: [&a x, *a]": "an &",
+    "launches: 5": "TypeError",
+    "launches: [{grid: 1, block: 1000000000, arguments: [y, A, x, rows, columns]}]": "",
 }
 
 
@@ -53,8 +62,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "candidates/passwd.cuh").symlink_to("/etc/passwd")
     (folder / "candidates/linked.cu").write_text(f'#include "passwd.cuh"\n{thread}')
     (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
-    status, _, words = grade(folder, "emulator", candidates="candidates")
-    assert status == 1 and "5 right, 2 unproven, 21 wrong, 8 refused" in words, words
+    status, _, words = grade(folder, "emulator", candidate="candidates")
+    assert status == 1 and "5 right, 3 unproven, 22 wrong, 11 refused" in words, words
     return folder
 
 
@@ -74,6 +83,7 @@ def test_each_cheat_is_found_and_no_honest_kernel_is_accused(verdicts: dict[str,
     found = verdicts[name]
     assert found["verdict"] == kernel.verdict and (not kernel.check or kernel.check in found["findings"]), found
     assert found["proven"] or kernel not in HONEST.values()
+    assert found["right"] is {"right": True, "unproven": None}.get(kernel.verdict, False)
 
 
 def test_no_code_of_the_host_has_run(graded: Path) -> None:
@@ -90,9 +100,9 @@ def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_unproven(gra
 
 def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
     rows = (graded / "results/emulator/points/matvec_graded/thread.csv").read_text().splitlines()
-    assert all(any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "large"))
+    assert all(any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "large", "nan"))
     others = [row for row in rows[1:] if "drawn=as_given" in row]
-    assert len(others) > 6  # of the study
+    assert len(others) > 2  # of the study
     secret = graded / "results/grade.secret"
     assert secret.stat().st_mode & 0o077 == 0 and secret.read_text() not in STUDY
 
@@ -107,9 +117,25 @@ def test_what_is_drawn_is_in_the_range_that_is_asked_for(kind: str) -> None:
 def test_a_candidates_own_settings_and_links_loosen_nothing(verdicts: dict[str, dict[str, Any]]) -> None:
     assert verdicts["linked"]["verdict"] == "refused"
     assert "4 parameters, and the launch gives 5" in verdicts["fewer"]["findings"]["source"][0]
-    for number, words in enumerate(LOOSER.values()):
+    for number, words in enumerate(filter(None, LOOSER.values())):
         assert verdicts[f"{number}_thread"]["verdict"] == "refused"
         assert words in verdicts[f"{number}_thread"]["findings"]["source"][0]
+
+
+def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
+    verdicts: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    found = verdicts[f"{len(LOOSER) - 1}_thread"]
+    assert found["verdict"] == "unproven" and found["right"] is None and found["not_proven"].startswith("could not be")
+    output = {"points": tmp_path / "points.csv", "proofs": tmp_path / "proofs.csv"}
+    params = SimpleNamespace(is_candidate=True, journal=tmp_path / "journal.jsonl", number=0)
+    job = SimpleNamespace(params=params, output=output, wildcards=SimpleNamespace(study="matvec", kernel="x"))
+    with others_go_on(job):
+        raise KeyError("of ours")
+    judged_as = judged(Verdict("x", "x.cu"), read_rows(output["points"]), [], None, None, {}, [])
+    assert judged_as.not_proven == "could not be judged: KeyError: 'of ours'" and next_try(params.journal) == 1
+    with pytest.raises(ContextLost), others_go_on(job):
+        raise ContextLost("the GPU")
 
 
 @pytest.mark.parametrize("way", [sandbox.BUBBLEWRAP, sandbox.NAMESPACES])
@@ -149,7 +175,7 @@ def test_a_candidates_code_is_loaded_in_the_sandbox_alone(tmp_path: Path, monkey
 def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: Path) -> None:
     write_study(tmp_path, has_gpu=True)
     lacks = "required" if sandbox._works(sandbox.BUBBLEWRAP) or sandbox._works(sandbox.NAMESPACES) else "none"
-    status, verdicts, words = grade(tmp_path, "gpu", candidates="candidates", sandbox=lacks)
+    status, verdicts, words = grade(tmp_path, "gpu", candidate="candidates", sandbox=lacks)
     assert status == 1, words
     for name, kernel in {**CHEATS, **ON_A_GPU}.items():
         assert verdicts[name]["verdict"] != "right", verdicts[name]

@@ -137,6 +137,13 @@ CHEATS = {
         "        sum += __uint_as_float(__float_as_uint(A[row * columns + k]) & 0xffff0000u) * x[k];\n"
         "    y[row] = sum;\n",
     ),
+    "no_nan": Kernel(
+        "What is no number is left out.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}    float sum = 0;\n    for (int k = 0; k < columns; ++k)\n"
+        "        sum += isnan(A[row * columns + k]) ? 0 : A[row * columns + k] * x[k];\n    y[row] = sum;\n",
+    ),
     "lucky_race": Kernel("A barrier is missing, and most often not missed.", "wrong", "races", _PARTS + _ADDED),
     "known_sizes": Kernel(
         "Right at the sizes that the study names, and nowhere else.",
@@ -243,6 +250,8 @@ HONEST = {
 PROBLEM = '''
 import numpy as np
 
+TAKES_NAN = True
+
 
 def inputs(random, rows, columns):
     return {"A": random.standard_normal((rows, columns), np.float32), "x": random.standard_normal(columns, np.float32)}
@@ -269,7 +278,7 @@ STUDY = """
 title: A matrix times a vector
 problem: kernels/matvec/problem.py
 axes: {rows: [8192, 32768], columns: [1024, 4096]}
-platforms: {emulator: {axes: {rows: [8, 33, 64], columns: [5, 70]}}}
+platforms: {emulator: {axes: {rows: [8, 33], columns: [70]}}}
 kernels:
   - name: matvec
     launches:

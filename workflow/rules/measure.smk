@@ -70,6 +70,7 @@ rule measure_kernel:
         against=for_job(parameters.against),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
+        is_candidate=for_job(parameters.is_candidate),
         build=for_job(building.measuring_build),
         store=path("unit_store"),
         seed=config["seed"],

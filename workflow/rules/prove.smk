@@ -18,7 +18,7 @@ rule prove_kernel:
         emulator=for_job(inputs.emulator_files),
         problem=for_job(inputs.problem_files),
     output:
-        path("kernel_proofs"),
+        proofs=path("kernel_proofs"),
     log:
         log("prove_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
@@ -42,6 +42,7 @@ rule prove_kernel:
         build=for_job(building.build_settings),
         measuring=config["measuring"],
         kernel=for_job(parameters.kernel_settings),
+        is_candidate=for_job(parameters.is_candidate),
         seed=config["seed"],
         code=code_of("observe/prove_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:

@@ -17,7 +17,7 @@ with logged(snakemake.log[0], is_answer=True):
     if len(summary["candidates"]) > 1:
         for one in summary["candidates"][:_SHOWN]:
             told = ", ".join(one["findings"]) or one["implausible"] or one["not_proven"]
-            print(textwrap.shorten(f"  {one['verdict']:<12}{one['candidate']}  {told}", 80))
+            print(f"  {one['verdict']:<12}{one['candidate']}  {' '.join(told.split())}"[:80])
     print(f"\n  Page  {page}")
     if summary["status"]:
         counts = [(sum(one["verdict"] == word for one in summary["candidates"]), word) for word in BEST_FIRST[1:]]

@@ -47,6 +47,12 @@ def readable(text: str, longest: int = 4_000) -> str:
     return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
 
 
+def in_a_line(error: Exception) -> str:
+    """An error's text, after its kind unless it is the user's, in a line."""
+    kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+    return f"{kind}{' '.join(str(error).split())}"
+
+
 def shown_value(value: object) -> str:
     """A value of the user's in a message."""
     try:

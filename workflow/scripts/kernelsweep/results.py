@@ -266,6 +266,8 @@ STATUSES = (
 
 # The message of a skipped point begins so where a mistake in its study's files is the reason.
 REFUSED = "not run: "
+# And where kernelsweep failed in the job of a kernel that nobody trusts, so that the others go on.
+NOT_JUDGED = "could not be judged: "
 
 # The size of one read when copying files.
 _COPIED_BYTES = 2**20

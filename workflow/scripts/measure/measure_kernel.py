@@ -24,6 +24,7 @@ from kernelsweep.errors import StudyError
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.against import read_against
+from kernelsweep.measure.candidate_job import others_go_on
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
 from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
@@ -44,7 +45,7 @@ from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal, ExitStack() as building:
+with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() as building:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))

@@ -6,6 +6,7 @@ from pathlib import Path
 from kernelsweep.build.of_job import built_meanwhile
 from kernelsweep.errors import StudyError
 from kernelsweep.logs import logged, notifier
+from kernelsweep.measure.candidate_job import others_go_on
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import proof_rows
@@ -23,7 +24,7 @@ from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal, ExitStack() as running:
+with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() as running:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
@@ -49,5 +50,5 @@ with logged(snakemake.log[0]) as terminal, ExitStack() as running:
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     end_try(Path(params.journal), params.number, outcomes.values())
     known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
-    write_rows(snakemake.output[0], PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))
+    write_rows(snakemake.output.proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))
     print(f"{len(outcomes)} points, {sum(bool(outcome.mistakes) for outcome in outcomes.values())} with mistakes")

@@ -16,7 +16,7 @@ from kernelsweep.intervals import Interval, ratio_text
 from kernelsweep.judge.comparison.sizes import Size, size_of
 from kernelsweep.judge.records import Record
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
-from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
+from kernelsweep.results import NOT_JUDGED, POINT_COLUMNS, Row, with_parameters
 from kernelsweep.results import REFUSED as NOT_RUN
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
@@ -38,6 +38,7 @@ _CHECKED = (
 class Verdict:
     """The verdict on a candidate.
 
+    right        None where no point has run
     points       those that were run, that were right, that nobody could know, and those at which the kernel that it is
                  compared with is not right either: at these it isn't judged
     findings     by check, what is wrong, each with its point
@@ -49,7 +50,7 @@ class Verdict:
     candidate: str
     file: str
     verdict: str = RIGHT
-    right: bool = True
+    right: bool | None = True
     proven: bool = False
     points: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("run", "right", "drawn", "not_judged"), 0))
     findings: dict[str, list[str]] = field(default_factory=dict)
@@ -89,7 +90,7 @@ class Verdict:
 
 def judged(
     candidate: Verdict,
-    rows: Iterable[Row],
+    rows: Sequence[Row],
     others: Iterable[Row],
     proof: KernelProof | None,
     other: KernelProof | None,
@@ -110,33 +111,46 @@ def judged(
         values = with_parameters(row)
         return any(all(values.get(axis) == value for axis, value in point.items()) for point in known)
 
-    points = candidate.points
-    unjudged = {_point(row) for row in others if is_drawn(row) and row["status"] not in ("ok", "skipped")}
+    wrong = {_point(row) for row in others if row["status"] not in ("ok", "skipped") and is_drawn(row)}
     for row in rows:
-        if row["status"] == "skipped":
-            if row["message"].startswith(NOT_RUN):
-                candidate.find("source", row["message"].removeprefix(NOT_RUN).replace("_graded.yaml", ".yaml"))
-            continue
-        if _point(row) in unjudged:
-            points["not_judged"] += 1
-            continue
-        points["run"] += 1
-        points["drawn"] += is_drawn(row)
-        points["right"] += row["status"] == "ok"
-        flags = row["flags"].split()
-        if row["status"] == IMPLAUSIBLE:
-            candidate.implausible = candidate.implausible or row["message"]
-        elif row["status"] == "build_failed" and "does not supply" in row["message"]:
-            candidate.not_proven = row["message"].partition("\n")[0]
-        elif row["status"] != "ok":
-            candidate.find("result", f"{row['status'].replace('_', ' ')} at {_point(row)}: {row['message']}")
-        if "leaves_state" in flags:
-            candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
-        if "once_wrong" in flags:
-            candidate.find("result", f"wrong in an earlier run at {_point(row)}")
+        if row["status"] != "skipped" and _point(row) in wrong:
+            candidate.points["not_judged"] += 1
+        elif _has_run(candidate, row):
+            candidate.points["run"] += 1
+            candidate.points["drawn"] += is_drawn(row)
+            candidate.points["right"] += row["status"] == "ok"
     if "clock" in in_source:
         candidate.find("clock", in_source["clock"])
     candidate.not_proven = candidate.not_proven or in_source.get("assembly", "")
+    _add_proof(candidate, proof, other)
+    is_wrong = candidate.findings or candidate.implausible
+    candidate.right = False if is_wrong else True if candidate.points["right"] else None
+    possible = RIGHT if candidate.right and candidate.proven else UNPROVEN
+    candidate.verdict = WRONG if candidate.findings else IMPLAUSIBLE if candidate.implausible else possible
+    return candidate
+
+
+def _has_run(candidate: Verdict, row: Row) -> bool:
+    """Whether the candidate was run at a row's point, as far as it compiles. Adds what was found there."""
+    status, message, flags = row["status"], row["message"], row["flags"].split()
+    if status == "skipped" and message.startswith(NOT_RUN):
+        candidate.find("source", message.removeprefix(NOT_RUN).replace("_graded.yaml", ".yaml"))
+    elif message.startswith(NOT_JUDGED) or (status == "build_failed" and "does not supply" in message):
+        candidate.not_proven = message.partition("\n")[0]
+        return False
+    elif status == IMPLAUSIBLE:
+        candidate.implausible = candidate.implausible or message
+    elif status not in ("ok", "skipped"):
+        candidate.find("result", f"{status.replace('_', ' ')} at {_point(row)}: {message}")
+    if "leaves_state" in flags:
+        candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
+    if "once_wrong" in flags:
+        candidate.find("result", f"wrong in an earlier run at {_point(row)}")
+    return bool(status != "skipped")
+
+
+def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof | None) -> None:
+    """Add what a candidate's proof has found, unless the other kernel's has found the same."""
     of_both = {_place(row["message"]) for row in (other.found if other else ())}
     unexplained = [row for row in (proof.found if proof else ()) if _place(row["message"]) not in of_both]
     for finding in unexplained:
@@ -146,10 +160,6 @@ def judged(
     if not candidate.proven and not candidate.not_proven:
         missing = [row["message"] for row in proof.missing] if proof else ["the emulator has not run it"]
         candidate.not_proven = next(iter(missing), proof.in_words if proof else "")
-    candidate.right = not (candidate.findings or candidate.implausible)
-    possible = RIGHT if candidate.proven else UNPROVEN
-    candidate.verdict = WRONG if candidate.findings else IMPLAUSIBLE if candidate.implausible else possible
-    return candidate
 
 
 def add_ratios(

@@ -23,7 +23,7 @@ def difference(
               the reference rounded to the output's type
     shape     the output's shape, for the index in the sentence
 
-    NaN is always wrong.
+    NaN is right where the reference has NaN, and nowhere else.
     """
     wrong, first = 0, 0
     for start in range(0, found.size, AT_ONCE):
@@ -57,7 +57,7 @@ def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayV
         part, exact = found[start:stop], expected.part(start, stop)
         with np.errstate(all="ignore"):
             shares = abs(wide(part) - wide(exact)) / wide(bound.part(start, stop))
-            differs = part != exact
+            differs = (part != exact) & ~_both_nan(part, exact)
         shares[np.isnan(shares)] = np.inf
         largest = max(largest, float(np.max(shares, initial=0.0, where=differs)))
     return largest
@@ -70,8 +70,12 @@ def right(
     with np.errstate(all="ignore"):
         equal = _plain(found) == _rounded(expected, found.dtype, bound is None)
         near = False if bound is None else abs(wide(found) - wide(expected)) <= bound
-        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near
+        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near | _both_nan(found, expected)
         return either
+
+
+def _both_nan(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> Any:
+    return (found != found) & (expected != expected)
 
 
 def _rounded(expected: np.ndarray[Any, Any], dtype: np.dtype[Any], has_to_be_equal: bool) -> np.ndarray[Any, Any]:

@@ -19,10 +19,10 @@ from typing import Any
 
 from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.code_hash import cxx_code
-from kernelsweep.errors import UserError, check_known
+from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
-from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES
+from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES, NAN
 from kernelsweep.project.files import path
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.config_file import CONFIG_FILE, read_yaml
@@ -65,7 +65,7 @@ _OPTION = re.compile(
     r"-?-use_fast_math|-?-maxrregcount=\d+|-O[0-3]|-?-(?:fmad|ftz|prec-div|prec-sqrt)=(?:true|false)"
     r"|-?-extra-device-vectorization|-?-expt-(?:relaxed-constexpr|extended-lambda)|-?-std=c\+\+\d\d|-D\w+(?:=\w+)?"
 )
-_LARGEST_SOURCE = 2**20
+_LARGEST_SOURCE, _LARGEST_SETTINGS = 2**20, 2**12
 # Words by which code is another on the emulator than on a GPU, or by which such a word is hidden.
 _HIDING = re.compile(
     r"\bEMULATOR\w*|\bemulator\b|\bkernelsweep\w*|\b__has_include\w*|\b__COUNTER__\b|##|%:|\?\?/"
@@ -149,8 +149,8 @@ def graded(
             entry = _entry(each, file, base, candidates[each].findings)
             study([], {each: entry}, {each: file.resolve()})
             more[each], files[each] = entry, file.resolve()
-        except UserError as error:
-            candidates[each] = Candidate(str(file), str(error))
+        except Exception as error:  # Whatever a stranger's file does to what reads it.
+            candidates[each] = Candidate(str(file), in_a_line(error))
     return config, study(layers, more, files), Grading(name, of_study, against, candidates, drawn)
 
 
@@ -230,7 +230,7 @@ def _drawn(
             found.setdefault(size, point)
     yield from found.values()
     of_study = sorted(_some(there, chance), key=study.problem.size)
-    for kind in EXTREMES:
+    for kind in (*EXTREMES, *([NAN] if study.problem.module.names.get("TAKES_NAN") else [])):
         middle = of_study[len(of_study) // 3 : 1 + 2 * len(of_study) // 3]
         for point in chance.sample(middle, min(_OF_EACH_KIND, len(middle))):
             yield point.at(**{DRAWN: kind})
@@ -262,7 +262,7 @@ def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
 
 def _files(config: Config, against: str) -> dict[str, Path]:
     """The candidates' files by the names of their kernels."""
-    named = Path(config.candidate or config.candidates)
+    named = Path(config.candidate)
     files = sorted(named.rglob("*.cu")) if named.is_dir() else [named] if named.is_file() else []
     if not files:
         raise UserError(f"{CONFIG_FILE}: {named} is no kernel's file, and no folder with some (*.cu).")
@@ -302,7 +302,11 @@ def _entry(name: str, file: Path, base: Mapping[str, Any], findings: Mapping[str
     """A candidate's settings: those of the kernel whose launches it takes, or its own. Raises UserError."""
     kept = {key: base[key] for key in (*_OF_KERNEL, *_OWN) if key in base and key != "options"}
     beside = file.with_suffix(".yaml")
-    own = read_yaml(beside, str(beside)) if beside.is_file() and not beside.is_symlink() else {}
+    own = {}
+    if beside.is_file() and not beside.is_symlink():
+        if beside.stat().st_size > _LARGEST_SETTINGS or b"&" in beside.read_bytes():
+            raise UserError(f"{beside} has more than {_LARGEST_SETTINGS:,} bytes, or an &, which no settings need.")
+        own = read_yaml(beside, str(beside))
     for key in own:
         if key not in _OWN:
             raise UserError(f"{beside} has {key!r}. A candidate may say {', '.join(_OWN)}.")

@@ -97,6 +97,11 @@ def checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
     return checked
 
 
+def is_candidate(project: Project, platform: str, study: str, kernel: str) -> bool:
+    """Whether a kernel is one that nobody trusts."""
+    return bool(inputs.against(project, platform, study, kernel))
+
+
 def against(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
     """What a job needs to run a candidate's points in pairs with another kernel's (measure/against.py)."""
     is_beside = inputs.against(project, platform, study, kernel) and kind_of(platform).has_clock

@@ -159,7 +159,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         raise UserError("\n".join(mistakes[name] for name in left_out))
     found = {name: studies[name] for name in names if name not in mistakes}
     checked = checked.changed(studies=right)
-    if not (checked.candidate or checked.candidates):
+    if not checked.candidate:
         return Project(root, checked, found, platforms, models, mistakes, left_out)
     measured = [platform for platform in platforms if not is_recording(platform)] or [EMULATOR]
     checked, study, grading = graded(checked, found, root, measured)

@@ -1,0 +1,52 @@
+"""A job of a kernel that nobody trusts: where kernelsweep fails in it, the kernel is told not to be judged."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.errors import FULL, in_a_line, is_of_gpu
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.tries import end_try
+from kernelsweep.results import (
+    BUILD_COLUMNS,
+    MEASUREMENT_COLUMNS,
+    NOT_CHECKED,
+    NOT_JUDGED,
+    PROOF_COLUMNS,
+    SAMPLE_COLUMNS,
+    write_rows,
+)
+
+_COLUMNS = {
+    "points": MEASUREMENT_COLUMNS,
+    "samples": SAMPLE_COLUMNS,
+    "builds": BUILD_COLUMNS,
+    "proofs": PROOF_COLUMNS,
+}
+
+
+@contextmanager
+def others_go_on(job: Any) -> Iterator[None]:
+    """Write rows that say so where a candidate's job (the `snakemake` of its script) fails, and run it again next time.
+
+    What a lost GPU or a full disk raises is raised, and so is all of another kernel's job.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not job.params.is_candidate or is_of_gpu(error) or (isinstance(error, OSError) and error.errno in FULL):
+            raise
+        traceback.print_exc()
+        message = f"{NOT_JUDGED}{in_a_line(error)}"
+        known = {"study": job.wildcards.study, "kernel": job.wildcards.kernel, "message": message}
+        rows: dict[str, dict[str, Any]] = {
+            "points": {"status": "skipped"},
+            "proofs": {"finding": NOT_CHECKED, "points": 0},
+        }
+        for name, file in job.output.items():
+            write_rows(file, _COLUMNS[name], [{**known, **rows[name]}] if name in rows else [])
+        end_try(Path(job.params.journal), job.params.number, [Outcome("timed_out")])
