@@ -96,20 +96,6 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert capsys.readouterr().err == "\nThe answer.\n\nMend it.\nMend this.\n"
 
 
-def test_a_run_that_fails_tells_of_a_clock_that_was_set_back(
-    tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    ending, file = words(), tmp_path / "kernels/k.cu"
-    file.parent.mkdir()
-    file.touch()
-    tell("has older modification time", logging.ERROR, event="error", exception="WorkflowError")
-    ending.say()
-    assert capsys.readouterr().err == ""
-    os.utime(file, (2**32, 2**32))
-    ending.say()
-    assert "kernels/k.cu is newer than this machine's clock. Correct the clock, or type: " in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [

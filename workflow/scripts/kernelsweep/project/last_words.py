@@ -39,8 +39,6 @@ _NAMED_RULES = 2
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
 _COLUMNS = 80
 
-_SKEW_NS = 60 * 10**9  # File servers' clocks differ by less.
-
 # Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
 
@@ -146,7 +144,6 @@ class LastWords(logging.Filter):
                 answers = [_NOTHING, *_in_order(self.earlier()), *([_all_pages()] if has_index else [])]
             elif len(answers) > 1 and has_index:
                 answers.append(_all_pages())
-            answers += _of_the_future() if self._has_error else []
             status = self.status() if self.status and self._has_error else 1
         _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
         if status > 1:  # Snakemake's own is 1.
@@ -259,16 +256,6 @@ class LastWords(logging.Filter):
 def _in_order(logs: Iterable[str]) -> list[str]:
     """The answers in jobs' logs, the longest last."""
     return sorted(filter(None, map(read_answer, logs)), key=lambda text: text.count("\n"))
-
-
-def _of_the_future() -> list[str]:
-    """What to do where a file is newer than now, as after a clock was set back: Snakemake's error doesn't say."""
-    folders, latest = ("config", "kernels", "resources", "results"), time.time_ns() + _SKEW_NS
-    for path in (path for folder in folders for path in Path(folder).rglob("*")):
-        if (_written(path) or 0) > latest:
-            touch = f"find {' '.join(folders)} -newermt now -exec touch {{}} +"
-            return [f"{path} is newer than this machine's clock. Correct the clock, or type: {touch}"]
-    return []
 
 
 def _written(path: str | Path) -> int | None:

@@ -17,7 +17,10 @@ class SettingsRecord(BaseModel):
     # What stands in for required fields that a job wasn't given, until they are deleted.
     stand_ins: ClassVar[Mapping[str, Any]] = {}
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    # The docstrings under fields are what editors show.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     @classmethod
     def read(cls, data: Mapping[str, Any], shown: str) -> Self:

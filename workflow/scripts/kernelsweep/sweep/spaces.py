@@ -119,9 +119,8 @@ def _solved(
         names = expression(restriction).names
         if names <= set(axes):  # Else it names an axis of other studies, which a restriction for all studies may do.
             conditions.append(_Condition(restriction, [group for group in variables if names & set(group)]))
-    order = _order(variables, conditions)
     found, count = [], 0
-    for part in _joined([], 1, order, variables, conditions):
+    for part in _joined([], 1, list(variables), variables, conditions):
         found.append(part)
         count += len(part[0])
         if count > MOST_COMBINATIONS:
@@ -129,20 +128,18 @@ def _solved(
                 f"the axes {', '.join(axes)} have more than {MOST_COMBINATIONS:,} valid combinations. Take values away."
             )
     if not count:
-        found = [[np.zeros(0, np.int16) for _ in order]]
-    rows = [np.concatenate(of) for of in zip(*found, strict=True)]
+        found = [[np.zeros(0, np.int16) for _ in variables]]
+    rows = dict(zip(variables, (np.concatenate(of) for of in zip(*found, strict=True)), strict=True))
     del found
     # From a group's row to the place of each axis' value, which another row may have, too.
     values = {axis: list(dict.fromkeys(of)) for axis, of in axes.items()}
     places = np.empty((len(axes), count), _type_of(max(map(len, axes.values()), default=0)))
     for number, (axis, of) in enumerate(axes.items()):
-        group = next(number for number, group in enumerate(order) if axis in group)
+        group = next(group for group in variables if axis in group)
         np.take(np.array([values[axis].index(value) for value in of], places.dtype), rows[group], out=places[number])
     if any(len(values[axis]) < len(of) for axis, of in axes.items()):
         keys = _keys([*places], [len(of) for of in values.values()])
         places = places[:, np.unique(keys, return_index=True)[1]]
-    elif order != list(variables):
-        places = places[:, np.argsort(_keys([*places], [len(of) for of in values.values()]))]
     return ValidPoints(values, places)
 
 
@@ -168,16 +165,10 @@ class _Condition:
         """Whether it holds for each row: the rows of the groups in `order` that are joined so far."""
         named = [rows[order.index(group)] for group in self.groups]
         keys = _keys(named, [len(variables[group]) for group in self.groups])
-        if keys.max(initial=0) < _AT_ONCE:  # Then a table is quicker than sorting.
-            first, inverse = np.full(keys.max(initial=0) + 1, -1), keys
-            first[keys] = np.arange(len(keys))
-        else:
-            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         condition = expression(self.text)
         answers = np.zeros(len(first), np.bool_)
-        present = np.flatnonzero(first >= 0)
-        chosen = np.stack([column[first[present]] for column in named], axis=1).tolist()
-        for place, numbers in zip(present.tolist(), chosen, strict=True):
+        for place, numbers in enumerate(zip(*(column[first].tolist() for column in named), strict=True)):
             values: dict[str, Any] = {}
             for group, number in zip(self.groups, numbers, strict=True):
                 values.update(zip(group, variables[group][number], strict=True))
@@ -212,17 +203,6 @@ def _joined(
             holds = condition.holds(part, order, variables)
             part = [column[holds] for column in part]
         yield from _joined(part, len(part[0]), order, variables, conditions)
-
-
-def _order(variables: Mapping[_Group, Sequence[Any]], conditions: Sequence[_Condition]) -> list[_Group]:
-    """The groups in an order in which conditions are complete soon."""
-    order: list[_Group] = []
-    waiting = list(conditions)
-    while waiting:
-        nearest = min(waiting, key=lambda one: math.prod(len(variables[g]) for g in one.groups if g not in order))
-        order += [group for group in variables if group in nearest.groups and group not in order]
-        waiting = [one for one in waiting if not set(one.groups) <= set(order)]
-    return order + [group for group in variables if group not in order]
 
 
 def _type_of(count: int) -> type[np.signedinteger[Any]]:
