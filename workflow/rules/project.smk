@@ -140,7 +140,8 @@ def of_scope(name, **fixed):
 
 
 # What jobs at a platform's device ask a cluster for.
-AT_THE_DEVICE = {name: for_job(resources.resource, name=name) for name in resources.resource_names(PROJECT)}
+RESOURCES = {"gpu"}.union(*(model.resources for model in PROJECT.config.gpu_models.values()))
+AT_THE_DEVICE = {name: for_job(resources.resource, name=name) for name in sorted(RESOURCES)}
 
 
 @for_users

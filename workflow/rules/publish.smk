@@ -109,12 +109,14 @@ rule make_page:
         # Its explorer shows timed points.
         builds=for_job(
             lambda project, scope, platform, study=None: (
-                inputs.of_kernels(project, scope, "kernel_builds")
-                if study and not names.is_recording(platform)
-                else [path("builds", platform=platform)]
+                (
+                    inputs.of_kernels(project, scope, "kernel_builds")
+                    if study and not names.is_recording(platform)
+                    else [path("builds", platform=platform)]
+                )
+                if kind_of(platform).has_clock
+                else []
             )
-            if kind_of(platform).has_clock
-            else []
         ),
         sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY, PROOFS)],
         kernels=by_code(inputs.kernel_files),

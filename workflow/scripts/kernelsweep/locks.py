@@ -53,22 +53,15 @@ def lock_now(path: Path, opened: Callable[[Path], int], shared: bool = False) ->
     file = opened(path)
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        if _is_at(file, path):
+        if os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False)):
             return file
-    except BlockingIOError:
+    except (BlockingIOError, FileNotFoundError):
         pass
     except BaseException:
         os.close(file)
         raise
     os.close(file)
     return None
-
-
-def _is_at(file: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
-    except FileNotFoundError:
-        return False
 
 
 def clear_locks_of_killed_run(folder: Path) -> bool:

@@ -108,27 +108,14 @@ def _measure(
         platform.download(buffers[-1], after)
         if not np.array_equal(after, before if name == "copy" else np.full_like(before, _FILLING & 0xFF)):
             return {"status": "wrong_result", "message": f"the driver's {name} left other bytes than were asked for"}
-        return _sampled_columns(time_samples, sampling, size, peak_bandwidth_gbs)
+        sampled = sample(time_samples, sampling)
+        times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
+        flags = {
+            "noisy": not sampled.settled,
+            "throttled": not sampled.clean,
+            "imprecise": is_imprecise(times, sampling.relative_precision),
+        }
+        return {"status": "ok", "flags": " ".join(flag for flag, holds in flags.items() if holds), **times}
     finally:
         for memory in buffers:
             platform.free(memory)
-
-
-def _sampled_columns(
-    time_samples: Callable[[int], tuple[list[float], bool]],
-    sampling: Sampling,
-    size: int,
-    peak_bandwidth_gbs: float | None,
-) -> Row:
-    """The columns of a point that moves `size` bytes and is visited once, with its status, times and flags.
-
-    time_samples  as sampling.sample() takes it
-    """
-    sampled = sample(time_samples, sampling)
-    times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
-    flags = {
-        "noisy": not sampled.settled,
-        "throttled": not sampled.clean,
-        "imprecise": is_imprecise(times, sampling.relative_precision),
-    }
-    return {"status": "ok", "flags": " ".join(flag for flag, holds in flags.items() if holds), **times}

@@ -68,16 +68,6 @@ def _cub(library: Path) -> Cub:
     return Cub(library, cuda.mem_alloc)
 
 
-def _cub_reduction(library: Path) -> LibraryFunction:
-    return _cub(library).reduce
-
-
-def _cub_histogram(library: Path) -> LibraryFunction:
-    """How often each value of a byte occurs among `count` bytes, as 256 uint32. CUB sets the counts to zero itself."""
-    cub = _cub(library)
-    return lambda counts, data, count, stream: cub.call("cub_histogram", data, counts, count, stream)
-
-
 class _Memory:
     """Memory that PyTorch uses without owning or copying it."""
 
@@ -124,8 +114,14 @@ def _cublas_matmul(_: Path) -> LibraryFunction:
     return multiply
 
 
+def _cub_histogram(library: Path) -> LibraryFunction:
+    """How often each value of a byte occurs among `count` bytes, as 256 uint32. CUB sets the counts to zero itself."""
+    call = _cub(library).call
+    return lambda counts, data, count, stream: call("cub_histogram", data, counts, count, stream)
+
+
 _LOADERS: Mapping[str, Callable[[Path], LibraryFunction]] = {
-    "cub": _cub_reduction,
+    "cub": lambda library: _cub(library).reduce,
     "torch": _torch,
     "cublas_matmul": _cublas_matmul,
     "cub_histogram": _cub_histogram,

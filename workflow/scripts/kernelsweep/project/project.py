@@ -16,7 +16,7 @@ from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.baselines.libraries import check_baselines
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
-from kernelsweep.judge.claims.claim import CLAIMS_FILE, check_claimed_metrics, check_claims, check_published_claims
+from kernelsweep.judge.claims.claim import CLAIMS_FILE, OUTPUT, SPEEDUP, check_claims, check_published_claims
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
@@ -190,24 +190,11 @@ def check_run_axes(config: Config, studies: Collection[Study]) -> None:
                     raise UserError(f"{shown}.{name} has {value!r}. Allowed: numbers.")
 
 
-# Characters that a folder's path can't have, and what would misread them.
-_UNUSABLE_IN_PATHS = {
-    "{": "Snakemake",
-    "}": "Snakemake",
-    '"': "C++ compilers",
-    ":": "Python's search path",
-}
-
-
 def check_folder(folder: Path) -> None:
     """Raise UserError for a folder whose path has a character that the tools behind a run misread."""
     for character in os.fsencode(folder).decode("utf-8", "surrogateescape"):  # Whatever the locale.
-        if character in _UNUSABLE_IN_PATHS or not character.isprintable():
-            tool = _UNUSABLE_IN_PATHS.get(character, "C++ compilers")
-            raise UserError(
-                f"{folder}: the path has the character {character!r}, which {tool} would misread. "
-                "Move or rename the folder."
-            )
+        if character in '{}":' or not character.isprintable():
+            raise UserError(f"{folder}: the path has {character!r}, which a tool would misread. Move or rename it.")
 
 
 def check_study_names(names: Collection[str], root: Path) -> None:
@@ -216,16 +203,11 @@ def check_study_names(names: Collection[str], root: Path) -> None:
     taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}
     taken |= {rule_name(name, has_clock) for name in names for has_clock in (True, False)}
     for name in names:
+        wrong = f"{name} is a rule of the workflow already" if name in taken else ""
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,99}", name):
-            raise UserError(
-                f"config/studies/{name}.yaml: a study's name has up to 100 letters, digits, underscores and hyphens, "
-                "and begins with a letter. Rename the file and the folder of its kernels."
-            )
-        if name in taken:
-            raise UserError(
-                f"config/studies/{name}.yaml: {name} is a rule of the workflow already. Rename the file and "
-                "the folder of its kernels."
-            )
+            wrong = "a study's name has up to 100 letters, digits, underscores and hyphens, and begins with a letter"
+        if wrong:
+            raise UserError(f"config/studies/{name}.yaml: {wrong}. Rename the file and the folder of its kernels.")
 
 
 def load_config(config: Mapping[str, Any], root: Path) -> Config:
@@ -258,5 +240,5 @@ def check_metrics(config: Config, study: Study) -> None:
     """Raise UserError if a study or config.yaml names a metric that the configuration doesn't define."""
     check_metric_names(config.profiling.metrics, config.metrics, f"{CONFIG_FILE}: profiling")
     check_metric_names(study.settings.metrics, config.metrics, study.file)
-    if study.settings.steps:
-        check_claimed_metrics(study.settings.claims, config.metrics, study.file)
+    for number, claim in enumerate(study.settings.claims if study.settings.steps else ()):
+        check_known(claim.quantity, [SPEEDUP, OUTPUT, *config.metrics], f"{study.file}: claims.{number}.quantity is")

@@ -75,10 +75,7 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
 
 
 def proving_threads(project: Project, study: str, kernel: str, cores: int | None) -> int:
-    """The cores of the job that proves a kernel on the emulator, beside a GPU that measures it.
-
-    cores  Snakemake's; None where it doesn't know, as on a cluster
-    """
+    """The cores of the job that proves a kernel on the emulator, beside a GPU; `cores` as for measuring_threads()."""
     return max(1, min(unit_count(project, EMULATOR, study, kernel), (cores or CLUSTER_CORES) // PART_PROVING))
 
 
@@ -157,11 +154,6 @@ def most_measuring(gpus: int, cores: int) -> int:
     takes a core several times as long as the GPU needs for it. The other cores build, prove and draw meanwhile.
     """
     return max(1, min(max(gpus + 2, cores // 3), cores - 1))
-
-
-def resource_names(project: Project) -> list[str]:
-    """The resources that jobs at a platform's device ask for; config.yaml's `gpu_models` may name some."""
-    return sorted({"gpu"}.union(*(model.resources for model in project.config.gpu_models.values())))
 
 
 def resource(project: Project, platform: str, name: str) -> str | int | None:

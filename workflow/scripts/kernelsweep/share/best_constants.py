@@ -82,9 +82,7 @@ def _use(use: Use) -> list[str]:
 
 def _constants(space: str, values: Mapping[str, Any]) -> list[str]:
     """A namespace of constants."""
-    constants = (
-        f"constexpr {_type(value)} {_identifier(axis)} = {json.dumps(value)};" for axis, value in values.items()
-    )
+    constants = (f"constexpr auto {_identifier(axis)} = {json.dumps(value)};" for axis, value in values.items())
     return [f"namespace {space} {{", *constants, "}"]
 
 
@@ -96,14 +94,6 @@ def _problem(entry: Best) -> dict[str, Any]:
 def _parameters(one: Configuration) -> dict[str, Any]:
     """The configuration; without the grid size where that follows from the others."""
     return {axis: value for axis, value in one.parameters.items() if value is not None}
-
-
-def _type(value: Any) -> str:
-    if isinstance(value, str):
-        return "const char *"
-    if isinstance(value, float):
-        return "double"
-    return "int" if abs(value) < 2**31 else "long long"
 
 
 def _identifier(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -204,12 +204,6 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
         _check_form(entry, key)
         if entry.quantity == OUTPUT and settings.compares != "outputs":
             raise UserError(f"{key}.quantity is 'output'. Allowed only if the study compares outputs.")
-
-
-def check_claimed_metrics(entries: Sequence[ClaimSettings], metrics: Iterable[str], shown: str) -> None:
-    """Raise UserError if a claim in a study's settings is about a metric that the configuration doesn't define."""
-    for number, entry in enumerate(entries):
-        check_known(entry.quantity, [SPEEDUP, OUTPUT, *metrics], f"{shown}: claims.{number}.quantity is")
 
 
 def _check_form(entry: ClaimSettings, key: str) -> None:

@@ -79,7 +79,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         records = read_records(journals_of(results / f"journal/{study}/{kernel}.jsonl"))
         of_point: dict[Name, list[Record]] = {}
         for record in records.values():
-            of_point.setdefault(_name_in_journal(record.point), []).append(record)
+            of_point.setdefault(name_of(point_columns(record.point))[2:], []).append(record)
         choices = [
             (row, *_own_and_previous(row, records, of_point))
             for row in after
@@ -139,13 +139,6 @@ def _unchanged_by_edit(own: Record, found: Record, newest: Record, latest: Recor
     if latest.place > newest.place:  # The edit was reverted, which ran nothing.
         return found.place < own.place
     return own.source != newest.source
-
-
-def _name_in_journal(point: Mapping[str, Any]) -> Name:
-    """A point's NAME_COLUMNS without study and kernel."""
-    columns = point_columns(point)
-    values = (columns.get(name) for name in ALL_POINT_COLUMNS)
-    return tuple("" if value is None else str(value) for value in values)
 
 
 def _as_row(row: Row, record: Record, own: Record | None) -> Row:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from kernelsweep.analysis.words import markdown_table
 from kernelsweep.intervals import ratio_text
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
-from kernelsweep.judge.comparison.sides import NO_RECORD, SAME_CODE
+from kernelsweep.judge.comparison.sides import SAME_CODE
 from kernelsweep.judge.comparison.verdicts import (
     NO_TIMES,
     NOT_COMPARED,
@@ -31,9 +31,6 @@ from kernelsweep.sweep.point import in_words
 
 # A sentence names this many kernels and counts the others.
 _NAMED_KERNELS = 3
-
-# Further points are in comparison.csv only.
-_LISTED_FAILED = 5
 
 _REMARKS = ("throttled", "other_processes")
 
@@ -67,7 +64,6 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
         *([""] if more else []),
         f"Before: {sides.before}. After: {sides.after}.",
         "",
-        *_failed(points),
         *_warnings(points, sides),
         *counts_table(points),
         *_sizes_table(kernels, margin),
@@ -97,9 +93,10 @@ def verdict_lines(
     compared = [point for point in both if point.ratio]
     lines, names = [], _names(points)
     if failed:
-        first, message = failed[0], str(failed[0].row["message"]).partition("\n")[0]
-        example = f"{point_in_words(first).partition(', ')[2]}: {message}"
-        lines.append(f"{_failure(failed).upper()}: {_points_of(failed)}, right before, such as {example}")
+        first = next((one for one in failed if one.row["status"] == "wrong_result"), failed[0])
+        example = f"{point_in_words(first).partition(', ')[2]}: {str(first.row['message']).partition(chr(10))[0]}"
+        status = str(first.row["status"]).replace("_", " ").upper().replace("RESULT", "RESULTS")
+        lines.append(f"{status}: {_points_of(failed)}, right before, such as {example}")
     if failing := [point for point in points if point.fails and not point.has_failed_since]:
         lines.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     if unchanged:
@@ -122,7 +119,11 @@ def verdict_lines(
     elif any(point.note == NO_TIMES for point in both):
         lines.append(f"No times to compare at {_points_of(both)}.")
     elif not failed:
-        lines.append(_why_nothing(points))
+        reasons = Counter(point.note for point in points if point.note != SKIPPED).most_common(1)
+        if edited := [point for point in points if point.note == SAME_CODE]:  # The user has just made that edit.
+            lines.append(f"No code changed: {SAME_CODE}, at {_points_of(edited)}.")
+        else:
+            lines.append(f"Nothing to compare: {reasons[0][0] if reasons else 'no points'}.")
     return lines
 
 
@@ -176,14 +177,6 @@ def _other_device(compared: Sequence[ComparedPoint]) -> str:
     return "another GPU of the same model" if other else ""
 
 
-def _why_nothing(points: Sequence[ComparedPoint]) -> str:
-    """A sentence with the most frequent reason; an edit without effect comes first: the user has just made it."""
-    if edited := [point for point in points if point.note == SAME_CODE]:
-        return f"No code changed: {SAME_CODE}, at {_points_of(edited)}."
-    reasons = Counter(point.note for point in points if point.note != SKIPPED)
-    return f"Nothing to compare: {reasons.most_common(1)[0][0] if reasons else 'no points'}."
-
-
 def _points_of(points: Sequence[ComparedPoint]) -> str:
     """ "12 points of unrolling/interleaved"."""
     named = list(dict.fromkeys(point.kernel for point in points))
@@ -202,24 +195,6 @@ def point_in_words(point: ComparedPoint) -> str:
     if values["array_size"]:
         values["array_size"] = point.size.text
     return f"{point.kernel}, {in_words(values)}"
-
-
-def _failure(failed: Sequence[ComparedPoint]) -> str:
-    """The name of the worst failure."""
-    statuses = [point.after["status"] for point in failed if point.after]
-    return "wrong results" if "wrong_result" in statuses else str(statuses[0]).replace("_", " ")
-
-
-def _failed(points: Sequence[ComparedPoint]) -> list[str]:
-    failed = [point for point in points if point.has_failed_since]
-    if not failed:
-        return []
-    lines = [f"**{_points_of(failed)} came out right before, and not now:**", ""]
-    for point in failed[:_LISTED_FAILED]:
-        assert point.after is not None, "it has failed there"
-        lines.append(f"- {point_in_words(point)}: **{point.after['status']}**: {point.after['message']}")
-    more = len(failed) - _LISTED_FAILED
-    return [*lines, *([f"- {more} more, in comparison.csv"] if more > 0 else []), ""]
 
 
 def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
@@ -294,8 +269,6 @@ def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
         return []
     lines = ["## Not compared", ""]
     lines += [f"- {_points_of(those)}: {reason}" for reason, those in reasons.items()]
-    if [*reasons] == [NO_RECORD] and not counted and not any(point.ratio for point in points):
-        lines += ["", "A kernel that is measured before it is edited has an earlier measurement, in the journal."]
     return [*lines, ""]
 
 
