@@ -5,7 +5,6 @@ The tests use the emulator with real worker processes, and add a pretended clock
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
@@ -44,7 +43,7 @@ from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.platforms.platform import Conditions
 from kernelsweep.project.project import load_study
-from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, write_rows
+from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, read_rows, write_rows
 from kernelsweep.running import FOLDER_OF_WORKERS
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -421,11 +420,6 @@ OF_TIMES = [
 ]
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     samples = [20.0, 20.5, 21.0, 19.5, 20.25, 22.0, 20.125]
@@ -446,7 +440,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
 
     header, *_ = (tmp_path / "points.csv").read_text().splitlines()
     assert header == CONTRACT
-    written = read(tmp_path / "points.csv")
+    written = read_rows(tmp_path / "points.csv")
     assert [row["array_size"] for row in written] == [str(one["array_size"]) for one in outcomes]
     assert [row["status"] for row in written] == [*STATUSES, "ok"]
     for row in written[1:]:
@@ -459,7 +453,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     assert float(ok["peak_fraction"]) == pytest.approx(float(ok["bandwidth_gbs"]) / 1000, abs=1e-5)
     assert (ok["samples"], ok["clock_mhz"]) == ("7", "1980")
 
-    of_ok = [float(row["time_us"]) for row in read(tmp_path / "samples.csv") if row["array_size"] == "1000"]
+    of_ok = [float(row["time_us"]) for row in read_rows(tmp_path / "samples.csv") if row["array_size"] == "1000"]
     assert of_ok == samples
     assert float(ok["time_us"]) == statistics.median(of_ok)
     assert ok["visit_spread"] == ""  # There was one visit.

@@ -64,15 +64,6 @@ def test_counts_and_time_left(clock: Clock) -> None:
     ]
 
 
-def test_outcomes_that_are_not_ok_go_to_the_log(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("a/b", io.StringIO()) as shown:
-        shown.show(1, 3, point(SIZE), timed(1000))
-        wrong = timed(9000, "wrong_result")
-        wrong.message = "1 instead of 2"
-        shown.show(2, 3, point(SIZE), wrong)
-    assert capsys.readouterr().out == f"wrong_result: {point(SIZE)}: 1 instead of 2\n"
-
-
 def test_an_edited_kernel_shows_its_verdict_and_tells_the_first_in_a_line(clock: Clock) -> None:
     terminal, told = Terminal(), list[str]()
     early = EarlyVerdict(0.01, 2, told.append)

@@ -4,37 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from model_clock import Timed
 from planted import ROOT, built, kernel_in, planted_kernel, point, replaying, run
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.platforms.counting.counting_platform import CountingPlatform
-from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 
 
-class Clocked(EmulatorPlatform):
-    """The emulator with a clock that stands still. It restores no variables."""
-
-    has_clock = True
-
-    def time(self, sample: Any, count: int) -> list[float]:
-        for _ in range(count):
-            sample(lambda: None, lambda: None)
-        return [20.0] * count
-
-
-class Restoring(Clocked, CountingPlatform):
-    """One that does so before each sample, as a GPU."""
+class Restoring(Timed, CountingPlatform):
+    """It restores variables before each sample, as a GPU."""
 
 
 def timed(
-    kernel: KernelSource, points: list[Point], folder: Path, platform: type[Clocked] = Clocked, repeated_runs: int = 2
+    kernel: KernelSource, points: list[Point], folder: Path, platform: type[Timed] = Timed, repeated_runs: int = 2
 ) -> list[Outcome]:
     """The outcomes of a kernel's points, one after another in one process."""
     task, report = built(kernel, points, folder, second_input=True)
@@ -75,7 +63,7 @@ def test_results_that_are_kept_are_found(
     by: str, when_timed: str, restored: str, without_clock: str, tmp_path: Path
 ) -> None:
     kernel, at = planted_kernel(tmp_path, replaying(by)), point(1000)
-    for platform, told in ((Clocked, when_timed), (Restoring, restored)):
+    for platform, told in ((Timed, when_timed), (Restoring, restored)):
         folder = tmp_path / platform.__name__
         folder.mkdir()
         (outcome,) = timed(kernel, [at], folder, platform)

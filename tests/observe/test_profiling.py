@@ -6,7 +6,6 @@ which runs its command on the emulator.
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
 from dataclasses import replace
@@ -37,7 +36,7 @@ from kernelsweep.observe.profiling.ncu_report import (
 )
 from kernelsweep.observe.requests import Answer, Launched, Requests
 from kernelsweep.project.project import load_config, load_study
-from kernelsweep.results import Row
+from kernelsweep.results import Row, read_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -280,11 +279,6 @@ def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: 
     path.write_text(yaml.safe_dump(study, sort_keys=False))
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,7 +294,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     run = snakemake(project, str(metrics.relative_to(project)))
     assert run.returncode == 0, run.stdout
     assert "- warp_shuffle/shuffle, " in run.stdout and "ERR_NVGPUCTRPERM" in run.stdout
-    rows = read(metrics)
+    rows = read_rows(metrics)
     contract = "study kernel platform array_size block_size unroll dtype operation cache metric unit value source"
     assert list(rows[0])[:13] == contract.split()
     assert {row["kernel"] for row in rows if row["value"]} == {"shared_memory"}

@@ -253,27 +253,6 @@ def test_atomics_count_right(kernels: Kernels) -> None:
     assert doubles[0] == count / 2
 
 
-@pytest.mark.parametrize(
-    ("grid", "block", "shared_bytes", "limit"),
-    [
-        (1, 1025, 0, "1024"),
-        (0, 1, 0, "2147483647"),
-        (2**31, 1, 0, "blocks in x, where CUDA allows 1 to 2147483647"),
-        (1, (1, 1, 65), 0, "65 threads in z, where CUDA allows 1 to 64"),
-        (1, 1, 10**6, "232448"),
-    ],
-)
-def test_limits_are_named(
-    kernels: Kernels,
-    grid: Size,
-    block: Size,
-    shared_bytes: int,
-    limit: str,
-) -> None:
-    with pytest.raises(LaunchError, match=f"places: .*{limit}"):
-        kernels.launch("places", grid, block, np.zeros(4), shared_bytes=shared_bytes)
-
-
 # Kernels as they are found
 
 

@@ -14,11 +14,9 @@ import pytest
 from checkout import ROOT
 from planted import (
     DEVICE,
-    NO_LENGTH_3,
     QUICK,
     built,
     measured,
-    measured_while_built,
     planted_kernel,
     point,
     replaying,
@@ -101,15 +99,6 @@ def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folde
     outcomes = run(kernel, supported, folder, arch)
     wrong = {one: (outcome.status, outcome.message) for one, outcome in outcomes.items() if outcome.status != "ok"}
     assert not wrong
-
-
-def test_points_run_while_other_variants_are_built(arch: str, tmp_path: Path) -> None:
-    points = [point(2**size) for size in range(10, 20)]
-    outcomes, ran = measured_while_built(planted_kernel(tmp_path, NO_LENGTH_3), points, tmp_path, arch)
-    assert len(ran) == len(points)
-    assert [outcome.status for outcome in outcomes.values()] == ["ok", "build_failed", *["ok"] * 8]
-    right = [outcome for outcome in outcomes.values() if outcome.status == "ok"]
-    assert all(outcome.samples and outcome.occupancy for outcome in right)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)

@@ -329,11 +329,6 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
         one = sized(built[-1], len(array))
         assert kernel.plan(one).launches[0].blocks == 128
         assert_results_are_right(kernel, one, array, launched(kernel, library, one, array))
-    # The first elements cancel, but make the unit larger and larger, until it exceeds the sum of the others.
-    for exponent in range(60):
-        array = np.full(2**14, 1 + 2**-10, np.float32)
-        array[:16:2], array[1:16:2] = 2.0**exponent, -(2.0**exponent)
-        assert launched(kernel, library, one, array) == [(2**14 - 16) * (1 + 2**-10)]
 
 
 # Exchanges

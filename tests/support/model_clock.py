@@ -17,6 +17,17 @@ def model_us(block_size: int) -> float:
     return 10 + abs(block_size - BEST_BLOCK) / 64
 
 
+class Timed(EmulatorPlatform):
+    """Each sample takes 1 ns longer than the one before it."""
+
+    has_clock = True
+
+    def time(self, sample: Any, count: int) -> list[float]:
+        for _ in range(count):
+            sample(lambda: None, lambda: None)
+        return [20 + 0.001 * number for number in range(count)]
+
+
 class ModelClock(EmulatorPlatform):
     """Times depend on the block size, with a scatter of 0.2% that is the same for each point."""
 

@@ -16,13 +16,9 @@ from kernelsweep.baselines.libraries import as_kernel
 from kernelsweep.errors import LaunchError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.point.fit import of_parameter
-from kernelsweep.observe.chosen_points import points_to_check
 from kernelsweep.project.parameters import planned_kernels
-from kernelsweep.project.parameters import sweep as sweep_of
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.results import point_columns, read_parameters
-from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.launches import KernelLaunches, launches_of_task
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -185,21 +181,6 @@ def test_a_search_has_the_points_at_its_place_and_the_emulator_checks_some_of_al
     )
     planned = planned_kernels(project, "emulator/studies/own")[0]
     assert planned["rows"] == len(checked) < planned["valid"] == 63 * 2 * 2
-
-
-def test_compute_sanitizer_runs_small_data_and_keeps_what_a_macro_is_set_by(load: Callable[..., Project]) -> None:
-    # Pins: of three radii of a filter, a macro's, only the one that is also among the small sizes was run.
-    models = {"nvidia-h200": {"arch": "sm_90", "resources": {}}}
-    axes = {**STUDY["axes"], "width": [128], "height": [61]}
-    sizes = {"emulator": {"axes": {"width": [7], "height": [9]}}}
-    project = load({**STUDY, "axes": axes, "platforms": sizes}, platform="nvidia-h200", gpu_models=models)
-    source = project.kernel("own", "own")
-    sweep = KernelSweep(source, sweep_of(project, "nvidia-h200", "own", "own")["axes"], 132, [], "sm_90")
-    small = KernelSweep(source, sweep_of(project, EMULATOR, "own", "own")["axes"], 132, [], EMULATOR)
-    wide = {instantiation(source, point) for point in sweep.points()}
-    chosen = [each.point for each in points_to_check(sweep, wide, small)]
-    assert {(point["width"], point["height"]) for point in chosen} == {(128, 9)}
-    assert {point["tile"] for point in chosen} == {8, 16}
 
 
 def changed(**changes: Any) -> dict[str, Any]:

@@ -99,34 +99,6 @@ def assert_complete(folder: Path) -> None:
     assert {row["status"] for row in rows} == {"ok"}
 
 
-def test_a_job_killed_at_any_moment_goes_on_where_it_stopped(
-    tmp_path: Path, start: Callable[..., subprocess.Popen[str]]
-) -> None:
-    # Pins: points that are lost, measured twice or measured anew, and a worker that outlives its job on the GPU.
-    journal = tmp_path / "journal.jsonl"
-    moments = random.Random(1)
-    for _ in range(2):
-        kept = whole_lines(journal)
-        job = start()
-        if moments.random() < 0.75:  # Else it is killed as it starts.
-            wait_until(lambda: len(whole_lines(journal)) > len(kept), job)  # noqa: B023
-        time.sleep(moments.uniform(0, 0.2))
-        children = psutil.Process(job.pid).children()
-        job.kill()
-        job.communicate()
-        assert psutil.wait_procs(children, timeout=PATIENCE_SECONDS)[1] == []
-        assert whole_lines(journal).startswith(kept)
-        assert not (tmp_path / "rows.csv").exists()
-    kept = whole_lines(journal)
-    with journal.open("ab") as file:
-        file.write(kept[: len(kept.splitlines()[0]) // 2])  # As a kill in the middle of a write leaves it.
-    job = start()
-    job.communicate(timeout=PATIENCE_SECONDS)
-    assert job.returncode == 0, (tmp_path / "job.log").read_text()
-    assert journal.read_bytes().startswith(kept)
-    assert_complete(tmp_path)
-
-
 def test_a_killed_worker_costs_no_point(tmp_path: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
     # Pins: a row launch_failed, which the same command wouldn't run again, for a fault that is not the kernel's.
     journal = tmp_path / "journal.jsonl"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import re
@@ -11,16 +10,7 @@ from pathlib import Path
 
 from workflow_runs import FINISHED_STUDIES, edit, snakemake
 
-CONTRACT_COLUMNS = (
-    "study,kernel,platform,device,array_size,block_size,unroll,dtype,operation,cache,launches,grid_size,status,message,"
-    "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
-    "binary_sha256"
-)
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+from kernelsweep.results import CONTRACT_COLUMNS, read_rows
 
 
 def csv_files(results: Path) -> dict[str, bytes]:
@@ -30,8 +20,8 @@ def csv_files(results: Path) -> dict[str, bytes]:
 def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finished: Path) -> None:
     results = finished / "results/emulator"
     measurements = results / "measurements.csv"
-    assert measurements.read_text().splitlines()[0].startswith(CONTRACT_COLUMNS)  # More may follow.
-    found = rows(measurements)
+    assert measurements.read_text().startswith(",".join(CONTRACT_COLUMNS))  # More may follow.
+    found = read_rows(measurements)
     assert {row["time_us"] + row["bandwidth_gbs"] for row in found} == {""}, "emulated time is not time"
     for study, name in itertools.product(FINISHED_STUDIES, ("table.md", "table.csv", "table.tex")):
         assert (results / "studies" / study / name).stat().st_size > 0
@@ -45,13 +35,13 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
     environment = json.loads((results / "environment.json").read_text())
     assert environment["configuration"]["config"]["platform"] == "emulator"
     assert environment["compilers"][0].startswith("g++")
-    builds = rows(results / "builds.csv")
+    builds = read_rows(results / "builds.csv")
     assert {(row["target"], row["status"]) for row in builds} == {("emulator", "ok")}
 
     # A restriction leaves points out, and a kernel's axes are its own.
     points = {
         (row["array_size"], row["block_size"], row["unroll"]): (row["status"], row["message"])
-        for row in rows(results / "points/mine/unrolled.csv")
+        for row in read_rows(results / "points/mine/unrolled.csv")
     }
     right = ("ok", "")
     assert points == {
@@ -108,7 +98,7 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     counted = f"has {len(lines) - 1} rows of this kernel; {len(lines)} are planned. Delete"
     assert f"{points.relative_to(finished)} {counted}" in run.stdout
     assert "unsinged" in run.stdout and "shuffle.cu" in run.stdout
-    found = rows(finished / "results/emulator/measurements.csv")
+    found = read_rows(finished / "results/emulator/measurements.csv")
     statuses = {
         kernel: {row["status"] for row in found if row["kernel"] == kernel}
         for kernel in {row["kernel"] for row in found}
@@ -134,4 +124,4 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     run = snakemake(finished, "results/emulator/measurements.csv")
     assert run.returncode == 0, run.stdout
     assert set(re.findall(r"kernel=(\w+)", run.stdout)) == {"shared_memory", "shuffle", points.stem}
-    assert {row["status"] for row in rows(finished / "results/emulator/measurements.csv")} == rest
+    assert {row["status"] for row in read_rows(finished / "results/emulator/measurements.csv")} == rest
