@@ -66,8 +66,8 @@ def source_lanes(kernel, width, numbers):
     start = lanes - in_group
     if kernel == "broadcast":
         return start + numbers["source_lane"] % width
-    if kernel == "rotate":
-        return start + (in_group + numbers["offset"]) % width
+    if kernel in ("rotate", "rotations"):
+        return start + (in_group + numbers["offset"] * numbers.get("times", 1)) % width
     if kernel == "shift_up":
         return np.where(in_group >= numbers["delta"], lanes - numbers["delta"], lanes)
     if kernel == "shift_down":
@@ -75,7 +75,9 @@ def source_lanes(kernel, width, numbers):
     if kernel in BUTTERFLIES:
         partners = lanes ^ numbers["lane_mask"]
         return np.where(partners < start + width, partners, lanes)
-    raise ValueError(f"{kernel!r} is no exchange; known are broadcast, rotate, shift_up, shift_down, butterfly*")
+    raise ValueError(
+        f"{kernel!r} is no exchange; known are broadcast, rotate, rotations, shift_up, shift_down, butterfly*"
+    )
 
 
 def _numbers(arguments):
