@@ -197,7 +197,7 @@ def sized(variant: Point, array_size: int) -> Point:
 
 def around_block_boundaries(kernel: KernelSource, variant: Point) -> list[int]:
     span = round_elements(kernel, variant)
-    sizes = [span - 1, span, span + 1, 2 * span - 1, 2 * span + 1]
+    sizes = [span - 1, span, span + 1, 2 * span + 1]
     if span > LARGEST:  # The same code with smaller blocks, or fewer, gets the others.
         sizes = [span - 1, span + 1]
     return [size for size in sizes if size <= MOST] or [span % MOST + 1]
@@ -218,7 +218,7 @@ def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, built: 
     for variant in dict.fromkeys((points[0], most_blocks)):
         check(kernel, library, sized(variant, LARGER), seed=0)
 
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(variant=st.sampled_from(points), array_size=st.integers(1, LARGEST), seed=st.integers(0, 2**32 - 1))
     def results_are_right(variant: Point, array_size: int, seed: int) -> None:
         check(kernel, library, sized(variant, array_size), seed)

@@ -112,13 +112,14 @@ def variants(kernel: KernelSource) -> list[Point]:
 
 
 def wherever_an_array_begins(kernel: KernelSource) -> list[Point]:
-    """Points of size 1 for the variants that get arrays at any address: each type, with few or many loads a thread."""
+    """Points of size 1 for the variants that get arrays at any address: a type of each width, with few or many loads a
+    thread.
+    """
     pairs, unrolls = typed_unrolls(kernel)
-    first, last = unrolls[0], unrolls[-1]
-    first_of = {dtype: operation for dtype, operation in reversed(pairs)}
+    of_width = {dtype[-2:]: (dtype, operation) for dtype, operation in pairs}
     return [
         point(1, 32, unroll=unroll, dtype=dtype, operation=operation, grid_size=3)
-        for (dtype, operation), unroll in zip(sorted(first_of.items()), (first, last, last, first), strict=False)
+        for (dtype, operation), unroll in zip(of_width.values(), (unrolls[0], unrolls[-1]), strict=False)
     ]
 
 
