@@ -146,9 +146,7 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
     source = TOY.replace("shared[block_size];", "shared[192 * block_size];")
     if target == "emulator":
         source = source.replace("__constant__ int", "static const int").replace("__noinline__", "")
-    report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>"], target)  # 48 KB exactly
-    assert report["status"] == "ok", report["message"]
-    # Pins: one variant of a template that didn't compile cost all that shared its unit.
+    # Pins: one variant of a template that didn't compile cost all that shared its unit. The others have 24 and 48 KB.
     report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>", "toy<int, 128u, 1u>", "toy<int, 32u, 1u>"], target)
     assert report["status"] == "ok" and sorted(report["variants"]) == ["toy<int, 32u, 1u>", "toy<int, 64u, 1u>"]
     ((failed, message),) = report["failed"].items()

@@ -12,7 +12,6 @@ import pytest
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
-from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import Best, Configuration, fastest_of, find_best
@@ -139,37 +138,3 @@ def test_without_times_both_files_say_why() -> None:
     reason = "There are no times on this platform, so no configuration is the best."
     assert document["reason_for_none"] == reason
     assert reason in best_text(found, [], {"unrolling": UNROLLING}, EMULATOR)
-
-
-@pytest.fixture(scope="module")
-def recorded() -> dict[str, Any]:
-    """best.json of two studies of the recording."""
-    folder = ROOT / "resources/recordings/nvidia-h200"
-    rows = load_measurements([folder / "measurements.csv.gz"])
-    device = json.loads((folder / "environment.json").read_text())["device"]
-    gridded = {"unrolling": (), "stepwise": ("cascaded", "warp_shuffle")}
-    found, uses = [], []
-    for name, kernels in gridded.items():
-        data = StudyData(load_study(name, ROOT).settings, rows[rows["study"] == name], device)
-        found += find_best(name, data, kernels)
-        uses += find_uses(name, data, kernels)
-    document: dict[str, Any] = json.loads(best_json(found, uses, list(gridded), device))
-    return document
-
-
-def test_the_recordings_file_is_as_the_schema_says(recorded: dict[str, Any]) -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.Draft202012Validator(SCHEMA).validate(recorded)
-    keys = [
-        tuple(entry[key] for key in ("study", "kernel", "array_size", "dtype", "operation", "cache"))
-        for entry in recorded["entries"]
-    ]
-    assert len(set(keys)) == len(keys) > 100
-    for entry in recorded["entries"]:
-        assert all(tie["time_us"] >= entry["time_us"] for tie in entry["ties"])
-        assert (entry["grid_size"] is not None) == (entry["kernel"] in ("cascaded", "warp_shuffle"))
-        assert entry["undefined_behaviour"] == entry["kernel"].endswith("volatile")
-    # The schema refuses entries that a reader of the file couldn't use.
-    for broken in ({"unroll": None}, {"time_us": "24.8"}, {"surprise": 1}):
-        entry = recorded["entries"][0] | broken
-        assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors({**recorded, "entries": [entry]}))

@@ -174,13 +174,3 @@ def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(
     assert line(first) == "added\n"
     first.kill()
     assert line(second) == "['one']\n"
-
-
-def test_a_file_system_without_locks_is_used_with_a_warning(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(file: int, operation: int) -> None:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    values, told = found(path)
-    assert values == [0, 1, 2, 3]
-    assert len(told) == 1 and "no locks" in told[0]

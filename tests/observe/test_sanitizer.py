@@ -294,7 +294,6 @@ def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
 
 def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Path) -> None:
     fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != std::numeric_limits<Element>::lowest()) array_size = 0;"
-    assert planted_run(tmp_path, fault, "memcheck")[2] == "clean: "
     assert planted_run(tmp_path, fault, "initcheck")[2].startswith("failed: 3 points failed, the first wrong_result")
 
 

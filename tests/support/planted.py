@@ -180,13 +180,11 @@ NO_LENGTH_3 = 'static_assert(LENGTH != 3, "no such length");'
 
 
 def measured_while_built(
-    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator", before: bool = False
+    kernel: KernelSource, points: Sequence[Point], folder: Path, target: str = "emulator"
 ) -> tuple[dict[Point, Outcome], list[Point]]:
     """The outcomes, and the points that were run for them.
 
     Each point has an array size of its own, and a variant: LENGTH is 2, 3, ...
-
-    before  whether all variants are compiled before any runs, instead of while others run
 
     The journal and the compiled units stay in `folder`.
     """
@@ -199,11 +197,6 @@ def measured_while_built(
     planned = [PlannedPoint(each, instantiation(kernel, each)) for each in points]
     protocol = Protocol(QUICK, repeated_runs=2, seed=1)
     ran: list[Point] = []
-    if before:
-        binary = folder / "before.bin"
-        report = build(source_of(kernel.path), binary, target, units(kernel, points))
-        task = BuiltKernel(kernel, report, binary).task(kind_of(target).implementation, protocol)
-        return measured(task, planned, report, folder / "before.jsonl", lambda done, count, p, _: ran.append(p)), ran
     unbuilt = BuiltKernel(kernel, {"variants": {}}, None)
     task = unbuilt.task(kind_of(target).implementation, protocol)
     builder = Builder(source_of(kernel.path), target, UnitStore(folder / "units"), workers=2)
