@@ -97,6 +97,9 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert rows(results)["sums"] == "one value tree 64 × 8 for 2²⁴; 2 more by size 3.1% 89.0% ✓ 9 of 9"
     assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
+    answer["curve"] = [0.9]  # of one size, which makes no curve
+    write(results / "emulator/status.json", json.dumps(content), 100)
+    assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()
 
 
 def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None:

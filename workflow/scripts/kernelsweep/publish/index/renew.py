@@ -99,6 +99,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
+    curve = curve if len(curve) > 1 else ()
     points = [f"{width * x / (len(curve) - 1):.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in enumerate(curve)]
     return {
         "name": study,
