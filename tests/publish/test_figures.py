@@ -122,7 +122,7 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
         (path,) = [tmp_path / file for file in file_names("figure", name) if file.endswith(".pdf")]
         layout.save(figure, path)
         (page,) = PdfReader(path).pages
-        assert float(page.mediabox.width) == pytest.approx(width.points, abs=0.5)
+        assert float(page.mediabox.width) == pytest.approx(72 * width.inches, abs=0.5)
         fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
         assert fonts
         for font in fonts:

@@ -7,15 +7,12 @@ from typing import Any
 
 import pandas
 import pytest
-from made_settings import made
-from reductions import EXCHANGE
 from synthetic_sweep import EMULATOR, H200, WARP_SHUFFLE, fail, shipped, sweep
 
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
 from kernelsweep.publish.tables.table_text import table_text
-from kernelsweep.results import MEASUREMENT_COLUMNS
 
 
 def text_of(data: StudyData) -> TableText:
@@ -75,53 +72,12 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     assert "Repeated runs left the same bits at 240 of 270 floating-point points." in text
 
 
-# Exchanges, of which the elements are shown that they left
-
-ROTATED = "2 3 4 5 6 7 8 9 10 11 12 13 14 15 0 1"
-SWAPPED = "7 1 2 3 4 5 6 0 15 9 10 11 12 13 14 8"
-OUTPUTS = {("rotate", "offset=2"): ROTATED, ("butterfly_swap", "lane_mask=1 first=0 second=3"): SWAPPED}
-EXCHANGES: dict[str, Any] = {
-    **{"problem": EXCHANGE.named, "compares": "outputs", "title": "Exchanges"},
-    **{key: [] for key in ("limits", "rivals")},
-    "kernels": [
-        {"name": "butterfly_swap", "axes": {"arguments": ["lane_mask=1 first=0 second=3"]}},
-        {"name": "rotate", "axes": {"arguments": ["offset=2", "offset=37"]}},
-        {"name": "of_ours", "axes": {"arguments": ["delta=1"]}},
-    ],
-    "steps": [{"kernel": kernel, "unroll": 1, "grid_size": None} for kernel in ("butterfly_swap", "rotate", "of_ours")],
-    "reference": {"array_size": 16, "block_size": 16, "dtype": "int32", "operation": "exchange", "cache": "hot"},
-}
-
-
-def exchanged(**rotated: Any) -> StudyData:
-    """A small sweep; `rotated` changes the point of the published rotation."""
-    at = {**EXCHANGES["reference"], **dict.fromkeys(("parameters", "message", "flags", "output"), "")}
-    at |= {"study": "exchanges", "unroll": 1, "status": "ok", "width": 16}
-    rotate = {**at, "kernel": "rotate", "arguments": "offset=2"}
-    swap = {**at, "kernel": "butterfly_swap", "arguments": "lane_mask=1 first=0 second=3", "unroll": 4}
-    rows = [
-        {**rotate, "output": "not this group", "width": 4},
-        {**rotate, "output": "not this block", "block_size": 256},
-        {**rotate, "output": ROTATED, **rotated},
-        {**rotate, "array_size": 1000, "status": "skipped", "message": "too long"},
-        {**swap, "output": SWAPPED, "block_size": 4},
-    ]
-    table = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"width": "Int64"})
-    return StudyData(made(EXCHANGES), table, H200, OUTPUTS | {("gone", "delta=2"): "0 0"})
-
-
-def test_an_exchange_stands_beside_the_published_one() -> None:
-    table = study_table(exchanged())
-    assert list(table["kernel"]) == ["rotate", "butterfly_swap", "gone", "of_ours"]
-    assert list(table["output"]) == [ROTATED, SWAPPED, "", ""] and list(table["same"]) == ["yes", "yes", "", ""]
-    assert list(table["status"]) == ["ok", "ok", "published_only", "not_measured"]
-    assert not set(TIME_COLUMNS) & set(table)
-    assert markdown_row(as_markdown(text_of(exchanged())), "`gone`")[-3:] == ["0 0", "–", "–"]
-    other = exchanged(output=ROTATED.replace("0 1", "1 0"))
-    assert study_table(other)["same"].iloc[0] == "no"
-    assert "<sup>1</sup> The output is not the published one." in as_markdown(text_of(other))
-    wrong = as_markdown(text_of(exchanged(status="wrong_result", message="element 0: expected 2, found 0")))
-    assert "2 of 3; 1 wrong result; 1 skipped" in wrong and "wrong result; element 0: expected 2, found 0" in wrong
+def test_a_study_of_outputs_has_its_kernels_and_no_times() -> None:
+    study, rows = shipped("exchanges", H200["name"])
+    rows = fail(rows, "wrong_result", "element 0: expected 2, found 0", kernel="rotate", array_size=16)
+    table = study_table(StudyData(study, rows, H200)).set_index("kernel")
+    assert list(table.index) == [step.kernel for step in study.steps] and not set(TIME_COLUMNS) & set(table)
+    assert table.loc["rotate", "failures"].endswith("wrong_result") and not table.loc["butterfly", "failures"]
 
 
 def test_libraries_and_limits_stand_beside_the_steps() -> None:

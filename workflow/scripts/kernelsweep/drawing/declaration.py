@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,7 +63,7 @@ def read_declaration(file: Path) -> Declaration:
         call = _declaring_call(file.read_text(encoding="utf-8"))
         texts = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
         declaration = Declaration(**texts)
-    except (OSError, UnicodeDecodeError, TypeError, ValueError) as error:
+    except (OSError, UnicodeDecodeError, SyntaxError, TypeError, ValueError) as error:
         raise UserError(f"{file}: not a figure ({error}). Expected at the top level: {_EXAMPLE}.") from error
     unknown = sorted(set(declaration.needs) - set(get_args(Need)))
     if unknown:
@@ -73,13 +72,8 @@ def read_declaration(file: Path) -> Declaration:
 
 
 def _declaring_call(text: str) -> ast.Call:
-    """The call on the right of `FIGURE = `. Parsing the whole file would take ten times as long at every start."""
-    lines = text.splitlines()
-    first = next((number for number, line in enumerate(lines) if line.startswith("FIGURE")), len(lines))
-    for end in range(first + 1, len(lines) + 1):
-        with suppress(SyntaxError):
-            statement = ast.parse("\n".join(lines[first:end])).body[0]
-            if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.Call):
-                return statement.value
-            break
+    """The call on the right of `FIGURE = `."""
+    for one in ast.parse(text).body:
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "FIGURE" and isinstance(one.value, ast.Call):
+            return one.value
     raise ValueError("no FIGURE = Declaration(...)")

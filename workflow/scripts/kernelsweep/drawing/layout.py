@@ -44,11 +44,6 @@ class Width:
 
     inches: float
 
-    @property
-    def points(self) -> float:
-        """The width in points."""
-        return self.inches * POINTS_PER_INCH
-
     def columns(self, count: int, least_in: float) -> int:
         """How many of `count` panels stand side by side, each at least `least_in` inches wide, in equal rows."""
         most = max(1, min(count, int(self.inches / least_in)))

@@ -15,7 +15,6 @@ from kernelsweep.analysis.reference import (
     at_place,
     flagged_kernels,
     undefined_kernels,
-    with_shown_output,
 )
 from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.analysis.steps import step_labels
@@ -26,15 +25,14 @@ from kernelsweep.judge.best.best_words import ties_text
 from kernelsweep.judge.best.find import Best, best_at
 from kernelsweep.results import EDITED
 
-# The status of a row whose point was not measured, and of a row that only the publication has.
+# The status of a row whose point was not measured.
 NOT_MEASURED = "not_measured"
-PUBLISHED_ONLY = "published_only"
 
 # The kinds of rows.
-KERNEL_ROW, RIVAL_ROW, LIMIT_ROW, PUBLISHED_ROW = "kernel", "rival", "limit", "published"
+KERNEL_ROW, RIVAL_ROW, LIMIT_ROW = "kernel", "rival", "limit"
 
 # Columns that a row copies from its point, and those of a right point on a platform with times.
-_OF_POINT = ("grid_size", "launches", "status", "relative_error", "output", "flags", "message")
+_OF_POINT = ("grid_size", "launches", "status", "relative_error", "flags", "message")
 _OF_TIME = ("time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "gflops")
 TIME_COLUMNS = (
     *_OF_TIME,
@@ -47,7 +45,6 @@ TIME_COLUMNS = (
     "compared",
     "as_fast",
 )
-OUTPUT_COLUMNS = ("output", "published_output", "same")
 _SWEEP_COLUMNS = (
     "error_share_low",
     "error_share_high",
@@ -75,9 +72,6 @@ _TEXTS = (
     "peak_of",
     "work",
     "as_fast",
-    "output",
-    "published_output",
-    "same",
     "failures",
     "proven",
     "flags",
@@ -131,13 +125,10 @@ def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
 def study_table(data: StudyData) -> pandas.DataFrame:
     """One row for each step of the study's story, then libraries and limits.
 
-    In a study that compares outputs, a step is an exchange: first the published ones in their order.
-
     Columns; those that the platform or the study has nothing for are left out:
-      kernel, kind               its name; kernel, rival, limit or published
+      kernel, kind               its name; kernel, rival or limit
       the study's axes           the values of its point
-      launches, device, status   of that point; the status is one of `results.STATUSES`, `not_measured` or
-                                 `published_only`
+      launches, device, status   of that point; the status is one of `results.STATUSES` or `not_measured`
       time_us, time_low_us, time_high_us, noise, bandwidth_gbs, gflops
                                  as in measurements.csv; NaN unless the status is `ok`
       work                       as in measurements.csv
@@ -147,8 +138,6 @@ def study_table(data: StudyData) -> pandas.DataFrame:
                                  the first step's time over this one's, with its 95% interval
       compared, as_fast          without `steps`: the number of the kernel's configurations with a time, and those that
                                  can't be told apart from the fastest
-      output, published_output, same
-                                 the elements that an exchange left, the published ones, and whether they are the same
       relative_error             of the point, against the exactly rounded sum; NaN but for floats
       error_share_low, error_share_high
                                  the least and the most of the kernel's whole sweep, as in measurements.csv
@@ -161,12 +150,12 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       flags, message             of the point
       a column for each metric with its unit
     """
-    rows = _outputs(data) if data.compares_outputs else [_row(one.kernel, one, data) for one in story_of(data)]
+    rows = [_row(one.kernel, one, data) for one in story_of(data)]
     if data.has_times and not data.compares_outputs:
         rows += _beside(data)
     axes = dict.fromkeys((*place_axes(data.settings), *kernel_axes(data.settings), "grid_size"))
     columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS]
-    columns += [*OUTPUT_COLUMNS, "relative_error", *_SWEEP_COLUMNS, "proven", "flags", "message"]
+    columns += ["relative_error", *_SWEEP_COLUMNS, "proven", "flags", "message"]
     table = pandas.DataFrame(rows, columns=columns, dtype=object)
     texts, integers = [*_TEXTS], [*_INTEGERS]
     table[texts] = table[texts].where(table[texts].notna(), "").astype(str)
@@ -176,8 +165,6 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     _add_ratios(table, data)
     has_no = {
         *(() if data.has_times and not data.compares_outputs else TIME_COLUMNS),
-        *(() if data.compares_outputs else OUTPUT_COLUMNS),
-        *(() if data.published else ("published_output", "same")),
         *(() if data.proofs else ("proven",)),
         *(("compared", "as_fast") if data.steps else ()),
     }
@@ -187,7 +174,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
 def _row(kernel: str, of: StoryRow, data: StudyData) -> dict[str, Any]:
     """A step's row."""
     row: dict[str, Any] = _base(kernel, KERNEL_ROW, data) | dict(of.values)
-    if of.point is not None:
+    if of.point is not None and not data.compares_outputs:
         row |= _measured(of.point, data)
     if not of.values:
         row |= dict.fromkeys(kernel_axes(data.settings))
@@ -249,28 +236,6 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
             measured = _measured({str(column): value for column, value in point.items()}, data)
             own = {axis: value for axis, value in unknown.items() if axis in ("block_size", "unroll", "grid_size")}
             rows.append(_base(name, kind, data) | measured | own | ({"launches": None} if unknown else {}))
-    return rows
-
-
-def _outputs(data: StudyData) -> list[dict[str, Any]]:
-    """One row for each published exchange, in the publication's order, then for each of the study's other kernels."""
-    kernels = {kernel.name: kernel.axes.get("arguments", []) for kernel in data.settings.kernels}
-    measured = with_shown_output(data.settings, data.measurements)
-    rest = [name for name in kernels if name not in {kernel for kernel, _ in data.published}]
-    rows = []
-    for kernel, arguments in [*data.published, *((name, str([*kernels[name], ""][0])) for name in rest)]:
-        expected = data.published.get((kernel, arguments), "")
-        row = {"kernel": kernel, "kind": PUBLISHED_ROW, "status": PUBLISHED_ONLY}
-        if kernel in kernels:
-            row = _base(kernel, KERNEL_ROW, data)
-            elements = len(expected.split()) or data.settings.reference["array_size"]
-            at = {"kernel": kernel, "arguments": arguments, "array_size": elements}
-            point = _first(at_place(measured, at))
-            row |= _measured(point, data) if point is not None else {}
-        row |= {"arguments": arguments, "published_output": expected}
-        if expected and row.get("output"):
-            row["same"] = "yes" if row["output"] == expected else "no"
-        rows.append(row)
     return rows
 
 

@@ -28,7 +28,7 @@ from kernelsweep.judge.best.best_words import configuration_text
 from kernelsweep.judge.best.find import fastest_by_size, find_best
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, PUBLISHED_ONLY, RIVAL_ROW
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 
 # The letters a line of a narrow column.
@@ -83,8 +83,6 @@ def _where(data: StudyData) -> str:
 
 def _axes(data: StudyData) -> list[str]:
     """The axes by which rows differ: of kernels, with several values in the sweep, that the study doesn't fix."""
-    if data.compares_outputs:
-        return ["arguments", "width", "unroll"]
     fixed = [*data.settings.reference] if data.steps else []
     if not any(step.grid_size for step in data.steps):
         fixed.append("grid_size")
@@ -95,7 +93,10 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     if data.has_times or data.steps:
         for axis in _axes(data):
             cells = [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]]
-            yield Column({"grid_size": "grid"}.get(axis, axis), cells, right=axis != "arguments")
+            yield Column(
+                {"grid_size": "grid"}.get(axis, axis),
+                cells,
+            )
     if "time_us" in table:
         yield Column("time (µs)", _times(table))
         yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
@@ -108,11 +109,6 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     if "as_fast" in table:
         more = [text.split("; ") for text in table["as_fast"]]
         yield Column("as fast", ["; ".join(_shortened(ties)) or EMPTY for ties in more], right=False)
-    for column, header in (("output", "output"), ("published_output", "published"), ("same", "same")):
-        if column in table:
-            instead = table["status"].str.replace("_", " ") if column == "output" else ""
-            texts = table[column].where((table[column] != "") | (table["status"] == PUBLISHED_ONLY), instead)
-            yield Column(header, [text or EMPTY for text in texts], right=False)
     if (table["launches"].dropna() > 1).any():
         yield Column("launches", numbers(table["launches"], 0))
     errors = [
@@ -156,13 +152,13 @@ def _right(row: pandas.Series[Any]) -> str:
 def _notes(row: pandas.Series[Any], where: str, data: StudyData) -> list[str]:
     """What a reader has to know of a row: its flags, and why it has no right result."""
     texts = [_FLAGS.get(flag, flag.replace("_", " ") + ".") for flag in row["flags"].split()]
-    if row["status"] == NOT_MEASURED and (data.has_times or data.compares_outputs):
+    if row["status"] == NOT_MEASURED and data.has_times and not data.compares_outputs:
         texts.append(f"Not measured: the sweep has no row at {where}.")
-    if row["status"] not in ("ok", PUBLISHED_ONLY, NOT_MEASURED):
+    if row["status"] not in ("ok", NOT_MEASURED):
         message = " ".join(row["message"].split()) or "no message"
         message = message if len(message) <= MESSAGE_LENGTH else f"{message[: MESSAGE_LENGTH - 1]}…"
         texts.append(f"At {where}: {row['status'].replace('_', ' ')}; {message}")
-    return [*texts, *(["The output is not the published one."] if row.get("same") == "no" else [])]
+    return texts
 
 
 def _numbered(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[str]]:
