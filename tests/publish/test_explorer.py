@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from kernelsweep.publish.page.embed import Link
-from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data, too_many
+from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
 from kernelsweep.results import (
     BUILD_COLUMNS,
@@ -102,7 +102,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         studies=[],
         chapters=[],
         points=data,
-        too_many="",
+        left_out=0,
         environment="",
         files=[],
         words="",
@@ -189,8 +189,3 @@ def test_a_heat_map_shows_any_two_axes_and_a_slider_goes_through_a_third(driver:
     slide(driver, "at.n", HOME)
     cells = driver.find_elements("css selector", "#explorer .cells text")
     assert min(float(cell.text) for cell in cells) == pytest.approx(time_us("tiled", 1000, 8, 5, "down"))
-
-
-def test_a_page_says_that_it_holds_no_more_points() -> None:
-    assert too_many(MOST_POINTS) == ""
-    assert "measurements.csv" in too_many(MOST_POINTS + 1)

@@ -14,7 +14,7 @@ from kernelsweep.judge.best.best_file import best_uses
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers
 from kernelsweep.publish.page.embed import link
-from kernelsweep.publish.page.explorer import explorer_data, too_many
+from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
 from kernelsweep.publish.page.facts import environment_text, run_facts
 from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
 from kernelsweep.publish.page.render import render
@@ -40,7 +40,7 @@ with logged(snakemake.log[0]):
 
     timed = counted.by_status()["ok"] if has_times(device) else 0
     points = {}
-    if timed and not too_many(timed):
+    if 0 < timed <= MOST_POINTS:
         rows, builds = (
             (row for path in paths for row in each_row(path)) for paths in (inputs.measurements, inputs.builds)
         )
@@ -66,7 +66,7 @@ with logged(snakemake.log[0]):
         studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],
         chapters=chapters,
         points=points,
-        too_many=too_many(timed),
+        left_out=timed if timed > MOST_POINTS else 0,
         environment=environment_text(counted, device, environment),
         files=[link(file, base) for file in files],
         words=html(GLOSSARY, "words", "the words", base),

@@ -28,15 +28,6 @@ _FAR = 0.05
 _VARIANT_COLUMNS = [column for column in ALL_POINT_COLUMNS if column in BUILD_COLUMNS and column != "parameters"]
 
 
-def too_many(timed: int) -> str:
-    """Why a page with so many timed points has no explorer; empty if it has one."""
-    if timed <= MOST_POINTS:
-        return ""
-    return (
-        f"Explorer: the sweep has {timed:,} timed points, and a page holds {MOST_POINTS:,}; measurements.csv has all."
-    )
-
-
 def explorer_data(
     studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], builds: Iterable[Row]
 ) -> dict[str, Any]:

@@ -45,16 +45,6 @@ TIME_COLUMNS = (
     "compared",
     "as_fast",
 )
-_SWEEP_COLUMNS = (
-    "error_share_low",
-    "error_share_high",
-    "bit_identical_points",
-    "repeated_points",
-    "points_right",
-    "points_run",
-    "points_skipped",
-    "failures",
-)
 _INTEGERS = (
     "launches",
     "compared",
@@ -154,8 +144,8 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     if data.has_times and not data.compares_outputs:
         rows += _beside(data)
     axes = dict.fromkeys((*place_axes(data.settings), *kernel_axes(data.settings), "grid_size"))
-    columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS]
-    columns += ["relative_error", *_SWEEP_COLUMNS, "proven", "flags", "message"]
+    columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS, "relative_error"]
+    columns += [column for column in rows[0] if column not in (*columns, "flags", "message")] + ["flags", "message"]
     table = pandas.DataFrame(rows, columns=columns, dtype=object)
     texts, integers = [*_TEXTS], [*_INTEGERS]
     table[texts] = table[texts].where(table[texts].notna(), "").astype(str)
