@@ -116,9 +116,8 @@ def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
     if data.settings.search:
         meaning += " A search chose the configurations: what it tried seldom may look too slow."
     cache = place.pop("cache", None)
-    words = [*([point_text(place)] if place else []), *([f"{cache} cache"] if cache else [])]
-    there = f" {', '.join(words)[:1].upper()}{', '.join(words)[1:]}." if words and not place else ""
-    there = f" At {', '.join(words)}." if place else there
+    there = ", ".join(filter(None, [point_text(place), f"{cache} cache" if cache else ""]))
+    there = f" At {there}." if there else ""
     failed = failures_text(list(shown_status(rows_there(data, drawn))))
     return f"{device_text(data.device)}.{there} {meaning}" + (f" Without a time: {failed}." if failed else "")
 

@@ -51,7 +51,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     table = _rows(data)
     frame = Frame(width, FIGURE.heading(data.title), _message(data, table), _caption(data, table))
     if table["time_us"].isna().all():
-        return empty_figure(frame, _reason(data, table))
+        return empty_figure(frame, no_times(data))
     names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width.inches))) for name in _row_labels(data, table)]
     row_in = ROW_IN * (1.3 if any("\n" in name for name in names) else 1)
     figure = new_figure(frame, FRAME_IN + row_in * len(table))
@@ -98,13 +98,6 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
         words = [axis_value(axis, row[axis]) for axis in differing]
         labels.append(", ".join([label, *filter(None, words)]))
     return step_labels(data.steps) + labels
-
-
-def _reason(data: StudyData, table: pandas.DataFrame) -> str:
-    if not data.has_times or not data.steps:
-        return no_times(data)
-    statuses = ", ".join(sorted(set(table["status"]))).replace("_", " ")
-    return f"No times: the points at the reference are {statuses}."
 
 
 def _message(data: StudyData, table: pandas.DataFrame) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ PAGE_FILE = "report.html"
 
 # The folders of a platform's results in which jobs write what is counted, one folder a study.
 _COUNTED = ("points", "rivals", "proofs", "sanitizer")
-_KEYS: Mapping[str, type | tuple[type, ...]] = {"right": int, "run": int, "mistaken": int, "edited": list}
 
 
 @dataclass(frozen=True)
@@ -81,13 +80,13 @@ class PlatformStatus:
 
     whole   its status for all studies, if there is one
     alone   those of studies that were run by themselves
-    edited  by study, the kernels that differ today from what was recorded
+    edited  the kernels that differ today from what was recorded, as `study/kernel`
     """
 
     folder: Path
     whole: Status | None
     alone: Mapping[str, Status]
-    edited: Mapping[str, Sequence[str]]
+    edited: Sequence[str]
 
     @property
     def studies(self) -> list[str]:
@@ -107,7 +106,8 @@ class PlatformStatus:
 
     def outcome(self, study: str) -> StudyOutcome:
         """How a study came out when it was counted last, with its kernels that are edited today."""
-        return replace(self.newest(study).studies[study], edited=self.edited.get(study, []))
+        edited = [kernel for of, _, kernel in (name.partition("/") for name in self.edited) if of == study]
+        return replace(self.newest(study).studies[study], edited=edited)
 
     def is_old(self, study: str, status: Status) -> bool:
         """Whether a scope's results of a study are not those of today."""
@@ -121,32 +121,10 @@ def status_text(
 
     told  by study, what it came to (StudyOutcome.answer)
     """
-    outcomes = {
-        one.study: StudyOutcome(
-            right=one.right,
-            run=one.run,
-            mistaken=one.mistaken,
-            edited=one.edited,
-            title=one.title,
-            answer=told[one.study],
-        )
-        for one in found
-    }
-    content = {
-        "provenance": provenance,
-        "errors": errors,
-        "studies": {name: asdict(one) for name, one in outcomes.items()},
-    }
+    kept = ("right", "run", "mistaken", "edited", "title")
+    studies = {one.study: {key: getattr(one, key) for key in kept} | {"answer": told[one.study]} for one in found}
+    content = {"provenance": provenance, "errors": errors, "studies": studies}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
-def by_study(kernels: Iterable[str]) -> dict[str, list[str]]:
-    """The names of kernels, given as `study/kernel`, by study."""
-    found: dict[str, list[str]] = {}
-    for name in kernels:
-        study, _, kernel = name.partition("/")
-        found.setdefault(study, []).append(kernel)
-    return found
 
 
 def read_statuses(results: Path, edited: Mapping[str, Sequence[str]]) -> list[PlatformStatus]:
@@ -160,7 +138,7 @@ def read_statuses(results: Path, edited: Mapping[str, Sequence[str]]) -> list[Pl
         alone = {path.parent.name: _read_status(path) for path in sorted(folder.glob(f"studies/*/{STATUS_FILE}"))}
         if whole or alone:
             now = edited.get(folder.relative_to(results).as_posix(), [])
-            found.append(PlatformStatus(folder, whole, alone, by_study(now)))
+            found.append(PlatformStatus(folder, whole, alone, now))
     return found
 
 
@@ -170,7 +148,6 @@ def _read_status(path: Path) -> Status:
     studies = {}
     for name, outcome in content["studies"].items():
         try:
-            check_keys(outcome, _KEYS, path)
             studies[name] = StudyOutcome(**outcome)
         except TypeError as error:  # Of another version of kernelsweep, too.
             raise UserError(f"{path}: studies.{name} is no study's status. {AGAIN}") from error

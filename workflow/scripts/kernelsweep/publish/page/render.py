@@ -43,13 +43,6 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
     points  the timed points by study, for the explorer (explorer.py)
     shown   what template.html names besides, such as `answers`, `studies` and `chapters`
     """
-    words = {
-        "configuration": configuration_text,
-        "beside": beside_text,
-        "of_peak": of_peak,
-        "sizes": sizes_text,
-        "listed": list_texts,
-    }
     return html_text(
         PAGE_TEMPLATE,
         title,
@@ -57,7 +50,11 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
         page=shown,
         packed_points=packed(points),
         command=COMMAND,
-        **words,
+        configuration=configuration_text,
+        beside=beside_text,
+        of_peak=of_peak,
+        sizes=sizes_text,
+        listed=list_texts,
     )
 
 

@@ -49,22 +49,22 @@ class TableText:
     title        the study's
     provenance   where the numbers come from
     kernels      the first column, one kernel a row
-    marks        each row's footnote numbers, from 1
     columns      the others
-    notes        the footnotes
     explanation  what the columns hold
     main_rows    the number of rows above the line that LaTeX draws between rows of different kinds
+    marks        in Markdown, each row's footnote numbers, from 1
+    notes        the footnotes
     below        a second table under a title of its own
     """
 
     title: str
     provenance: str
     kernels: Sequence[str]
-    marks: Sequence[Sequence[int]]
     columns: Sequence[Column]
-    notes: Sequence[str]
     explanation: str
     main_rows: int
+    marks: Sequence[Sequence[int]] = ()
+    notes: Sequence[str] = ()
     below: TableText | None = None
 
 

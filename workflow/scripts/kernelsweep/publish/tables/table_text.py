@@ -293,9 +293,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
         title=data.title,
         provenance=f"{data.device['name']}, {place_text(shown_place(data))}.",
         kernels=names,
-        marks=[[] for _ in names],
         columns=[column for column in columns if set(column.cells) != {EMPTY}],
-        notes=[],
         explanation="; ".join(texts) + ". " + " ".join(_peaks(data)),
         main_rows=int((rows["kind"] == KERNEL_ROW).sum()),
     )
@@ -313,14 +311,12 @@ def best_table(data: StudyData) -> TableText | str:
         title=f"{name}, fastest by size" + (f": {rest}" if rest else ""),
         provenance=f"{data.device['name']}, {where}.",
         kernels=[best.kernel for best in found],
-        marks=[[] for _ in found],
         columns=[
             Column("size", [_narrow(place_words(best.point, data.settings)) for best in found], right=False),
             Column("configuration", [_narrow(configuration_text(best.configuration)) for best in found], right=False),
             Column("time (µs)", [_uncertain_time(row) for row in rows]),
             Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
         ],
-        notes=[],
         explanation="In brackets: 95% interval of the last digits.",
         main_rows=len(found),
     )
