@@ -35,6 +35,8 @@ _KEPT_DIRECTIVE = re.compile(r"\s*#\s*(?:if|el|endif|define|undef|line)")
 _SYSTEM_INCLUDE = re.compile(
     r"^[^\S\n]*#[^\S\n]*(?:include[^\S\n]*(<[^>\n]+>)|(?:el|endif))(?:\\\n|[^\n])*$", re.MULTILINE
 )
+# What opens a namespace, or a linkage.
+_NAMESPACE = re.compile(r'\bnamespace\b|^extern "[^"]*"$')
 _UNROLL = re.compile(r"^[^\S\n]*#[^\S\n]*pragma[^\S\n]+unroll\b.+$", re.MULTILINE)
 _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -103,9 +105,10 @@ def write_device_code(
         cut = [item for item in parsed[file].items if not kept(item)]
         copy = folder / file.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(
-            f'#line 1 "{file}"\n' + _optional_headers(_unrolled(_without(text, cut), defined)), encoding="utf-8"
+        kept_text = _UNROLL.sub(
+            lambda line: _NAME.sub(lambda name: str(defined.get(name[0], name[0])), line[0]), _without(text, cut)
         )
+        copy.write_text(f'#line 1 "{file}"\n{_optional_headers(kept_text)}', encoding="utf-8")
     return folder / files[0].resolve().relative_to("/")
 
 
@@ -166,11 +169,6 @@ class _Reachable:
             words |= waiting
             waiting = {word for name in waiting for word in self._macros.get(name, ())} - words
         return not words.isdisjoint(_OF_DEVICE)
-
-
-def _unrolled(text: str, macros: Mapping[str, str]) -> str:
-    """The text with the macros' values in `#pragma unroll`."""
-    return _UNROLL.sub(lambda line: _NAME.sub(lambda name: str(macros.get(name[0], name[0])), line[0]), text)
 
 
 def _optional_headers(text: str) -> str:
@@ -245,7 +243,7 @@ def _parsed(text: str) -> _Parsed:
             continue
         if kind == "name":
             names.add(word)
-        if state.depth == 0 and word == "{" and _opens_namespace(head):
+        if state.depth == 0 and word == "{" and _NAMESPACE.search(" ".join(token[0] for token in head)):
             state.namespaces += 1
             head.clear()
             names.clear()
@@ -278,12 +276,6 @@ class _State:
     in_function: bool
 
 
-def _opens_namespace(head: Sequence[re.Match[str]]) -> bool:
-    """Whether a bracket after these tokens is a namespace's or a linkage's."""
-    words = [token[0] for token in head]
-    return "namespace" in words or (len(words) == 2 and words[0] == "extern" and words[1].startswith('"'))
-
-
 def _opens_function(head: Sequence[re.Match[str]]) -> bool:
     """Whether a bracket after these tokens begins a function's body."""
     words = _outside_template([token[0] for token in head])
@@ -311,7 +303,10 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, functio
     words = _outside_template(every)
     if not function:
         instantiated = every[0] == "template" and every[1:2] != ["<"]
-        function = instantiated or _declares_function(words)
+        # A type, a name and brackets. A macro with its arguments has no type.
+        name = _function_name(words)
+        is_declared = bool(name) and words[0] not in {name, "typedef", "using", "static_assert"} and "=" not in words
+        function = instantiated or is_declared
     defines: frozenset[str] | None
     if not _ALWAYS.isdisjoint(words):
         defines = None
@@ -338,12 +333,6 @@ def _parameters(head: Sequence[re.Match[str]], name: str) -> str:
         if before[0] == name and opening[0] == "(":
             return opening.string[opening.end() : closing.start()]
     return ""
-
-
-def _declares_function(words: Sequence[str]) -> bool:
-    """Whether a declaration is a function's: a type, a name and brackets. A macro with its arguments has no type."""
-    name = _function_name(words)
-    return bool(name) and words[0] not in {name, "typedef", "using", "static_assert"} and "=" not in words
 
 
 def _function_name(words: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -88,6 +89,10 @@ _LINK = [
 _HEADERS = "emulator.hpp.gch"
 
 _LARGEST_SHARED_BYTES = 227 * 1024  # as most_shared_bytes in launch.hpp
+_SHARED_MEMORY = (
+    '.section .tbss,"awT",%nobits\n.balign 128\n{labels}.zero '
+    f'{_LARGEST_SHARED_BYTES}\n.section .note.GNU-stack,"",%progbits\n'
+)
 # nvcc's limit on every architecture; larger shared memory has to be dynamic.
 _MOST_STATIC_SHARED_BYTES = 48 * 1024
 _MOST_ERRORS = 5
@@ -132,16 +137,12 @@ def find() -> list[str]:
 
 def version() -> str:
     """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
-    command = find()
-    try:
-        answer = _run([*command, "-dumpfullversion"])
-    except OSError as error:
-        raise BuildError(f"{shlex.join(command)} can't be run: {error.strerror}; name g++ 9 or later in CXX") from error
-    if answer.returncode != 0 or not re.fullmatch(r"\d+(\.\d+)+", answer.stdout.strip()):
-        raise BuildError(
-            f"{shlex.join(command)} is no g++, by its answer to -dumpfullversion; name g++ 9 or later in CXX"
-        )
-    return f"g++ {answer.stdout.strip()}"
+    command, answer = find(), ""
+    with suppress(OSError):
+        answer = _run([*command, "-dumpfullversion"]).stdout.strip()
+    if not re.fullmatch(r"\d+(\.\d+)+", answer):
+        raise BuildError(f"{shlex.join(command)} is no g++ that can be run; name g++ 9 or later in CXX")
+    return f"g++ {answer}"
 
 
 def compile_runtime(emulator: Path, compiled: Path) -> None:
@@ -176,7 +177,9 @@ def compile_for_emulator(
         assembly, objects = Path(folder) / "unit.s", [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in (runtime.parent, *include))]
-        alignment = [_WATCHING_ALIGNMENT] if _has_casts(unit, include) else []
+        files = [unit, *included_files(unit, include)]
+        users = [file for file in files if not file.resolve().is_relative_to(HOME / "workflow/emulator")]
+        alignment = [_WATCHING_ALIGNMENT] if any(_CAST.search(read_source(file)) for file in users) else []
         compiled = _run([*_compiler(), *alignment, *options, *paths, "-x", "c++", "-S", str(unit), "-o", str(assembly)])
         if compiled.returncode == 0:
             # -ffile-prefix-map leaves the sanitizers' file names as they are.
@@ -189,11 +192,11 @@ def compile_for_emulator(
         if is_untrusted():
             check_object(objects[0])
         _check_static_shared_memory(objects[0])
-        arrays = sorted({array for file in objects for array in _dynamic_shared_arrays(file)})
-        if arrays:
-            source = Path(folder) / "shared.s"
-            source.write_text(_shared_memory(arrays), encoding="utf-8")
-            objects.append(source)
+        # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.
+        if arrays := sorted({name for file in objects for name, size in _thread_local_symbols(file) if size is None}):
+            objects.append(Path(folder) / "shared.s")  # All names are for one memory, as on the GPU.
+            labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
+            objects[-1].write_text(_SHARED_MEMORY.format(labels=labels), encoding="utf-8")
         linked = _run([*find(), *_LINK, *map(str, objects), "-o", str(library)])
         if linked.returncode != 0:
             undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
@@ -231,11 +234,6 @@ def _relative(text: str) -> str:
     return text.replace(f"{Path.cwd()}/", "")
 
 
-def _dynamic_shared_arrays(compiled: Path) -> list[str]:
-    """The arrays declared `extern __shared__`: thread-local symbols that the object file uses and does not define."""
-    return [name for name, size in _thread_local_symbols(compiled) if size is None]
-
-
 def _check_static_shared_memory(compiled: Path) -> None:
     """Refuse a function whose `__shared__` variables exceed static shared memory, as nvcc does.
 
@@ -267,15 +265,6 @@ def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
         ]
 
 
-def _shared_memory(arrays: Sequence[str]) -> str:
-    """Assembly that defines the arrays: all names for one memory, as on the GPU."""
-    labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
-    return (
-        f'.section .tbss,"awT",%nobits\n.balign 128\n{labels}.zero {_LARGEST_SHARED_BYTES}\n'
-        '.section .note.GNU-stack,"",%progbits\n'
-    )
-
-
 def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
     """The first of g++'s errors, after an explanation if the emulator lacks a feature."""
     text = _relative(stderr)
@@ -285,10 +274,8 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
         message += f"\n... and {len(errors) - _MOST_ERRORS} more errors"
     for error in _ERROR.finditer(text):
         unknown = _UNKNOWN.search(error["text"])
-        word = unknown and (unknown["name"] or unknown["call"] or unknown["header"] or unknown["space"])
-        if unknown and unknown["member"]:
-            word = f"{word}::{unknown['member']}"
-        if word and _CUDA_WORD.match(word):
+        word = "::".join(filter(None, (unknown and unknown.group("name", "call", "header", "space", "member")) or ()))
+        if _CUDA_WORD.match(word):
             cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
             return f"{cause}. {_HINT}\n{message}"
     if refused := _REFUSED.search(text):
@@ -298,13 +285,6 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
         place = _find_assembly(unit, include) or unit.name
         return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
     return message
-
-
-def _has_casts(unit: Path, include: Sequence[Path]) -> bool:
-    """Whether the unit, or a file that it includes and that is not the emulator's, casts pointers."""
-    emulator = HOME / "workflow/emulator"
-    files = [unit, *(file for file in included_files(unit, include) if not file.resolve().is_relative_to(emulator))]
-    return any(_CAST.search(read_source(file)) for file in files)
 
 
 def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -58,9 +58,12 @@ def other_lines(one: str, another: str, files: Iterable[Path]) -> str:
 
     files  whose lines count, as messages name them
     """
-    first, second = (_by_line(text, files) for text in (one, another))
+    tokens: dict[tuple[str, int], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, text in enumerate((one, another)):
+        for token, file, line in _tokens(text, files):
+            tokens[file, line][side].append(token)
     lines: dict[str, list[int]] = defaultdict(list)
-    for file, line in sorted(place for place in {*first, *second} if first.get(place) != second.get(place)):
+    for file, line in sorted(place for place, (first, second) in tokens.items() if first != second):
         lines[file].append(line)
     return ", ".join(f"{file}:{_ranges(found)}" for file, found in lines.items())
 
@@ -68,13 +71,6 @@ def other_lines(one: str, another: str, files: Iterable[Path]) -> str:
 def code_of(text: str, files: Iterable[Path]) -> str:
     """The tokens of these files in an output of the preprocessor."""
     return " ".join(token for token, _, _ in _tokens(text, files))
-
-
-def _by_line(text: str, files: Iterable[Path]) -> Mapping[tuple[str, int], list[str]]:
-    lines: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for token, file, line in _tokens(text, files):
-        lines[file, line].append(token)
-    return lines
 
 
 def _tokens(text: str, files: Iterable[Path]) -> Iterator[tuple[str, str, int]]:

@@ -153,7 +153,9 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     """
     reports = symbol_reports(output, cubin)
     by_name = {}
-    for symbol, (name, types) in zip(reports, _demangled(list(reports)), strict=True):
+    filtered = subprocess.run(["c++filt", *reports], capture_output=True, encoding="utf-8", check=True).stdout
+    for symbol, spelled in zip(reports, filtered.splitlines(), strict=True):
+        name, types = _name_and_types(spelled.removeprefix("void "))  # An extern "C" symbol tells no types.
         known = itertools.zip_longest(types, reports[symbol]["parameter_types"])
         reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size[1:]}" for kind, size in known if size is not None]
         by_name[_plain(name)] = reports[symbol]
@@ -180,7 +182,13 @@ def symbol_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        sizes, constants = _parameter_bytes(elf), _constant_bytes(elf, table)
+        sizes, place = _parameter_bytes(elf), elf.get_section_index(_CONSTANT_MEMORY)
+        # C++ doesn't mangle a global variable's name.
+        constants = {
+            one.name: int(one["st_size"])
+            for one in table.iter_symbols()
+            if one["st_info"]["type"] == "STT_OBJECT" and one["st_shndx"] == place
+        }
         for symbol, digest in _code_hashes(elf, table, reports).items():
             types = [f"?{size}" for size in sizes.get(symbol, [])]
             reports[symbol] |= {"constant_bytes": constants, "binary_sha256": digest, "parameter_types": types}
@@ -249,16 +257,6 @@ def _attributes(section: bytes) -> Iterator[tuple[int, bytes]]:
         yield number, section[start:offset]
 
 
-def _constant_bytes(elf: ELFFile, table: SymbolTableSection) -> dict[str, int]:
-    """The size of each variable in constant memory, by symbol: C++ doesn't mangle a global variable's name."""
-    place = elf.get_section_index(_CONSTANT_MEMORY)
-    return {
-        symbol.name: int(symbol["st_size"])
-        for symbol in table.iter_symbols()
-        if symbol["st_info"]["type"] == "STT_OBJECT" and symbol["st_shndx"] == place
-    }
-
-
 def _code_hashes(elf: ELFFile, table: SymbolTableSection, symbols: Iterable[str]) -> dict[str, str]:
     """SHA-256 of each symbol's machine code with its launch attributes and the variables of its unit.
 
@@ -296,17 +294,6 @@ def _content_for(symbol: str, section: Section, table: SymbolTableSection) -> by
         return repr(places).encode()
     data: bytes = section.data()
     return data
-
-
-def _demangled(symbols: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Functions' names as C++ spells them, without return type, and the types of their parameters.
-
-    The symbol of an extern "C" function tells no types.
-    """
-    filtered = subprocess.run(
-        ["c++filt", *symbols], capture_output=True, encoding="utf-8", check=True
-    ).stdout.splitlines()
-    return [_name_and_types(name.removeprefix("void ")) for name in filtered]
 
 
 def _name_and_types(text: str) -> tuple[str, list[str]]:

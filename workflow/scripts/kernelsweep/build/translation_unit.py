@@ -18,18 +18,10 @@ def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     The table ends with a null, since C++ has no empty arrays and a unit may have no functions. Macros are defined for
     the kernel only: CUDA's own names may be the same.
     """
+    defined = "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
     addresses = "".join(f"    (void *)&{name},\n" for name in unit.functions)
     table = f"void *kernelsweep_functions[] = {{\n{addresses}    nullptr,\n}};\n"
-    return f'{_HEAD}{_defined(unit)}#include "{kernel_file}"\n{_own_part(kernel_file)}{table}'
-
-
-def _defined(unit: Unit) -> str:
-    return "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
-
-
-def _own_part(kernel_file: Path) -> str:
-    """Begins a unit's own lines, which messages name so."""
-    return f'#line 1 "launches of {kernel_file.name}"\n'
+    return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
 
 
 def emulator_unit(
@@ -43,7 +35,7 @@ def emulator_unit(
 
     Macros are defined for the kernel only: the emulator's own names may be the same.
     """
-    defined = given + _defined(unit)
+    defined = given + "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
     undefined = "".join(f"#undef {name}\n" for name in unit.macros)
     source = read_source(kernel_file) if code is None else code
     bounds = entries = ""
@@ -59,7 +51,7 @@ def emulator_unit(
     table += f"static const emulator::Symbol symbols[] = {{{symbols}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n"
     # The emulator is compiled with a sanitizer, and no GPU's code is.
     kernel = f'#include "emulator.hpp"\n#undef __SANITIZE_THREAD__\n{defined}#include "{kernel_file}"\n'
-    return f"{_HEAD}{kernel}{_own_part(kernel_file)}{bounds}{undefined}{table}"
+    return f'{_HEAD}{kernel}#line 1 "launches of {kernel_file.name}"\n{bounds}{undefined}{table}'
 
 
 def launch_bounds(source: str, kernel: str, struct: str) -> str:
