@@ -94,9 +94,7 @@ def read_input(value: Any, where: str) -> ArrayValue | Scalar:
         return value
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], np.ndarray):
         return _filled(read_shape(value[0], where), read_dtype(value[1].dtype, where), value[1], where)
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        raise UserError(f"{where} is an array of shape (). Allowed: a scalar, such as np.float32(2), or shape (1,).")
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.ndim:
         shape = read_shape(value.shape, where)
         return _filled(shape, read_dtype(value.dtype, where), value, where)
     raise UserError(f"{where} is {_kind(value)}. Allowed: a NumPy array, a number, or (shape, contents to repeat).")
@@ -155,10 +153,15 @@ def read_dtype(given: Any, where: str) -> np.dtype[Any]:
     name = given if isinstance(given, str) else getattr(given, "__name__", "")
     if name in _AMBIGUOUS and (isinstance(given, str) or given in (int, float, complex)):
         raise UserError(f"{where} has the type {name}, which is wider in NumPy than in CUDA. Write {_AMBIGUOUS[name]}.")
-    if isinstance(given, str) and given in _SMALL_TYPES:
-        return _small_type(given, where)
     try:
+        if isinstance(given, str) and given in _SMALL_TYPES:
+            given = getattr(importlib.import_module("ml_dtypes"), given)
         dtype: np.dtype[Any] = np.dtype(given).newbyteorder("=")
+    except ImportError as error:
+        raise UserError(
+            f"{where} has the type {name}, which needs the package ml_dtypes: pip install ml_dtypes, "
+            "or uv run --extra bfloat16 snakemake ..."
+        ) from error
     except TypeError as error:
         guess = nearest(str(given), (*_TYPES, *_SMALL_TYPES)) or ";"
         raise UserError(
@@ -172,17 +175,6 @@ def read_dtype(given: Any, where: str) -> np.dtype[Any]:
             f"{where} has the type {dtype}. Allowed: {', '.join(_TYPES + _SMALL_TYPES)}, and structures of them."
         )
     return dtype
-
-
-def _small_type(name: str, where: str) -> np.dtype[Any]:
-    try:
-        dtype: np.dtype[Any] = np.dtype(getattr(importlib.import_module("ml_dtypes"), name))
-        return dtype
-    except ImportError as error:
-        raise UserError(
-            f"{where} has the type {name}, which needs the package ml_dtypes: pip install ml_dtypes, "
-            "or uv run --extra bfloat16 snakemake ..."
-        ) from error
 
 
 def _is_small(dtype: np.dtype[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -34,7 +34,10 @@ def doubts(instance: FileInstance, point: Point) -> list[str]:
 
 def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str, Elements]]]:
     """Wrong results, each with what it is: one output after another if the right ones are known, else all at once."""
-    arrays, right = instance.arrays(point), _right_results(instance)
+    # Those of a right kernel; none if the problem has no reference of the outputs themselves.
+    known = instance.expected if {"mistake", "result"}.isdisjoint(instance.functions) else {}
+    right = {name: _as_output(instance, name, array).part(0, array.size) for name, array in known.items()}
+    arrays = instance.arrays(point)
     zeros = {name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()}
     held = {name: arrays[name].contents for name in zeros}
     before = {name: zeros[name] if row is None else np.resize(row, zeros[name].size) for name, row in held.items()}
@@ -65,13 +68,6 @@ def plain_mistakes(name: str, right: Elements) -> Iterator[tuple[str, Elements]]
         yield f"two swapped elements of {name}", swapped
 
 
-def _right_results(instance: FileInstance) -> dict[str, Elements]:
-    """The outputs of a right kernel; none if the problem has no reference of the outputs themselves."""
-    if not {"mistake", "result"}.isdisjoint(instance.functions):
-        return {}
-    return {name: _as_output(instance, name, array).part(0, array.size) for name, array in instance.expected.items()}
-
-
 def _as_output(instance: FileInstance, name: str, array: ArrayValue) -> ArrayValue:
     """An array of a reference in the type that kernels give it."""
     if "result" in instance.functions:
@@ -91,7 +87,16 @@ def _unseen_inputs(instance: FileInstance) -> Iterator[str]:
             continue
         # The reference gives the same bits whatever the element is: no right kernel needs it.
         others = [lossy, *(_with_last(instance, name, value, other) for other in _others(value))]
-        if not all(other is not None and _are_same(other, instance.expected) for other in others):
+        if not all(
+            other is not None
+            and all(
+                np.array_equal(
+                    one.elements, instance.expected[of].elements.astype(one.dtype), equal_nan=one.dtype.kind in "fc"
+                )
+                for of, one in other.items()
+            )
+            for other in others
+        ):
             yield name
 
 
@@ -111,10 +116,3 @@ def _with_last(instance: FileInstance, name: str, value: ArrayValue, last: objec
     except UserError:
         return None
     return {one: _as_output(instance, one, array) for one, array in found.items()}
-
-
-def _are_same(found: dict[str, ArrayValue], expected: Mapping[str, ArrayValue]) -> bool:
-    return all(
-        np.array_equal(array.elements, expected[name].elements.astype(array.dtype), equal_nan=array.dtype.kind in "fc")
-        for name, array in found.items()
-    )

@@ -81,7 +81,13 @@ class Inputs:
         made = read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
         arrays = {name: value for name, value in made.items() if isinstance(value, ArrayValue)}
         size = sum(array.elements.nbytes for array in arrays.values())
-        if not self.store or not _LARGE <= size < _TOO_LARGE or not all(map(_can_be_kept, made.values())):
+        # NumPy's files and JSON have no structures, and no types of other packages.
+        typed = [value.dtype for value in made.values() if isinstance(value, ArrayValue | np.generic)]
+        if (
+            not self.store
+            or not _LARGE <= size < _TOO_LARGE
+            or any(one.names or one.isbuiltin == 2 or one.kind == "c" for one in typed)
+        ):
             return made, ""
         scalars = [
             (name, *((value.dtype.name, value.item()) if isinstance(value, np.generic) else ("", value)))
@@ -91,17 +97,6 @@ class Inputs:
         digest = _digest(made)
         self.store.save(key, arrays, {"scalars": scalars, "digest": digest})
         return made, digest
-
-
-def _can_be_kept(value: ArrayValue | Scalar) -> bool:
-    """Whether NumPy's files and JSON have an input's type."""
-    if isinstance(value, ArrayValue | np.generic):
-        return (
-            value.dtype.names is None
-            and value.dtype.isbuiltin != 2
-            and (value.dtype.kind != "c" or isinstance(value, ArrayValue))
-        )
-    return True
 
 
 def _digest(inputs: Mapping[str, ArrayValue | Scalar]) -> str:
@@ -143,7 +138,7 @@ class FileInstance:
     @cached_property
     def expected(self) -> dict[str, ArrayValue]:
         """The reference's arrays. Raises UserError."""
-        return self._kept("reference", {}, self._reference_key)
+        return self._kept("reference", {}, self._key("reference"))
 
     def bounds(self, roundings: int = 0) -> dict[str, ArrayValue]:
         """How far results may be off, by name; results that are not among them have to be exact. Raises UserError.
@@ -155,7 +150,7 @@ class FileInstance:
         roundings = roundings if self._asks_for_roundings else 0
         if roundings not in self._bounds:
             given = {"expected": {name: array.as_given for name, array in self.expected.items()}}
-            key = None if self._asks_for_roundings else [self._key("error_bound"), self._reference_key]
+            key = None if self._asks_for_roundings else [self._key("error_bound"), self._key("reference")]
             self._bounds[roundings] = self._kept("error_bound", {**given, "roundings": roundings}, key)
         return self._bounds[roundings]
 
@@ -215,8 +210,11 @@ class FileInstance:
         if sum(array.size for array in self.outputs.values()) <= _SHOWN:
             return {}  # The host shows them.
         bounds = self.bounds()
-        if not all(_can_be_told(array, self.expected[name], bounds.get(name)) for name, array in self.outputs.items()):
-            return {}
+        # A device can tell elements that have to be equal, and floats by float64, as the host.
+        for name in bounds:
+            are_floats = self.outputs[name].dtype.name in ("float16", "bfloat16", "float32", "float64")
+            if not are_floats or not all(np.can_cast(of[name].dtype, np.float64) for of in (self.expected, bounds)):
+                return {}
         return {
             name: RightValues(
                 self.expected[name].elements, bounds[name].elements.astype(np.float64) if name in bounds else None
@@ -230,7 +228,11 @@ class FileInstance:
         results  the elements of each result by its array's name
         depth    the longest chain of roundings that an element's value goes through before it reaches the host
         """
-        found = {name: read_only(self._shaped(name, elements)) for name, elements in results.items()}
+        found = {}
+        for name, elements in results.items():  # One of the kernel's own arrays is in a row.
+            declared = self.outputs.get(name)
+            has_shape = declared is not None and declared.size == elements.size
+            found[name] = read_only(elements.reshape(declared.shape) if declared and has_shape else elements)
         if "mistake" in self.functions:
             mistake = self._call("mistake", {**found, "outputs": found})
             if mistake is not None and not (isinstance(mistake, str) and mistake):
@@ -249,13 +251,12 @@ class FileInstance:
             if 1 < largest < inf:
                 mistake += f"; the largest error is {largest:.3g} times its bound"
             return Judgement(mistake, output=output, error_share=largest or None)
-        error = self._relative_error(*bounded.popitem()) if len(bounded) == len(compared) == 1 else None
+        error = None
+        for name, one in bounded.items():  # Of a result of one float, its distance as a fraction of the reference.
+            if len(compared) == one.size == 1 and one.dtype.kind == "f":
+                expected, value = (float(array.elements[0]) for array in (self.expected[name], one))
+                error = abs(value - expected) / abs(expected) if expected else abs(value)
         return Judgement(None, error, output, max(shares, default=None))
-
-    def _shaped(self, name: str, elements: Elements) -> np.ndarray[Any, Any]:
-        """A result in the shape of the problem's output; one of the kernel's own arrays in a row."""
-        output = self.outputs.get(name)
-        return elements.reshape(output.shape) if output and output.size == elements.size else elements
 
     def difference(self, compared: Mapping[str, ArrayValue], bounds: Mapping[str, ArrayValue]) -> str | None:
         """How values differ from the reference, in a sentence, or None if they are right. Raises UserError."""
@@ -266,19 +267,13 @@ class FileInstance:
                 return sentence
         return None
 
-    def _relative_error(self, name: str, found: ArrayValue) -> float | None:
-        """The distance of a result of one float from the reference, as a fraction of that; None for several floats."""
-        if found.size != 1 or found.dtype.kind != "f":
-            return None
-        expected, value = (float(array.elements[0]) for array in (self.expected[name], found))
-        return abs(value - expected) / abs(expected) if expected else abs(value)
-
     def _check_names_and_shapes(self, compared: Mapping[str, ArrayValue]) -> None:
         """Raise UserError unless the reference has what is compared with it."""
         by = self.functions["result" if "result" in self.functions else "outputs"].name
         reference = self.functions["reference"].shown
         if {*compared} != {*self.expected}:
-            raise UserError(f"{reference} returns {_names(self.expected)}. {by} returns {_names(compared)}.")
+            told = [", ".join(names) or "nothing" for names in (self.expected, compared)]
+            raise UserError(f"{reference} returns {told[0]}. {by} returns {told[1]}.")
         for name, array in compared.items():
             shape = self.expected[name].shape
             if shape != array.shape and not self.expected[name].size == array.size == 1:
@@ -329,7 +324,7 @@ class FileInstance:
         """Raise UserError unless a bound is a number from 0 on for all elements, or for each."""
         shown = self.functions["error_bound"].shown
         if name not in self.expected:
-            raise UserError(f"{shown} returns {name}. reference returns {_names(self.expected)}.")
+            raise UserError(f"{shown} returns {name}. reference returns {', '.join(self.expected) or 'nothing'}.")
         shape = self.expected[name].shape
         if bound.shape not in (shape, ()):
             raise UserError(f"{shown} gives {name} the shape {bound.shape}. Allowed: {shape}, or one number for all.")
@@ -338,10 +333,6 @@ class FileInstance:
                 f"{shown}: {name} contains a value that is negative, infinite or NaN. Allowed: numbers from 0."
             )
 
-    @property
-    def _reference_key(self) -> Any:
-        return self._key("reference")
-
     def _key(self, name: str) -> Any:
         """All that a function's values depend on besides the file's code, for the store of references."""
         parameters = self.functions[name].parameters
@@ -349,14 +340,6 @@ class FileInstance:
         seed = self.inputs.seed if "random" in parameters else None
         kernel = self.kernel if "kernel" in parameters else None
         return [name, axes, kernel, seed, self.inputs.digest, np.__version__]
-
-
-def _can_be_told(output: ArrayValue, expected: ArrayValue, bound: ArrayValue | None) -> bool:
-    """Whether a device can tell right elements: those that have to be equal, and floats by float64, as the host."""
-    if bound is None:
-        return True
-    is_float = output.dtype.name in ("float16", "bfloat16", "float32", "float64")
-    return is_float and all(np.can_cast(one.dtype, np.float64) for one in (expected, bound))
 
 
 def make_instance(
@@ -426,10 +409,6 @@ def generator(function: str, seed: int, axes: Mapping[str, Any]) -> np.random.Ge
     """What a function gets as `random`: the same for the same seed and values of the axes that it names."""
     digest = hashlib.sha256(json.dumps([function, seed, sorted(axes.items())]).encode()).digest()
     return drawn_as(np.random.default_rng(int.from_bytes(digest, "little")), axes)
-
-
-def _names(arrays: Mapping[str, ArrayValue]) -> str:
-    return ", ".join(arrays) or "nothing"
 
 
 def _in_words(compared: Mapping[str, ArrayValue]) -> str:

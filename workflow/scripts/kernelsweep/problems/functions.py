@@ -72,7 +72,8 @@ def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserF
     missing = [name for name in GIVEN if name not in functions]
     used = module.used_names
     for name, value in module.names.items():
-        if _is_own(module, name, value) and name not in functions and name not in used:
+        is_own = inspect.isfunction(value) and value.__module__ == module.names["__name__"]
+        if is_own and not name.startswith("_") and name not in functions and name not in used:
             guess = nearest(name, missing) or f". Functions are {', '.join(GIVEN)}."
             raise UserError(
                 f"{shown}: {name} is no function of a problem, and nothing calls it{guess} A helper's name may begin "
@@ -120,8 +121,3 @@ def _read_function(module: UserModule, name: str) -> UserFunction:
             raise UserError(f"{module.shown}: {name} takes {parameter}. Each parameter has to name what it gets.")
     optional = frozenset(parameter.name for parameter in parameters if parameter.default is not parameter.empty)
     return UserFunction(module, name, tuple(parameter.name for parameter in parameters), optional)
-
-
-def _is_own(module: UserModule, name: str, value: Any) -> bool:
-    """Whether a name is a public function that the file itself defines."""
-    return not name.startswith("_") and inspect.isfunction(value) and value.__module__ == module.names["__name__"]

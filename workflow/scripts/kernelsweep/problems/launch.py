@@ -53,23 +53,20 @@ def read_launches(returned: Any, where: str) -> tuple[UserLaunch, ...]:
 
 
 def _read(launch: UserLaunch, where: str) -> UserLaunch:
-    if not isinstance(launch.kernel, str):
-        raise UserError(
-            f"{where}.kernel is {shown_value(launch.kernel)}. Allowed: a function's name, such as 'sums<256>'."
-        )
     shared = 0 if launch.shared is None else launch.shared
-    if not is_number(shared) or shared < 0 or shared != int(shared):
-        raise UserError(f"{where}.shared is {shown_value(launch.shared)}. Allowed: a number of bytes.")
-    if not isinstance(launch.arguments, list | tuple):
-        raise UserError(f"{where}.arguments is {shown_value(launch.arguments)}. Allowed: a list of names and numbers.")
-    for argument in launch.arguments:
-        if not isinstance(argument, str | bool | int | float | np.generic):
-            raise UserError(
-                f"{where}.arguments has an object of type {type(argument).__name__}. Allowed: names of arrays and "
-                "scalars, and numbers."
-            )
-        if isinstance(argument, int) and not is_number(int(argument)):
-            raise UserError(f"{where}.arguments has a number of more than 64 bits.")
+    is_size = is_number(shared) and shared >= 0 and shared == int(shared)
+    is_list = isinstance(launch.arguments, list | tuple)
+    for key, is_right, allowed in (
+        ("kernel", isinstance(launch.kernel, str), "a function's name, such as 'sums<256>'"),
+        ("shared", is_size, "a number of bytes"),
+        (
+            "arguments",
+            is_list and all(map(_is_argument, launch.arguments)),
+            "a list of names and of numbers of 64 bits",
+        ),
+    ):
+        if not is_right:
+            raise UserError(f"{where}.{key} is {shown_value(getattr(launch, key))}. Allowed: {allowed}.")
     return UserLaunch(
         grid=_sides(launch.grid, f"{where}.grid"),
         block=_sides(launch.block, f"{where}.block"),
@@ -79,6 +76,12 @@ def _read(launch: UserLaunch, where: str) -> UserLaunch:
         cluster=None if launch.cluster is None else _sides(launch.cluster, f"{where}.cluster"),
         cooperative=bool(launch.cooperative),
     )
+
+
+def _is_argument(value: Any) -> bool:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return is_number(value)
+    return isinstance(value, str | bool | float | np.generic)
 
 
 def _sides(given: Any, where: str) -> tuple[Any, ...]:

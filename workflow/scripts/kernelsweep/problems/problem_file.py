@@ -86,10 +86,8 @@ class Problem:
     @cached_property
     def axes(self) -> dict[str, Axis]:
         """The study's axes. One that neither the inputs nor the right results depend on is the kernel's."""
-        return {name: self._axis(name, has_texts) for name, has_texts in self.named["axes"].items()}
-
-    def _axis(self, name: str, has_texts: bool) -> Axis:
-        return Axis(name != "cache" and name not in self._problem_axes, has_texts)
+        of_problem = ("cache", *self._problem_axes)
+        return {name: Axis(name not in of_problem, has_texts) for name, has_texts in self.named["axes"].items()}
 
     @cached_property
     def instance_axes(self) -> tuple[str, ...]:
@@ -153,10 +151,10 @@ class Problem:
             check_known(kind, ARITHMETIC, f"{shown}: work: arithmetic is")
         counts = {unit: count for unit, count in work.items() if unit != "arithmetic"}
         for unit, count in counts.items():
-            if not isinstance(unit, str):
-                raise UserError(f"{shown}: work has the unit {shown_value(unit)}. Allowed: texts, such as 'bytes'.")
-            if not is_number(count) or count < 0:
-                raise UserError(f"{shown}: work: {unit} is {shown_value(count)}. Allowed: numbers from 0 to 2^64.")
+            if not isinstance(unit, str) or not is_number(count) or count < 0:
+                raise UserError(
+                    f"{shown}: work: {unit} is {shown_value(count)}. Allowed: names with numbers from 0 to 2^64."
+                )
         plain = {unit: count.item() if isinstance(count, np.generic) else count for unit, count in counts.items()}
         return {**plain, **({} if kind is None else {"arithmetic": kind})}
 
