@@ -153,7 +153,13 @@ rule describe_environment:
             "config": PROJECT.config.values(),
             "studies": {study: PROJECT.studies[study].settings.values() for study in config["studies"]},
         },
-        kernel_codes=for_job(parameters.codes_to_record),
+        # By these, a recording of these results tells what was edited since.
+        kernel_codes=for_job(
+            lambda project, platform: {
+                f"{study}/{kernel}": parameters.code_to_record(project, study, kernel)
+                for study, kernel in project.kernels_of(platform)
+            }
+        ),
         target=for_job(Project.target),
         code=code_of("measure/describe_environment.py"),
     script:

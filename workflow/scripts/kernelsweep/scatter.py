@@ -131,7 +131,13 @@ def _undisturbed(
     known: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """The coefficients that fit the points whose variances they allow; the others' visits were disturbed."""
-    most = np.array([_largest(int(count), len(times)) for count in counts])
+    # The most that a variance is of the true one, if all are undisturbed: two of its visits lie farther apart only with
+    # a probability of _LEFT_OUT_BY_CHANCE over all pairs and points.
+    reach = {
+        count: NormalDist().inv_cdf(1 - _LEFT_OUT_BY_CHANCE / (len(times) * count * (count - 1)))
+        for count in map(int, np.unique(counts))
+    }
+    most = np.array([2 * reach[int(count)] ** 2 / range_squared(int(count)) for count in counts])
     kept = np.ones(len(times), bool)
     while True:
         coefficients = _fit(times[kept], variances[kept], known[kept])
@@ -139,16 +145,6 @@ def _undisturbed(
         if not (kept & ~allowed).any():
             return coefficients
         kept &= allowed
-
-
-@cache
-def _largest(count: int, points: int) -> float:
-    """The most that a variance is of the true one, if `points` variances of `count` visits each are undisturbed.
-
-    Two of the visits lie farther apart only with a probability of _LEFT_OUT_BY_CHANCE over all pairs and points.
-    """
-    chance = _LEFT_OUT_BY_CHANCE / (points * count * (count - 1))
-    return 2 * NormalDist().inv_cdf(1 - chance) ** 2 / range_squared(count)
 
 
 def _terms(times: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -77,8 +77,7 @@ def measuring_build(project: Project, platform: str, study: str, kernel: str) ->
     if not compiles_what_it_measures(project, platform, study):
         return None
     target = project.target(platform)
-    is_emulator = target_named(target).is_emulator
-    if is_emulator:
+    if target_named(target).is_emulator:
         return build_settings(project, study, kernel)
     return {**compiler(project, target), "toolkits": _toolkits(project, study, target)}
 

@@ -145,7 +145,12 @@ class LastWords(logging.Filter):
             elif len(answers) > 1 and has_index:
                 answers.append(_all_pages())
             status = self.status() if self.status and self._has_error else 1
-        _print([*(["\n" + "\n\n".join(answers) + "\n"] if answers else []), *self._sentences()])
+        _print(
+            [
+                *(["\n" + "\n\n".join(answers) + "\n"] if answers else []),
+                *dict.fromkeys(filter(None, self._failed.values())),
+            ]
+        )
         if status > 1:  # Snakemake's own is 1.
             os._exit(status)
 
@@ -165,7 +170,7 @@ class LastWords(logging.Filter):
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
-            self._failed[job] = self._sentence(logs)
+            self._failed[job] = next((said for one in logs if (said := read_sentence(one)) and self._is_new(one)), "")
             if self._failed[job]:
                 self._held.pop(record.thread, None)
             else:
@@ -224,17 +229,9 @@ class LastWords(logging.Filter):
             line += f", {name}"
         logging.getLogger(self._logger).info(line, extra=OURS)
 
-    def _sentence(self, logs: Iterable[str]) -> str:
-        """The sentence of a failed job; "" where it has no log, or none of its logs ends with one."""
-        return next((said for log in logs if (said := read_sentence(log)) and self._is_new(log)), "")
-
     def _is_new(self, log: str) -> bool:
         """Whether a job's log is of this run: a job that dies at once leaves the log of the last."""
         return _written(log) != self._before.get(log)
-
-    def _sentences(self) -> list[str]:
-        """What the failed jobs said, each sentence once."""
-        return list(dict.fromkeys(filter(None, self._failed.values())))
 
     def _answers(self) -> list[str]:
         """The answers, the longest last: a platform with times has more to say than the emulator.

@@ -11,7 +11,6 @@ from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
-from kernelsweep.sweep.study import Study
 
 # A platform that no setting names.
 _NO_PLATFORM = ""
@@ -28,17 +27,14 @@ def counted(project: Project, study: str, kernel: str) -> list[Point]:
     swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
     restrictions = restrictions_of(project.config, of_study, kernel)
     settings = of_study.settings
-    searched = bool(settings.search)
-    sweep = KernelSweep(source, swept, MULTIPROCESSORS, restrictions, EMULATOR, settings.tied, searched)
-    return _counted_points(of_study, sweep)
-
-
-def _counted_points(study: Study, sweep: KernelSweep) -> list[Point]:
-    """The points to profile on a GPU, without those that can't run; else the point nearest to the reference point."""
-    profiled = [each.point for each in points_to_profile(study.settings, sweep) if not each.skipped]
-    if profiled or not study.settings.steps:  # Without steps, it is the nearest already.
+    sweep = KernelSweep(
+        source, swept, MULTIPROCESSORS, restrictions, EMULATOR, settings.tied, searched=bool(settings.search)
+    )
+    # Those to profile on a GPU, without those that can't run; else the point nearest to the reference point.
+    profiled = [each.point for each in points_to_profile(settings, sweep) if not each.skipped]
+    if profiled or not settings.steps:  # Without steps, it is the nearest already.
         return profiled
-    nearest = nearest_point(study.settings.reference, sweep)
+    nearest = nearest_point(settings.reference, sweep)
     return [nearest] if nearest else []
 
 

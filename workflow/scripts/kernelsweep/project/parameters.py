@@ -133,16 +133,10 @@ def kernel_codes(project: Project, scope: str) -> list[str]:
 
 
 @cache
-def _code_to_record(project: Project, study: str, kernel: str) -> str:
+def code_to_record(project: Project, study: str, kernel: str) -> str:
+    """A hash of a kernel's code without blanks, as recordings have it."""
     included = (project.root / name for name in inputs.included(project, study, kernel))
     return code_sha256(project.kernel(study, kernel).path, included)
-
-
-def codes_to_record(project: Project, platform: str) -> dict[str, str]:
-    """A hash of each kernel's code, by which a recording of these results tells what was edited since."""
-    return {
-        f"{study}/{kernel}": _code_to_record(project, study, kernel) for study, kernel in project.kernels_of(platform)
-    }
 
 
 def edited_kernels(project: Project, scope: str) -> list[str]:
@@ -152,7 +146,7 @@ def edited_kernels(project: Project, scope: str) -> list[str]:
         return []
     recorded = _recorded_codes(project, recording_name(platform))
     names = [(f"{study}/{kernel}", study, kernel) for study, kernel in project.kernels_of(scope)]
-    return [name for name, *of in names if name in recorded and recorded[name] != _code_to_record(project, *of)]
+    return [name for name, *of in names if name in recorded and recorded[name] != code_to_record(project, *of)]
 
 
 @cache
@@ -223,25 +217,26 @@ def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
 
     A recording keeps no plan: its kernels have no axes.
     """
-    platform, _ = parts_of(scope)
-    return [_planned(project, platform, study, kernel) for study, kernel in project.kernels_of(scope)]
-
-
-def _planned(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any]:
-    of_study, source, recorded = project.studies[study], project.kernel(study, kernel), is_recording(platform)
-    rows = None if recorded or source.chooses_grid else spanned_points(project, platform, study, kernel)
-    valid = 0 if recorded else valid_count(project.config, of_study, kernel, platform)
-    return {
-        "study": study,
-        "kernel": kernel,
-        "rows": rows,
-        "is_made": not recorded,
-        "excluded": combinations_of(project.config, of_study, kernel, platform) - valid if valid else 0,
-        "valid": valid,
-        "searched": bool(of_study.settings.search) and kind_of(platform).has_clock,
-        "file": path("points", platform=platform, study=study, kernel=kernel),
-        "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
-    }
+    (platform, _), plan = parts_of(scope), []
+    recorded = is_recording(platform)
+    for study, kernel in project.kernels_of(scope):
+        of_study, source = project.studies[study], project.kernel(study, kernel)
+        rows = None if recorded or source.chooses_grid else spanned_points(project, platform, study, kernel)
+        valid = 0 if recorded else valid_count(project.config, of_study, kernel, platform)
+        plan.append(
+            {
+                "study": study,
+                "kernel": kernel,
+                "rows": rows,
+                "is_made": not recorded,
+                "excluded": combinations_of(project.config, of_study, kernel, platform) - valid if valid else 0,
+                "valid": valid,
+                "searched": bool(of_study.settings.search) and kind_of(platform).has_clock,
+                "file": path("points", platform=platform, study=study, kernel=kernel),
+                "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
+            }
+        )
+    return plan
 
 
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:

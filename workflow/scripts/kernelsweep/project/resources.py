@@ -9,7 +9,7 @@ from functools import cache
 from kernelsweep.measure.chunks import chunk_count
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.building import compiles_what_it_measures, unit_count
-from kernelsweep.project.files import parts_of, scope_of
+from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.candidates import searched_count
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
@@ -97,22 +97,17 @@ def _kernel_count(project: Project) -> int:
     return sum(len(study.kernels) for study in project.studies.values())
 
 
+@cache
 def _place(project: Project, platform: str, study: str, kernel: str) -> int:
     """The place of a kernel among those of its run, from 1 for the fewest points."""
     # A study that config.yaml doesn't list is run alone.
     scope = platform if study in project.config.studies else scope_of(platform, study)
-    return 1 + _by_points(project, scope).index((study, kernel))
-
-
-@cache
-def _by_points(project: Project, scope: str) -> list[tuple[str, str]]:
-    """The kernels of a scope, from the fewest points to the most, and study by study."""
-    platform, _ = parts_of(scope)
     points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(scope)}
     of_study: Counter[str] = Counter()
-    for (study, _), count in points.items():
-        of_study[study] += count
-    return sorted(points, key=lambda one: (of_study[one[0]], one[0], points[one]))
+    for (name, _), count in points.items():
+        of_study[name] += count
+    by_points = sorted(points, key=lambda one: (of_study[one[0]], one[0], points[one]))
+    return 1 + by_points.index((study, kernel))
 
 
 def first_priority(project: Project) -> int:

@@ -98,7 +98,10 @@ def checked_study(
             _check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}", needs_an_axis=True)
     _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
-    _check_searched(settings, shown)
+    at = settings.search.at if settings.search else {}
+    for group in settings.tied:
+        if missing := [name for name in group if name not in at and not at.keys().isdisjoint(group)]:
+            raise UserError(f"{shown}: search.at has no {missing[0]!r}, which is tied to {', '.join(group)}.")
     for axis in settings.cxx:
         check_known(axis, [name for name, has_texts in axes.items() if has_texts], f"{shown}: cxx has")
     kernels = {}
@@ -271,16 +274,6 @@ def _check_tied(settings: StudyFile, shown: str) -> None:
                     f"{shown}: {where}: {', '.join(group)} are tied, so each needs as many values as the others. "
                     f"Found: {', '.join(f'{name} {lengths.get(name, 0)}' for name in group)}."
                 )
-
-
-def _check_searched(settings: StudySettings, shown: str) -> None:
-    """Raise UserError where a search has a place on an axis, but none on the axes that are tied to it."""
-    at = settings.search.at if settings.search else {}
-    for group in settings.tied:
-        there = [name for name in group if name in at]
-        if there and len(there) < len(group):
-            missing = next(name for name in group if name not in at)
-            raise UserError(f"{shown}: search.at has no {missing!r}, which is tied to {', '.join(there)}.")
 
 
 def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:

@@ -71,21 +71,18 @@ class _Judge:
         self._data, self._uncertainties = data, uncertainties
         self._rows = _by_kernel(data.measurements.filter([*_READ, *data.settings.kinds]))
         self._metrics = _by_kernel(data.metrics.rows)
-        self._found: dict[str, Mapping[str, Any] | NotMeasured] = {}
+        self._found: dict[str, Mapping[Any, Any] | str] = {}
         self._steps = data.steps
         self._place_axes = place_axes(data.settings)
         reference = data.settings.reference
         self._reference = reference if self._steps else {axis: reference[axis] for axis in self._place_axes}
-        self._places = self._other_places()
-        self._words = [(str(place["cache"]), place_words(place, data.settings)) for place in self._places]
-
-    def _other_places(self) -> list[dict[str, Any]]:
-        """The cache states and sizes at which the reference point's other values were measured."""
-        axes = ["cache", *(axis for axis in size_axes(self._data.settings) if axis in self._reference)]
+        # The cache states and sizes at which the reference point's other values were measured.
+        axes = ["cache", *(axis for axis in size_axes(data.settings) if axis in self._reference)]
         fixed = {axis: self._reference[axis] for axis in self._place_axes if axis in self._reference}
-        rows = at_place(self._data.kernel_rows, {axis: value for axis, value in fixed.items() if axis not in axes})
+        rows = at_place(data.kernel_rows, {axis: value for axis, value in fixed.items() if axis not in axes})
         places = rows.loc[rows["status"] == "ok", axes].drop_duplicates().sort_values(axes).astype(object)
-        return [{str(axis): value for axis, value in place.items()} for place in places.to_dict("records")]
+        self._places = [{str(axis): value for axis, value in one.items()} for one in places.to_dict("records")]
+        self._words = [(str(place["cache"]), place_words(place, data.settings)) for place in self._places]
 
     def judged(self, claim: Claim) -> Judged:
         """A claim with its verdict; of a speedup also at other places, which decide if it is meant of every size."""
@@ -141,28 +138,18 @@ class _Judge:
             raise NotMeasured(f"{side.name} at {point_text(place)} is not in this sweep")
         return found
 
-    def _row(self, side: _Side, at: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _row(self, side: _Side, at: Mapping[str, Any]) -> Mapping[Any, Any]:
         """The row of a side with the shortest time."""
-        key = f"{side} {at}"
-        if key not in self._found:
-            try:
-                self._found[key] = self._cheapest(side, at)
-            except NotMeasured as reason:
-                self._found[key] = reason
-        found = self._found[key]
-        if isinstance(found, NotMeasured):
-            raise found
-        return found
-
-    def _cheapest(self, side: _Side, at: Mapping[str, Any]) -> Mapping[str, Any]:
         if not self._data.has_times:
             raise NotMeasured("no times on this platform")
-        rows = self._at(side, at, self._rows)
-        with_times = timed(rows, self._data.device)
-        if with_times.empty:
-            raise NotMeasured(f"{side.name}: {_why(rows)}")
-        best = with_times.nsmallest(1, "time_us").iloc[0]
-        return {str(column): value for column, value in best.items()}
+        key = f"{side} {at}"
+        if key not in self._found:
+            rows = self._at(side, at, self._rows)
+            best = timed(rows, self._data.device).nsmallest(1, "time_us").to_dict("records")
+            self._found[key] = best[0] if best else f"{side.name}: {_why(rows)}"
+        if isinstance(found := self._found[key], str):
+            raise NotMeasured(found)
+        return found
 
     def _metric(self, metric: str, side: _Side, at: Mapping[str, Any]) -> Interval:
         """A side's metric, with its run-to-run variation as interval."""
@@ -212,7 +199,7 @@ def _ratio(value: Interval, reference: Interval | None = None) -> Interval:
     return ratio(over=value, under=reference)
 
 
-def _flagged(side: _Side, row: Mapping[str, Any]) -> str:
+def _flagged(side: _Side, row: Mapping[Any, Any]) -> str:
     """A remark on a row whose time is doubtful beyond its interval; "" otherwise."""
     flags = [flag.replace("_", " ") for flag in _REMARKS if flag in str(row["flags"]).split()]
     return f"{side.name}: {', '.join(flags)}" if flags else ""

@@ -108,7 +108,11 @@ def claims_text(
     heads = {"study": False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in CLAIM_VERDICTS}}
     counts = {name: Counter(one.verdict for one in of) for name, of in {**of_studies, "all": judged}.items()}
     lines += markdown_table(heads, [[name, *(str(of[one]) for one in CLAIM_VERDICTS)] for name, of in counts.items()])
-    lines += ["", _counted(judged), "", _EXPLANATION]
+    texts: list[str] = []  # How many claims of each kind hold, of those that could be judged; without code of ours.
+    for kind in CLAIM_KINDS:
+        known = [one for one in judged if one.claim.kind == kind and not one.claim.code and one.verdict != UNMEASURED]
+        texts += [f"{sum(one.verdict == HOLDS for one in known)} of {len(known)} {kind}s"] if known else []
+    lines += ["", f"{list_texts(texts)} hold for the published code." if texts else "", "", _EXPLANATION]
     for name, of_study in of_studies.items():
         lines += ["", f"## {titles[name]}", ""]
         found = {verdict: [one for one in of_study if one.verdict == verdict] for verdict in CLAIM_VERDICTS}
@@ -147,16 +151,6 @@ def _table(judged: Sequence[Judged]) -> list[str]:
 def _source(claim: Claim) -> str:
     source = f"{claim.source}: {claim.device}" if claim.device else claim.source
     return f"{source} ({claim.code})" if claim.code else source
-
-
-def _counted(judged: Sequence[Judged]) -> str:
-    """How many claims of each kind hold, of those that could be judged; claims on code of ours are left out."""
-    texts: list[str] = []
-    for kind in CLAIM_KINDS:
-        known = [one for one in judged if one.claim.kind == kind and not one.claim.code and one.verdict != UNMEASURED]
-        held = sum(one.verdict == HOLDS for one in known)
-        texts += [f"{held} of {len(known)} {kind}s"] if known else []
-    return f"{list_texts(texts)} hold for the published code." if texts else ""
 
 
 def _elsewhere(judged: Judged) -> str:

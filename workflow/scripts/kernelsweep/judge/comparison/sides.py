@@ -91,7 +91,15 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         for row, own, found in choices:
             if isinstance(found, str):
                 result.reasons[name_of(row)] = found
-            elif own and newest and latest and _unchanged_by_edit(own, found, newest, latest):
+            elif (
+                own
+                and newest
+                and latest
+                and (
+                    # An edit that was taken back ran nothing; else, the point did not run again.
+                    found.place < own.place if latest.place > newest.place else own.source != newest.source
+                )
+            ):
                 result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, found, own))
@@ -128,17 +136,6 @@ def _own_and_previous(
     assert own is not None, "without one, any other was found"
     changed = differing(max(others, key=_PLACE).settings, own.settings)
     return own, f"measured with another {' and '.join(changed)} before"
-
-
-def _unchanged_by_edit(own: Record, found: Record, newest: Record, latest: Record) -> bool:
-    """Whether a kernel's latest edit did not change a point, so that the point did not run again.
-
-    own, found      the point's current and previous record
-    newest, latest  the last current and the last previous record of all points
-    """
-    if latest.place > newest.place:  # The edit was reverted, which ran nothing.
-        return found.place < own.place
-    return own.source != newest.source
 
 
 def _as_row(row: Row, record: Record, own: Record | None) -> Row:

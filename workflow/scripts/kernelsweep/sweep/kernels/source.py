@@ -114,8 +114,8 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     """
     if path.suffix == ".py":
         return imported_user_files(path)
-    folders, headers = named_headers(options)
-    include = [*include, *folders]
+    named, headers = named_headers(options)
+    include = [*include, *named]
     # A file may include itself, under another name.
     found = {path.resolve(): path}
     waiting = [path, *filter(Path.is_file, headers)]
@@ -124,8 +124,12 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
         source = waiting.pop(0)
         text = read_source(source)
         named_by_macro |= bool(_NAMED_BY_MACRO.search(text))
-        for file in _directly_included(source, text, include):
-            if file.resolve() not in found:
+        folders = {"quoted": [source.parent, *include], "angled": include}
+        for match in _INCLUDE.finditer(text):
+            kind = match.lastgroup or ""
+            places = (Path(os.path.normpath(folder / match[kind])) for folder in folders[kind])
+            file = next(filter(os.path.isfile, places), None)
+            if file and file.resolve() not in found:
                 found[file.resolve()] = file
                 waiting.append(file)
     found |= {header.resolve(): header for header in headers if header.is_file()}
@@ -146,17 +150,6 @@ def read_source(path: Path) -> str:
         raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}.") from error
-
-
-def _directly_included(path: Path, text: str, include: Sequence[Path]) -> list[Path]:
-    """The files that a source with this text itself includes, in their order, found as by included_files()."""
-    folders = {"quoted": [path.parent, *include], "angled": include}
-    places = [
-        [Path(os.path.normpath(folder / found[kind])) for folder in folders[kind]]
-        for found in _INCLUDE.finditer(text)
-        for kind in [found.lastgroup or ""]
-    ]
-    return [file for candidates in places if (file := next(filter(os.path.isfile, candidates), None))]
 
 
 def code_sha256(path: Path, included: Iterable[Path]) -> str:
