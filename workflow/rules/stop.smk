@@ -58,7 +58,10 @@ def stopping(schedule):
     """
 
     def run(scheduler):
-        scheduler.keepgoing |= bool(PROJECT.grading) or PROJECT.has_several(targets_of(workflow))
+        asked = targets_of(workflow)
+        is_one = len(asked) == 1 and asked[0] in (*PROJECT.studies, *PROJECT.mistakes)
+        has_several = not is_one and len(PROJECT.config.studies) + len(PROJECT.left_out) > 1
+        scheduler.keepgoing |= bool(PROJECT.grading) or has_several
         has_succeeded = schedule(scheduler)
         if STOPPED_BY:
             try:

@@ -13,7 +13,7 @@ import re
 import site
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,7 +23,9 @@ from kernelsweep.errors import UserError
 
 def imported_modules(file: Path, package: Path) -> list[Path]:
     """The files of `package` that a file imports, directly or indirectly, sorted; none if it is not in Python."""
-    return _all_imported(file, lambda source, importer: _imported_files(source, package))
+    return _all_imported(
+        file, lambda source, importer: _imported_from(source, (package.parent,), package, package.name)
+    )
 
 
 def imported_user_files(file: Path) -> list[Path]:
@@ -32,7 +34,7 @@ def imported_user_files(file: Path) -> list[Path]:
     They lie in the file's folder, or in a folder of Python's search path that is no library's. Raises SyntaxError for a
     file that is no Python.
     """
-    roots = [file.parent, *(Path(folder) for folder in sys.path if folder and not is_of_library(Path(folder)))]
+    roots = (file.parent, *(Path(folder) for folder in sys.path if folder and not is_of_library(Path(folder))))
     return _all_imported(file, lambda source, importer: _imported_from(source, roots, importer))
 
 
@@ -85,29 +87,21 @@ def _all_imported(file: Path, imported: Callable[[str, Path], frozenset[Path]]) 
 
 # A run hashes about forty scripts, most of which import the same modules.
 @cache
-def _imported_files(source: str, package: Path) -> frozenset[Path]:
-    """The files of `package` that a file with this text imports directly."""
-    names = [name.split(".") for name in _imported_names(source)]
-    return _files(package.joinpath(*parts[1:]) for parts in names if parts[0] == package.name)
-
-
-def _imported_from(source: str, roots: Sequence[Path], importer: Path) -> frozenset[Path]:
-    """The files below `roots` that a file with this text and path imports directly, also by `from . import ...`."""
+def _imported_from(source: str, roots: tuple[Path, ...], importer: Path, package: str = "") -> frozenset[Path]:
+    """The files below `roots` that a file with this text and path imports directly, of one package alone if named."""
     found = []
     for name in _imported_names(source):
+        if package and name.partition(".")[0] != package:
+            continue
         absolute = name.lstrip(".")
         level = len(name) - len(absolute)
         bases = importer.parents[level - 1 : level] if level else roots
         parts = absolute.split(".")
-        # A package's own file runs before its modules.
-        found += [base.joinpath(*parts[:length]) for base in bases for length in range(1, len(parts) + 1)]
-    return _files(found)
-
-
-def _files(modules: Iterable[Path]) -> frozenset[Path]:
-    """The files of modules, which are given by their paths without a suffix."""
-    candidates = [file for module in modules for file in (module.with_suffix(".py"), module / "__init__.py")]
-    return frozenset(filter(Path.is_file, candidates))
+        # A user's package's own file runs before its modules.
+        shortest = len(parts) if package else 1
+        found += [base.joinpath(*parts[:length]) for base in bases for length in range(shortest, len(parts) + 1)]
+    files = (file for module in found for file in (module.with_suffix(".py"), module / "__init__.py"))
+    return frozenset(filter(Path.is_file, files))
 
 
 # An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole

@@ -51,17 +51,12 @@ def size_text(array_size: int) -> str:
     return f"{array_size:,}"
 
 
-def superscript(number: int) -> str:
-    """An exponent: ⁻⁸."""
-    return ("⁻" if number < 0 else "") + str(abs(number)).translate(SUPERSCRIPTS)
-
-
 def small_number(value: float) -> str:
     """A number with two digits and a power of ten: 3.1·10⁻⁸."""
     if value == 0:
         return "0"
     digits, power = f"{value:.1e}".split("e")
-    return f"{digits}·10{superscript(int(power))}"
+    return f"{digits}·10{str(int(power)).replace('-', '⁻').translate(SUPERSCRIPTS)}"
 
 
 def axis_title(axis: str) -> str:

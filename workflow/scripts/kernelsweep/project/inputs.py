@@ -184,20 +184,16 @@ def sanitized_proofs(project: Project, scope: str) -> list[str]:
     is_elsewhere = platform in project.config.gpu_models
     if is_recording(platform) or not kind_of(platform).needs_gpu or not (is_elsewhere or find_sanitizer()):
         return []
-    return [
-        path("sanitized_proofs", platform=platform, study=study, kernel=kernel)
-        for study, kernel in project.kernels_of(scope)
-        if _is_sanitized(project, platform, study, kernel)
-    ]
-
-
-def _is_sanitized(project: Project, platform: str, study: str, kernel: str) -> bool:
-    if project.config.sanitize != "unproven":
-        return project.config.sanitize == "all"
-    source = project.kernel(study, kernel)
-    files = [source.path, *(project.root / file for file in included(project, study, kernel))]
-    is_elsewhere = source.gpu_only or source.undefined_behaviour or names_gpu(files)
-    return bool(is_elsewhere) or _is_edited(project, platform, study, kernel)
+    found = []
+    for study, kernel in project.kernels_of(scope):
+        source, is_chosen = project.kernel(study, kernel), project.config.sanitize == "all"
+        if project.config.sanitize == "unproven":
+            files = [source.path, *(project.root / file for file in included(project, study, kernel))]
+            is_special = bool(source.gpu_only or source.undefined_behaviour or names_gpu(files))
+            is_chosen = is_special or _is_edited(project, platform, study, kernel)
+        if is_chosen:
+            found.append(path("sanitized_proofs", platform=platform, study=study, kernel=kernel))
+    return found
 
 
 @cache

@@ -58,16 +58,6 @@ class Project:
     left_out: Sequence[str]
     grading: Grading | None = None
 
-    def told_mistakes(self) -> str:
-        """The mistakes of all studies that are left out, as the run begins."""
-        count = f"{len(self.mistakes)} of {len(self.mistakes) + len(self.studies)} studies"
-        return "\n".join(["", *self.mistakes.values(), f"Left out for these mistakes: {count}.", ""])
-
-    def has_several(self, targets: Sequence[str]) -> bool:
-        """Whether a run of these targets has several studies; without targets, it is `all`."""
-        one = len(targets) == 1 and targets[0] in (*self.studies, *self.mistakes)
-        return not one and len(self.config.studies) + len(self.left_out) > 1
-
     def studies_of(self, scope: str) -> list[str]:
         """The names of a scope's studies: one, or all that `all` runs. Raises UserError if there is no such study."""
         platform, study = parts_of(scope)

@@ -53,17 +53,17 @@ def t4_files(rows: Iterable[Mapping[str, str]], kinds: Mapping[str, str], device
         configuration = {axis: value for axis, value in values.items() if kinds[axis] == "kernel"}
         spaces.setdefault(name, []).append(_result(row, configuration))
         places[name] = {"kernel": row["kernel"], "problem": place}
-    return {f"{name}.json": _document(results, places[name], device) for name, results in spaces.items()}
-
-
-def _document(results: list[dict[str, Any]], place: Mapping[str, Any], device: Mapping[str, Any]) -> str:
-    metadata = {
-        "timeunit": "milliseconds",
-        "kernel_name": place["kernel"],
-        "problem": place["problem"],
-        "device": {key: device.get(key) for key in ("name", "compute_capability", "driver")},
-    }
-    return json.dumps({"schema_version": SCHEMA_VERSION, "metadata": metadata, "results": results}, indent=1) + "\n"
+    files = {}
+    for name, results in spaces.items():
+        metadata = {
+            "timeunit": "milliseconds",
+            "kernel_name": places[name]["kernel"],
+            "problem": places[name]["problem"],
+            "device": {key: device.get(key) for key in ("name", "compute_capability", "driver")},
+        }
+        document = {"schema_version": SCHEMA_VERSION, "metadata": metadata, "results": results}
+        files[f"{name}.json"] = json.dumps(document, indent=1) + "\n"
+    return files
 
 
 def _result(row: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,19 +28,16 @@ def parse_size(value: int | str) -> int:
 
     Raises ValueError for any other text, and for a size outside 1 to 2^32.
     """
-    size = value if isinstance(value, int) else _power(value)
+    size: Any = value
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*2\^(\d+)\s*(?:([+-])\s*(\d+))?\s*", value)
+        if not match:
+            raise ValueError("sizes such as 1000, 2^24 or 2^24 + 1")
+        # 2^64 is too large already; larger powers may be too large to compute.
+        size = 2 ** min(int(match[1]), 64) + int((match[2] or "") + (match[3] or "0"))
     if not 1 <= size <= LARGEST_SIZE:
         raise ValueError("sizes from 1 to 2^32")
-    return size
-
-
-def _power(value: str) -> int:
-    match = re.fullmatch(r"\s*2\^(\d+)\s*(?:([+-])\s*(\d+))?\s*", value)
-    if not match:
-        raise ValueError("sizes such as 1000, 2^24 or 2^24 + 1")
-    exponent, sign, offset = match.groups()
-    power: int = 2 ** min(int(exponent), 64)  # 2^64 is too large already; larger powers may be too large to compute
-    return power + (int(f"{sign}{offset}") if sign else 0)
+    return int(size)
 
 
 def read_values(axes: Mapping[str, Sequence[Any]], is_point: bool = False) -> dict[str, list[Any]]:
@@ -67,7 +64,7 @@ def read_values(axes: Mapping[str, Sequence[Any]], is_point: bool = False) -> di
 
 def _read_value(axis: str, value: Any) -> Any:
     """A value of an axis, where a size is a number. Raises ValueError that says what is allowed."""
-    if isinstance(value, str) and is_size(value):
+    if isinstance(value, str) and value.lstrip().startswith("2^"):
         return parse_size(value)
     if axis == "cache" and value not in CACHE_STATES:
         raise ValueError(", ".join(CACHE_STATES))
@@ -80,11 +77,6 @@ def _read_value(axis: str, value: Any) -> Any:
     elif axis != "arguments" and not _WORD.fullmatch(value):
         raise ValueError("numbers, words without blanks, or sizes such as 2^24 + 1")
     return value
-
-
-def is_size(text: str) -> bool:
-    """Whether a text is meant as a size with a power of two."""
-    return text.lstrip().startswith("2^")
 
 
 def resolve_axes(of_problem: Mapping[str, Axis], *layers: Mapping[str, Sequence[Any]]) -> Axes:

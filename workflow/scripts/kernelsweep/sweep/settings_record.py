@@ -52,15 +52,15 @@ def _mistakes(error: ValidationError, data: Any, shown: str, schema: Mapping[str
     """A sentence for each key with a mistake: the file, the key, its value, and what is allowed."""
     told: dict[str, str] = {}
     for one in error.errors(include_url=False):
-        value, node, path = data, schema, []
+        value, parent, node, path = data, schema, schema, []
         for part in one["loc"]:  # Other parts name a branch of a union, or a key that is missing.
             there: Any = range(len(value)) if isinstance(value, list) else value if isinstance(value, dict) else ()
             if part in there:
-                value, node = value[part], _child(node, part, schema)
+                value, parent, node = value[part], node, _child(node, part, schema)
                 path.append(str(part))
         kind, last = one["type"], str(one["loc"][-1]) if one["loc"] else ""
         if kind == "extra_forbidden":
-            known = list(_resolved(_parent(schema, path), schema).get("properties", {}))
+            known = list(_resolved(parent, schema).get("properties", {}))
             under = f" under {'.'.join(path[:-1])}" if path[1:] else ""
             guess = nearest(last, known) or ";"
             told[".".join(path)] = f"unknown key {last!r}{under}{guess} Known keys: {', '.join(known)}."
@@ -115,10 +115,3 @@ def _child(node: Any, part: str | int, schema: Mapping[str, Any]) -> Any:
         if child:
             return child
     return {}
-
-
-def _parent(schema: Mapping[str, Any], path: list[str]) -> Any:
-    node: Any = schema
-    for part in path[:-1]:
-        node = _child(node, int(part) if part.isdecimal() else part, schema)
-    return node

@@ -130,7 +130,7 @@ class KernelLaunches:
                     block=_block(_several(launch.block), point),
                     arguments=tuple(_argument(argument, point) for argument in launch.arguments),
                     function=variant_name([self._function(launch, point)], given),
-                    shared_bytes=_bytes(self.entry.shared if launch.shared is None else launch.shared, point),
+                    shared_bytes=_shared(self.entry.shared if launch.shared is None else launch.shared, point),
                     attributes=_attributes(launch, point),
                 )
                 for launch in self._launches(point)
@@ -311,8 +311,7 @@ def _text(value: Any) -> str:
     return CXX_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
 
 
-def _bytes(given: str | float, point: Mapping[str, Any]) -> int:
-    """Bytes of dynamic shared memory. Raises UserError for a number that is none."""
+def _shared(given: str | float, point: Mapping[str, Any]) -> int:
     if not 0 <= (size := number(given, point)) < _LARGEST_GRID[0]:
         raise UserError(f"the shared memory {given!r} is {size} at {Point(point)}. Allowed: numbers of bytes from 0.")
     return int(size)
@@ -324,7 +323,7 @@ def _sides(
     sides = [math.ceil(number(text, point)) for text in texts] + [1] * (3 - len(texts))
     for text, side, limit in zip(texts, sides, largest, strict=False):
         if not 1 <= side <= limit:
-            raise UserError(f"{_side(key, text)} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
+            raise UserError(f"the {key}'s side {text!r} is {side} at {Point(point)}. Allowed: 1 to {limit:,}.")
     return (sides[0], sides[1], sides[2])
 
 
@@ -342,15 +341,10 @@ def _attributes(launch: SomeLaunch, point: Mapping[str, Any]) -> Attributes:
     return Attributes(cluster, launch.cooperative)
 
 
-def _side(key: str, text: str | float) -> str:
-    """A side for a message, with its expression if it has one."""
-    return f"the {key}'s side {text!r}" if isinstance(text, str) else f"the {key}'s side"
-
-
 def _block(texts: Sequence[str | float], point: Mapping[str, Any]) -> tuple[int, int, int]:
     for text in texts:
         if (value := number(text, point)) != int(value):
-            raise UserError(f"{_side('block', text)} is {value} at {Point(point)}. Allowed: whole numbers.")
+            raise UserError(f"the block's side {text!r} is {value} at {Point(point)}. Allowed: whole numbers.")
     block = _sides(texts, "block", _LARGEST_BLOCK, point)
     if math.prod(block) > _MOST_THREADS:
         raise UserError(
