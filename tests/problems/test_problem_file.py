@@ -356,7 +356,7 @@ def test_a_mistake_in_a_problem_file_is_one_sentence(
 @pytest.mark.parametrize(
     ("added", "told"),
     [
-        ("def work(n): return {1: n}", "work has the unit 1. Allowed: texts,"),
+        ("def work(n): return {1: n}", "work: 1 is 48. Allowed: names with numbers"),
         (
             "def work(n): return {'arithmetic': 'tf31'}",
             "work: arithmetic is 'tf31'; did you mean 'tf32'? Allowed: float64,",
