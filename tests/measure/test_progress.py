@@ -12,7 +12,6 @@ from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.progress import EarlyVerdict, progress
 
 SIZE = 2**24
-BYTES = 4 * SIZE
 
 
 class Terminal(io.StringIO):
@@ -42,26 +41,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("tqdm.std.time", clock)
     return clock
-
-
-def timed(bandwidth_gbs: float, status: str = "ok") -> Outcome:
-    """The outcome of a point of SIZE 4-byte elements at this bandwidth."""
-    return Outcome(status, visits=[Visit([BYTES / bandwidth_gbs / 1e3] * 7)])
-
-
-def test_counts_and_time_left(clock: Clock) -> None:
-    terminal = Terminal()
-    with progress("staged/unrolled", terminal) as shown:
-        clock.seconds += 30  # A slow start of the worker must not count as every point's.
-        for done in (1, 2, 3):
-            shown.show(done, 100, point(SIZE), timed(1000))
-            clock.seconds += 1
-    assert terminal.lines == [
-        "staged/unrolled",
-        "staged/unrolled 1/100, ? left",
-        "staged/unrolled 2/100, 01:38 left",
-        "staged/unrolled 3/100, 01:37 left",
-    ]
 
 
 def test_an_edited_kernel_shows_its_verdict_and_tells_the_first_in_a_line(clock: Clock) -> None:

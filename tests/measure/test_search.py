@@ -174,13 +174,8 @@ def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
     assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
 
 
-@pytest.mark.parametrize(
-    ("budget", "within"),
-    [
-        (100, 10.5),
-    ],
-)
-def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails(budget: int, within: float) -> None:
+def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails() -> None:
+    budget = 100
     rows = [
         {"a": a, "b": b, "c": c, "word": word}
         for a in range(12)
@@ -206,4 +201,4 @@ def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails(budget: i
     by_chance = [best_of(Random(space, seed)) for seed in seeds]
     by_estimate = [best_of(Parzen(space, seed, budget)) for seed in seeds]
     assert median(by_estimate) < median(by_chance)
-    assert median(by_estimate) <= within
+    assert median(by_estimate) <= 10.5

@@ -21,7 +21,6 @@ from workflow_runs import shrink, snakemake
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.observe.chosen_points import points_to_profile
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.ncu_report import (
@@ -35,13 +34,10 @@ from kernelsweep.observe.profiling.ncu_report import (
     profile_rows,
 )
 from kernelsweep.observe.requests import Answer, Launched, Requests
-from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import Row, read_rows
-from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, launched_columns
-from kernelsweep.sweep.resolve import kernel_axes
+from kernelsweep.sweep.points import instantiation
 
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
@@ -86,7 +82,6 @@ def test_a_locales_digits_are_refused_and_never_misread() -> None:
             "unrolled<int, Sum, 8u>",
             "unrolled<int, Sum, 8>",
         ),
-        ("void rotate<int, (int)-2>(const T1 *, T1 *, unsigned long)", "rotate<int, -2>", "rotate<int, -2>"),
         ("void vectors<64, 8, (bool)1>(const float *, int)", "vectors<64, 8, true>", "vectors<64, 8, 1>"),
         ("void rows<32, 4, 1>(const float *)", "rows<32, 4, true> [RADIUS=4 TYPE=float[2]]", "rows<32, 4, 1>"),
     ],
@@ -152,27 +147,6 @@ def test_launches_belong_to_points_by_their_order_with_every_one_checked() -> No
         with pytest.raises(UserError) as error:
             match_launches(capture, answers, "k")
         assert because in str(error.value)
-
-
-# Points
-
-
-@pytest.mark.parametrize("name", ["stepwise", "staged", "exchanges"])
-def test_every_step_of_the_ladder_is_profiled_at_the_reference_point(name: str) -> None:
-    study = load_study(name, ROOT)
-    config = load_config(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
-    steps = []
-    for kernel, source in study.kernels.items():
-        axes = kernel_axes(config, study, kernel, "nvidia-h200")
-        planned = points_to_profile(study.settings, KernelSweep(source, axes, 132, [], None))
-        assert all(each.skipped is None for each in planned), "each can be run"
-        chosen = [each.point for each in planned]
-        assert {point["array_size"] for point in chosen} == {study.settings.reference["array_size"]}
-        steps += [(kernel, point["unroll"]) for point in chosen]
-        for each in chosen:
-            assert launched_columns(source, each)["grid_size"] == source.plan(each).launches[0].blocks
-    told = (*study.settings.steps, *study.settings.profiled)
-    assert sorted(steps) == sorted((step.kernel, step.unroll) for step in told)
 
 
 # Runs, on the emulator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak, why_unknown
+from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 
 A100 = {"name": "A100", "compute_capability": "8.0", "multiprocessors": 108, "multiprocessor_clock_mhz": 1410.0}
 H100 = {"name": "H100", "compute_capability": "9.0", "multiprocessors": 132, "multiprocessor_clock_mhz": 1830.0}
@@ -36,13 +36,3 @@ def test_what_is_unknown_is_said_and_never_guessed() -> None:
     assert "tf32 is unknown for compute capability 8.6" in why_unknown(RTX_3090, "tf32")
     assert arithmetic_peak_gflops({"name": "the emulator"}, "float32") is None
     assert "names no compute capability" in why_unknown({"name": "the emulator"}, "float32")
-
-
-def test_the_larger_share_says_which_peak_limits_a_point() -> None:
-    device = {**H100, "peak_bandwidth_gbs": 3350.0}
-    float32 = arithmetic_peak_gflops(device, "float32")
-    assert float32 is not None
-    assert share_of_nearest_peak(335.0, 0.9 * float32, "float32", device) == (pytest.approx(0.9), "float32")
-    assert share_of_nearest_peak(3015.0, 0.1 * float32, "float32", device) == (pytest.approx(0.9), "memory")
-    assert share_of_nearest_peak(3015.0, None, None, device) == (pytest.approx(0.9), "memory")
-    assert share_of_nearest_peak(335.0, 60.0, "float32", {"peak_bandwidth_gbs": None}) == (None, "")

@@ -20,7 +20,6 @@ from write_schemas import schemas
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
-from kernelsweep.project import inputs
 from kernelsweep.project.project import load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
 from kernelsweep.sweep.config_file import read_yaml
@@ -111,30 +110,6 @@ def test_a_figure_of_ones_own_that_fails(tmp_path: Path, code: str, answer: str)
     if answer == "was never closed":
         with pytest.raises(UserError, match=rf"mine.py, line 1: not valid Python: .*{answer}"):
             code_hash([file])
-
-
-@pytest.mark.parametrize(
-    ("included", "tracked"),
-    [
-        ('"again/doubled.cu"', None),
-        ("<operations.cuh>", "kernels/include/operations.cuh"),
-        ('"../../config/config.yaml"', CONFIG),
-        ('"{outside}"', "{outside}"),
-    ],
-)
-def test_what_a_kernel_includes_is_tracked_and_left_to_the_compiler(
-    toy: Path, tmp_path: Path, included: str, tracked: str | None
-) -> None:
-    outside = tmp_path / "outside.cuh"
-    outside.write_text("// outside the project\n", encoding="utf-8")
-    source = f"#include {included.format(outside=outside)}\n{KERNEL_TEXT}"
-    (toy / KERNEL).write_text(source, encoding="utf-8")
-    (toy / "kernels/toy/again").symlink_to(".")
-    try:
-        found = inputs.included(load_project(contents(toy)[CONFIG], toy), "toy", "doubled")
-        assert found == ([tracked.format(outside=outside)] if tracked else [])
-    finally:
-        (toy / "kernels/toy/again").unlink()
 
 
 WRONG = st.one_of(

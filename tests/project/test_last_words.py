@@ -96,20 +96,6 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert capsys.readouterr().err == "\nThe answer.\n\nMend it.\nMend this.\n"
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        (["unroling"], "There is no target 'unroling'; did you mean 'unrolling'?"),
-        (["all", "x y"], "There is no target 'x y'. Targets are all, unrolling, and the path of every result."),
-        (["results/x.csv"], "Snakemake's own"),
-    ],
-)
-def test_a_misspelt_target(passed: list[str], asked: list[str], answer: str) -> None:
-    words(asked=lambda: asked)
-    tell("Snakemake's own", logging.ERROR, event="error", exception="MissingRuleException")
-    assert passed[-1] == answer
-
-
 def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
     tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,13 +100,3 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     answer["curve"] = [0.9]  # of one size, which makes no curve
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()
-
-
-def test_a_recording_is_marked_while_its_kernel_is_edited(results: Path) -> None:
-    page = results / "emulator/report.html"
-    said = rows(results, emulator=["sums/one"])
-    assert said["emulator"].startswith("18 of 18")
-    assert said["sums"].startswith("9 of 9") and said["sums"].endswith("recorded before an edit of one")
-    assert 'sums now has <strong class="bad">9 of 9 right, recorded before an edit of one<' in page.read_text()
-    assert rows(results)["emulator"] == told("✓ 18 of 18", "00:01")
-    assert page.read_text() == PAGE

@@ -7,21 +7,6 @@ __global__ void shuffle_down(const Element *values, const int *sources, Element 
     results[thread] = __shfl_down_sync(0xffffffffu, values[thread], sources[thread], width);
 }
 
-// Two halves of each warp, each on its own and a different number of times.
-__global__ void halves(const int *values, int *results)
-{
-    const unsigned thread = threadIdx.x;
-    int value = values[thread];
-    if (thread % 32 < 16) {
-        for (int distance = 8; distance > 0; distance /= 2)
-            value += __shfl_xor_sync(0x0000ffffu, value, distance);
-    } else {
-        value = __shfl_sync(0xffff0000u, value, 31);
-    }
-    __syncwarp();
-    results[thread] = value;
-}
-
 __global__ void reductions(const int *values, int *results)
 {
     const unsigned all = 0xffffffffu;

@@ -19,11 +19,6 @@ __global__ void skipped_barrier()
     __syncthreads(); // next
 }
 
-__global__ void different_barriers()
-{
-    if (threadIdx.x < 40) __syncthreads(); else __syncthreads(); // both barriers
-}
-
 __global__ void fails_in_block(int block)
 {
     if (int(blockIdx.x) >= block && threadIdx.x == 5)
@@ -43,30 +38,4 @@ __global__ void ended_lanes(int distance, int *results)
     const unsigned votes = __ballot_sync(lane < 4 ? 0xf000000fu : 0x0ffffff0u, 1);
     results[thread] = sum + int(votes);
     results[thread] += __shfl_down_sync(0xffffffffu, 1000, distance); // ended_lanes
-}
-
-__global__ void not_in_own_mask()
-{
-    __shfl_sync(0x0000fffeu, 1, 2); // not_in_own_mask
-}
-
-__global__ void mixed_operations()
-{
-    if (threadIdx.x % 2 == 0)
-        __shfl_xor_sync(0xffffffffu, 1, 2); // mixed xor
-    else
-        __shfl_down_sync(0xffffffffu, 1, 2); // mixed down
-}
-
-__global__ void different_masks()
-{
-    __syncwarp(threadIdx.x < 4 ? 0x0000ffffu : 0xffffffffu);
-}
-
-__global__ void lane_at_barrier()
-{
-    if (threadIdx.x == 2)
-        __syncthreads(); // lane at barrier
-    else if (threadIdx.x != 3)
-        __syncwarp(); // lanes in warp
 }
