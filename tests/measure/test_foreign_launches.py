@@ -147,6 +147,38 @@ def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(
         assert first.status == "launch_failed" and "the launch is not cooperative" in first.message
 
 
+def test_a_programmatic_launch_waits_for_what_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kernel = """
+__global__ void first(int *y)
+{
+    cudaTriggerProgrammaticLaunchCompletion();
+    for (int k = 0; k < 1000; ++k)
+        y[blockIdx.x * blockDim.x + threadIdx.x] = k;
+}
+
+__global__ void second(int *y)
+{
+    cudaGridDependencySynchronize();
+    y[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+}
+"""
+    problem = (
+        "import numpy as np\n\ndef outputs(n):\n    return {'y': (n, np.int32)}\n\n"
+        "def reference(n):\n    return {'y': np.full(n, 1000)}\n"
+    )
+    launches = [{"kernel": name, "grid": "n / 64", "block": 64, "arguments": ["y"]} for name in ("first", "second")]
+    launches[1]["programmatic"] = True
+    study = {**STUDY, "axes": {"n": [4096]}, "kernels": [{"name": "steps", "launches": launches}]}
+    (found,) = outcomes(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study, target)
+    assert (found.status, found.message) == ("ok", "")
+    launches.reverse()
+    with pytest.raises(UserError, match="the first launch is programmatic"):
+        written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
+
+
 @pytest.mark.gpu
 def test_clusters_have_the_blocks_that_the_launch_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -47,7 +47,7 @@ _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 # Attributes of a function, and of a launch, by their numbers in cuda.h.
 _NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
-_COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+_COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6  # CU_LAUNCH_ATTRIBUTE_...; the last: PROGRAMMATIC_STREAM_SERIALIZATION
 _PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has
 
 _PERSISTING_L2_SIZE = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
@@ -353,6 +353,7 @@ class GpuPlatform(Platform):
         parameters = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         wanted: list[tuple[int, tuple[int, ...]]] = [(_COOPERATIVE, (1,))] if attributes.cooperative else []
         wanted += [(_CLUSTER, attributes.cluster)] if attributes.cluster else []
+        wanted += [(_PROGRAMMATIC, (1,))] if attributes.programmatic else []
         given = (_LaunchAttribute * len(wanted))(*(_LaunchAttribute(number, 0, value) for number, value in wanted))
         sizes = (*grid, *block, shared_bytes)
         config = _LaunchConfig(sizes, self._stream.handle, ctypes.addressof(given), len(wanted))

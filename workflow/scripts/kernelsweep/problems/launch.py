@@ -27,7 +27,7 @@ class UserLaunch:
     kernel     the C++ function, with the values of its template arguments: ``sums<256, float>``; empty for the function
                of the file's name
     shared     the bytes of dynamic shared memory; None for what the study says of the kernel
-    cluster, cooperative  as in a study's launches
+    cluster, cooperative, programmatic  as in a study's launches
     """
 
     grid: float | Sequence[float]
@@ -37,6 +37,7 @@ class UserLaunch:
     shared: int | None = None
     cluster: int | Sequence[int] | None = None
     cooperative: bool = False
+    programmatic: bool = False
 
 
 def read_launches(returned: Any, where: str) -> tuple[UserLaunch, ...]:
@@ -75,6 +76,7 @@ def _read(launch: UserLaunch, where: str) -> UserLaunch:
         shared=None if launch.shared is None else int(shared),
         cluster=None if launch.cluster is None else _sides(launch.cluster, f"{where}.cluster"),
         cooperative=bool(launch.cooperative),
+        programmatic=bool(launch.programmatic),
     )
 
 

@@ -375,6 +375,8 @@ class LaunchSettings(SettingsRecord):
     """The blocks of a cluster, in one to three dimensions, as expressions over the axes; for sm_90 and later."""
     cooperative: bool = False
     """Whether all blocks are resident at once, so that the grid's threads can wait for one another."""
+    programmatic: bool = False
+    """Whether it may begin before the launch before it has ended, for which it waits itself; for sm_90 and later."""
     arguments: Items[Argument]
     """The arguments in the function's order, each the name of an array, of a scalar or of an axis, or an expression
     over the axes."""

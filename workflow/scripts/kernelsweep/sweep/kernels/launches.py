@@ -124,6 +124,8 @@ class KernelLaunches:
         """The plan of a point. Raises UserError for a grid or a block that CUDA doesn't allow."""
         given = self.given(point)
         try:
+            if self._launches(point)[0].programmatic:
+                raise UserError("the first launch is programmatic, and none of the run is before it.")
             launches = tuple(
                 Launch(
                     grid=_sides(_several(launch.grid), "grid", _LARGEST_GRID, point),
@@ -329,8 +331,9 @@ def _sides(
 
 def _attributes(launch: SomeLaunch, point: Mapping[str, Any]) -> Attributes:
     """Raises UserError for a cluster that CUDA doesn't allow."""
+    how = (launch.cooperative, launch.programmatic)
     if launch.cluster is None:
-        return Attributes(cooperative=launch.cooperative) if launch.cooperative else PLAIN
+        return Attributes((), *how) if any(how) else PLAIN
     cluster = _sides(_several(launch.cluster), "cluster", _LARGEST_CLUSTER, point)
     grid = _sides(_several(launch.grid), "grid", _LARGEST_GRID, point)
     if any(side % of_cluster for side, of_cluster in zip(grid, cluster, strict=True)):
@@ -338,7 +341,7 @@ def _attributes(launch: SomeLaunch, point: Mapping[str, Any]) -> Attributes:
             f"the grid {' x '.join(map(str, grid))} is no multiple of the cluster {' x '.join(map(str, cluster))} at "
             f"{Point(point)}. Add a restriction."
         )
-    return Attributes(cluster, launch.cooperative)
+    return Attributes(cluster, *how)
 
 
 def _block(texts: Sequence[str | float], point: Mapping[str, Any]) -> tuple[int, int, int]:

@@ -18,12 +18,14 @@ Size = tuple[int, int, int]
 class Attributes:
     """What a launch is besides its sizes.
 
-    cluster      the sides of a cluster of blocks; empty for what the kernel says of itself
-    cooperative  whether all blocks are resident at once, so that the grid's threads can wait for one another
+    cluster       the sides of a cluster of blocks; empty for what the kernel says of itself
+    cooperative   whether all blocks are resident at once, so that the grid's threads can wait for one another
+    programmatic  whether it may begin before the launch before it has ended (programmatic dependent launch)
     """
 
     cluster: tuple[int, ...] = ()
     cooperative: bool = False
+    programmatic: bool = False
 
 
 PLAIN = Attributes()
@@ -38,7 +40,7 @@ class Launch:
                   which are passed at their own width
     function      the C++ name of what is launched, with its macros, as units.variant_name() gives it
     shared_bytes  the dynamic shared memory of a block
-    attributes    clusters of blocks, and whether the launch is cooperative
+    attributes    clusters of blocks, and how the launch begins
     """
 
     grid: Size
