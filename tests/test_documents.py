@@ -47,7 +47,7 @@ def test_a_repository_of_ones_own_works_as_written(tmp_path: Path) -> None:
         (["scaled"], ""),
         (["scaled"], "config/studies/scaled.yaml exists already"),
         (["taken", str(published)], ""),
-        (["other", str(own / "kernels/scaled/problem.py")], "no kernel other; it has no __global__ at all"),
+        (["other", str(own / "kernels/scaled/problem.py")], "problem.py has no __global__ at all"),
     ]:
         start = [sys.executable, "-m", "kernelsweep.project.command", "new", *words]
         done = subprocess.run(start, cwd=own, capture_output=True, text=True, env={"PYTHONPATH": str(SCRIPTS)})

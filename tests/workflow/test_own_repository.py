@@ -11,8 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from checkout import ROOT
 from workflow_runs import edit, snakemake
+
+from kernelsweep.project.command import start_study
 
 # The commands of the README and its table, besides the study by its name; and what others use of results.
 NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
@@ -83,3 +86,19 @@ def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(tmp_path
     words = run.stdout + run.stderr
     assert run.returncode and "  File " not in words
     assert "binary.yaml: not a text in UTF-8: " in words, words
+
+
+def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fan.cu").write_text(
+        "__global__ void Fan1(float *m, const int64_t *at, const uint8_t *bits, size_t stride, int Size) {}\n"
+        "__global__ void Fan2(float *m) {}\n",
+        encoding="utf-8",
+    )
+    assert "Run it: kernelsweep gaussian" in start_study(["gaussian", "fan.cu"])
+    (launch,) = yaml.safe_load(Path("config/studies/gaussian.yaml").read_text("utf-8"))["kernels"][0]["launches"]
+    assert (launch["kernel"], launch["arguments"]) == ("Fan1", ["m", "at", "bits", "stride", "Size"])
+    found = Path("kernels/gaussian/problem.py").read_text("utf-8")
+    assert "astype(np.int64)" in found and "astype(np.uint8)" in found and "np.int32(1)" in found

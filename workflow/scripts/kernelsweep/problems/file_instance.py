@@ -362,9 +362,8 @@ def make_instance(
     for name, arrays in (("outputs", {*outputs}), ("scratch", {*scratch}), ("inputs", {*inputs.by_name})):
         for array in arrays:
             if array in known or array in RESERVED:
-                raise UserError(
-                    f"{functions[name].shown} returns {array!r}. Functions get something else by this name."
-                )
+                of = "an axis" if array in known else "what functions get besides arrays"
+                raise UserError(f"{functions[name].shown} returns {array!r}, the name of {of}. Call it otherwise.")
     for name, output in outputs.items():
         if output.dtype.names and {"result", "mistake"}.isdisjoint(functions):
             raise UserError(

@@ -27,7 +27,7 @@ from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import read_source
 
 _TEMPLATES = HOME / "examples/new-study"
-_DTYPES = {"double": "np.float64", "long": "np.int64", "unsigned": "np.uint32", "int": "np.int32"}
+_DTYPES = {"double": "float64", "size_t": "uint64", "long": "int64", "unsigned": "uint32", "int": "int32"}
 _PROBLEM = '''"""What {kernel} computes. Shapes and values are guesses: docs/your-kernel.md has what to write."""
 
 import numpy as np
@@ -117,10 +117,10 @@ _FILES = ("study.yaml", "kernel.cu", "problem.py")
 
 
 def _texts_for(kernels: Mapping[str, list[str]], name: str, file: str, template: str) -> tuple[str, str]:
-    """The study and the problem of a file's only kernel, or of the one with the study's name. Raises UserError."""
-    kernel = next(iter(kernels), "") if len(kernels) == 1 else name
-    if kernel not in kernels:
-        raise UserError(f"{file} has no kernel {name}; it has {', '.join(kernels) or 'no __global__ at all'}.")
+    """The study and the problem of the kernel with the study's name, else of the file's first. Raises UserError."""
+    if not kernels:
+        raise UserError(f"{file} has no __global__ at all.")
+    kernel = name if name in kernels else next(iter(kernels))
     parameters = kernels[kernel]
     names = {re.findall(r"\w+", parameter)[-1]: parameter for parameter in parameters}
     arrays = {name: "const" not in parameter for name, parameter in names.items() if re.search(r"[*\[]", parameter)}
@@ -128,7 +128,9 @@ def _texts_for(kernels: Mapping[str, list[str]], name: str, file: str, template:
     integers = [name for name in scalars if re.search(r"\b(int|unsigned|size_t|long|u?int\d+_t)\b", names[name])]
     size = integers[0] if integers else "n"
     read = [name for name, written in arrays.items() if not written]
-    inputs = [f'"{name}": random.random({size}).astype({_dtype(names[name])})' for name in read]
+    drawn = {name: "random" if "float" in _dtype(names[name]) else "integers" for name in read}
+    sizes = {"random": size, "integers": f"0, 100, {size}"}
+    inputs = [f'"{name}": random.{by}({sizes[by]}).astype({_dtype(names[name])})' for name, by in drawn.items()]
     inputs += [f'"{name}": {_dtype(names[name])}(1)' for name in scalars if name != size]
     outputs = [f'"{name}": ({size}, {_dtype(names[name])})' for name, written in arrays.items() if written]
     problem = _PROBLEM.format(
@@ -146,7 +148,8 @@ def _texts_for(kernels: Mapping[str, list[str]], name: str, file: str, template:
 def _dtype(parameter: str) -> str:
     """NumPy's type for a parameter's; float32 for a type that is not C++'s own."""
     words = re.findall(r"\w+", parameter)
-    return next((dtype for word, dtype in _DTYPES.items() if word in words), "np.float32")
+    sized = next((word[:-2] for word in words if re.fullmatch(r"u?int\d+_t", word)), "float32")
+    return "np." + next((dtype for word, dtype in _DTYPES.items() if word in words), sized)
 
 
 if __name__ == "__main__":
