@@ -1,6 +1,6 @@
 """Do the emulator's counts equal Nsight Compute's counters? A page of Markdown on the points of a recording.
 
-uv run snakemake --cores 2 count
+uv run snakemake --cores 2 count --config 'axes={array_size: [2^24]}'
 uv run python benchmarks/counts_against_ncu.py nvidia-h200
 """
 

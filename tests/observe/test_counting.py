@@ -16,15 +16,15 @@ from shipped_builds import compiled
 
 from kernelsweep.build import gcc
 from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import Protocol
+from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
-from kernelsweep.observe.counting.run import CountingRunner
-from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.platforms.counting.quantities import Counts, metrics
+from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
 
 VECTOR = "float4"
@@ -50,7 +50,7 @@ class Kernels:
         unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
         assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
         self._source = source.read_text()
-        self._platform = CountingPlatform()
+        self._platform = EmulatorPlatform()
         self._platform.load(folder / "unit.so", {name: {"unit": 0, "entry": i} for i, name in enumerate(ENTRIES[stem])})
 
     def run(
@@ -172,11 +172,6 @@ def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], pa
 # Shipped kernels
 
 
-def runner_of(kernel: KernelSource, points: list[Point], folder: Path) -> CountingRunner:
-    task = compiled(kernel, points, folder).task("", Protocol(None, seed=1))
-    return CountingRunner(task, kernel.path.read_text())
-
-
 # At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200
 # with Nsight Compute 2025.3, whose six decimals they have.
 @pytest.mark.parametrize(("name", "unroll", "dtype", "load", "store"), [
@@ -191,17 +186,20 @@ def test_efficiencies_are_those_of_nsight_compute(
 ) -> None:
     kernel = load_study("unrolling", ROOT).kernels[name]
     at = point(2**16, 512, unroll=unroll, dtype=dtype)
-    counted = runner_of(kernel, [at], tmp_path).count(at, instantiation(kernel, at))
-    assert counted.outcome.status == "ok"
+    platform = EmulatorPlatform()
+    runner = Runner(platform, compiled(kernel, [at], tmp_path).task("", Protocol(None, seed=1)))
+    outcome = run_watched(platform, runner, at, instantiation(kernel, at))
+    assert outcome.status == "ok"
     digits = len(str(load).split(".")[1])
-    assert round(counted.metrics["global_load_efficiency"], digits) == load
-    assert round(counted.metrics["global_store_efficiency"], digits) == store
+    assert round(outcome.counts["global_load_efficiency"], digits) == load
+    assert round(outcome.counts["global_store_efficiency"], digits) == store
 
 
 def test_the_picture_shows_elements_idle_lanes_and_the_cost_of_each_step(tmp_path: Path) -> None:
     kernel = load_study("stepwise", ROOT).kernels["strided_index"]
     one = point(64, 64, dtype="float32")
-    trace = runner_of(kernel, [one], tmp_path).trace(one, instantiation(kernel, one), WARPS)
+    task = compiled(kernel, [one], tmp_path).task("", Protocol(None, seed=1))
+    trace = Tracer(task, kernel.path.read_text()).trace(one, instantiation(kernel, one), WARPS)
     # The load, a store, two loads and a store in each of the tree's six steps, and the block's result.
     rows = rows_of(trace.warps)
     assert [row.memory for row in rows] == ["global", *["shared"] * 8, "global"]

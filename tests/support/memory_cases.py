@@ -29,7 +29,7 @@ from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
 from kernelsweep.measure.worker.serve import run_watched
-from kernelsweep.platforms.counting.counting_platform import CountingPlatform
+from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernels.plan import Attributes
 from kernelsweep.sweep.point import Point
 
@@ -88,7 +88,7 @@ def cases() -> list[Case]:
 class _Runner:
     """As measure.point.runner.Runner, for the launch that all cases have."""
 
-    def __init__(self, platform: CountingPlatform, topic: str) -> None:
+    def __init__(self, platform: EmulatorPlatform, topic: str) -> None:
         self._platform, self._topic = platform, topic
         self._memory: list[np.ndarray[Any, Any]] = []
         self._before: list[np.ndarray[Any, Any]] = []
@@ -132,7 +132,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
         libraries = list(compilers.map(lambda topic: _compiled(topic, by_topic[topic], Path(folder)), by_topic))
         found = {}
         for library, (topic, of_topic) in zip(libraries, by_topic.items(), strict=True):
-            platform = CountingPlatform()
+            platform = EmulatorPlatform()
             platform.load(library, {case.name: {"unit": 0, "entry": n} for n, case in enumerate(of_topic)})
             runner = _Runner(platform, topic)
             for case in of_topic:

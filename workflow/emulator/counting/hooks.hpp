@@ -1,8 +1,6 @@
 // The hooks that a kernel compiled with -fsanitize=thread calls before each of its accesses, what it calls where an
 // address or an index is wrong, and what the library exports. The sanitizer's own library is not linked.
 //
-//     size_t emulator_red_zone()
-//         How many bytes on each side of a device buffer must be left unused.
 //     int emulator_watch(void *start, size_t size)
 //         Registers a device buffer, uninitialised. Returns its index; -1 where there are too many, or no memory.
 //     void emulator_unwatch(void *start)
@@ -281,7 +279,6 @@ EMULATOR_HOOK void __tsan_vptr_update(void **, void *) {}
 EMULATOR_HOOK void __tsan_vptr_read(void **) {}
 #undef EMULATOR_HOOK
 
-EMULATOR_EXPORTED size_t emulator_red_zone() { return emulator::counting::red_zone; }
 EMULATOR_EXPORTED int emulator_watch(void *start, size_t size)
 {
     return emulator::counting::watch(uintptr_t(start), size);

@@ -18,7 +18,7 @@ namespace emulator::counting {
 
 constexpr size_t red_zone = 256 * 1024; // on each side of a buffer
 constexpr size_t word = 4;              // bytes: the unit of shadow memory, and of a bank
-constexpr unsigned most_buffers = 64;
+constexpr unsigned most_buffers = 256;
 constexpr unsigned most_variables = 256;
 
 enum Space : unsigned char { global_memory, shared_memory };

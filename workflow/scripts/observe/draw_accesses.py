@@ -1,5 +1,6 @@
 """Draw the accesses of each step of a study's story, on the emulator: one SVG file a step."""
 
+import signal
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -7,10 +8,12 @@ from typing import Any
 
 from kernelsweep.analysis.words import point_text
 from kernelsweep.build.of_job import built_meanwhile
+from kernelsweep.errors import UserError
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
-from kernelsweep.observe.counting.run import CountingRunner, within
+from kernelsweep.observe.counting.run import Tracer
+from kernelsweep.running import in_child
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import instantiation
@@ -20,12 +23,13 @@ from kernelsweep.sweep.study import kernel_of_job
 def pictures(
     kernel: KernelSource, report: Mapping[str, Any], binary: Path, steps: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """The picture of each step of a kernel."""
+    """The picture of each step of a kernel. A kernel that doesn't end is ended."""
+    signal.alarm(max(1, round(snakemake.params.timeout_seconds)))
     if report["status"] != "ok":
         return [empty(step["name"], "The kernel could not be compiled.") for step in steps]
     points = [Point(step["point"]) for step in steps]
     task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=snakemake.params.seed))
-    runner = CountingRunner(task, kernel.path.read_text(encoding="utf-8"))
+    tracer = Tracer(task, kernel.path.read_text(encoding="utf-8"))
     drawings = []
     for step, point in zip(steps, points, strict=True):
         variant = instantiation(kernel, point)
@@ -33,7 +37,7 @@ def pictures(
             drawings.append(empty(step["name"], "The variant could not be compiled."))
             continue
         shown = point_text({axis: value for axis, value in point.items() if value is not None})
-        drawings.append(draw(step["name"], shown, runner.trace(point, variant, WARPS)))
+        drawings.append(draw(step["name"], shown, tracer.trace(point, variant, WARPS)))
     return drawings
 
 
@@ -44,8 +48,8 @@ with logged(snakemake.log[0]):
         kernel = kernel_of_job(**told["kernel"], path=file.resolve(), root=Path.cwd(), study=params.study)
         with built_meanwhile(told["build"], file) as (report, binary):
             try:
-                found = within(params.timeout_seconds, partial(pictures, kernel, report, binary, steps))
-            except (TimeoutError, RuntimeError) as error:
+                found = in_child(partial(pictures, kernel, report, binary, steps), told["file"])
+            except UserError as error:
                 print(f"{name}: {error}")
                 found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
         for step, picture in zip(steps, found, strict=True):

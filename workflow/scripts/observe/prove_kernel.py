@@ -1,4 +1,4 @@
-"""Prove one kernel beside a GPU: its points on the emulator, checked with every access watched. Rows for proofs.csv."""
+"""Run points of one kernel on the emulator, every access watched: rows of its proof beside a GPU, or of its metrics."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,13 +15,15 @@ from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.observe.chosen_points import proven_points
+from kernelsweep.observe.counting.run import count_rows
 from kernelsweep.platforms.emulator import MULTIPROCESSORS, EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import PROOF_COLUMNS, REFUSED, write_rows
+from kernelsweep.results import METRIC_COLUMNS, PROOF_COLUMNS, REFUSED, write_rows
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() as running:
@@ -32,10 +34,11 @@ with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() 
     kind = KINDS[EMULATOR]
 
     sweep = KernelSweep(kernel, multiprocessors=MULTIPROCESSORS, target=report["target"], **params.sweep)
-    planned = sweep.planned(proven_points(sweep, params.has_own_axes))
+    given = params.get("points")
+    planned = sweep.planned(proven_points(sweep, params.has_own_axes) if given is None else list(map(Point, given)))
     protocol = measuring_protocol(params.measuring, params.seed, kind)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
-    name = f"{wildcards.study}/{kernel.name}, proof"
+    name = f"{wildcards.study}/{kernel.name}, {'proof' if given is None else 'counts'}"
     with Journal(Path(params.journal), notifier(terminal, name)) as journal:
         device = EmulatorPlatform.describe(EMULATOR)
         work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
@@ -47,8 +50,11 @@ with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() 
             if not is_untrusted():
                 raise
             outcomes = {each.point: Outcome("skipped", f"{REFUSED}{mistake}") for each in planned}
-    source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     end_try(Path(params.journal), params.number, outcomes.values())
-    known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
-    write_rows(snakemake.output.proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))
+    if given is None:
+        source = source_sha256(kernel_file, map(Path, snakemake.input.included))
+        known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
+        write_rows(snakemake.output.proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))
+    else:
+        write_rows(snakemake.output[0], METRIC_COLUMNS, count_rows(wildcards.study, kernel, outcomes))
     print(f"{len(outcomes)} points, {sum(bool(outcome.mistakes) for outcome in outcomes.values())} with mistakes")

@@ -17,6 +17,7 @@ from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.json_files import read_device
 from kernelsweep.results import (
     ALL_POINT_COLUMNS,
+    COUNTED,
     EDITED,
     FURTHER_POINT_COLUMNS,
     FURTHER_POINT_INTEGERS,
@@ -67,7 +68,7 @@ class Metrics:
 class StudyData:
     """A study's settings, and its results on one platform.
 
-    settings      the study's checked settings
+    settings      the study's checked settings; its reference point has the size at which accesses were counted
     measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries and
                   the driver. An axis that the study did not have yet when they were measured has no value
     device        the platform's device.json, with what its `by_study` says of this study
@@ -87,6 +88,10 @@ class StudyData:
         if missing := [axis for axis in self.settings.kinds if axis not in self.measurements]:
             rows = self.measurements.assign(**dict.fromkeys(missing))
             object.__setattr__(self, "measurements", rows)
+        if not (counted := self.metrics.rows[self.metrics.rows["source"] == COUNTED]).empty:
+            sizes = [axis for axis, kind in self.settings.kinds.items() if kind == "size" and axis in counted]
+            reference = {**self.settings.reference, **{axis: int(counted[axis].max()) for axis in sizes}}
+            object.__setattr__(self, "settings", self.settings.changed(reference=reference))
 
     @property
     def title(self) -> str:

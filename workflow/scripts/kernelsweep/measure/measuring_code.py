@@ -10,8 +10,8 @@ from kernelsweep.code_hash import imported_modules
 # What runs in a worker's process, on any platform. Modules that these import belong to it, too.
 MEASURING = (
     "measure/point/runner.py",
+    "platforms/emulator.py",
     "platforms/gpu.py",
-    "platforms/counting/counting_platform.py",
     "platforms/compare.ptx",
     "platforms/within.ptx",
 )

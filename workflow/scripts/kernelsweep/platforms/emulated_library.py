@@ -1,4 +1,4 @@
-"""A kernel's shared library, compiled for the emulator, and its launches."""
+"""A kernel's shared library, compiled for the emulator: its launches, and what it tells of accesses to memory."""
 
 from __future__ import annotations
 
@@ -6,12 +6,117 @@ import ctypes
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernelsweep.errors import LaunchError
 from kernelsweep.sandbox import check_inside
+
+LANES = 32  # of a warp
+RED_ZONE = 256 * 1024  # bytes on each side of a device buffer, as red_zone in spaces.hpp
+SPACES = ("global", "shared")
+ACCESSES = ("load", "store", "atomic")
+MOST_MISTAKES = 256  # as most_findings in races.hpp
+MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
+
+
+class Site(ctypes.Structure):
+    """The counted accesses of one place in the code to one space of memory.
+
+    address                the code's, from the library's start
+    size                   bytes that a lane accesses
+    requests               of warps
+    lanes                  the sum of the requests' active lanes
+    partial                requests in which a lane of the warp was inactive
+    sectors                in global memory
+    wavefronts, conflicts  in shared memory
+    """
+
+    _fields_ = [
+        ("address", ctypes.c_size_t),
+        ("size", ctypes.c_uint32),
+        ("space_number", ctypes.c_uint8),
+        ("operation_number", ctypes.c_uint8),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "partial", "bytes", "sectors")),
+        *((name, ctypes.c_uint64) for name in ("wavefronts", "conflicts")),
+    ]
+
+    @property
+    def space(self) -> str:
+        """Global or shared."""
+        return SPACES[self.space_number]
+
+    @property
+    def operation(self) -> str:
+        """One of ACCESSES."""
+        return ACCESSES[self.operation_number]
+
+
+class Mistake(ctypes.Structure):
+    """A kind of mistake between two places in the code, its first instance, and the number of instances.
+
+    buffer            its number from register(); 0 in shared memory
+    site, other_site  indices in sites(); the second is the other access of a race
+    block, thread     their numbers, x fastest; so of the other access
+    grid, block_size  the launch's, in x, y and z
+    differs           of a race of two writes, where start() got a filling: whether some stored different values
+    fenced            of a race: whether the launch has fences that could order the two accesses
+    in_flight         of a race: whether one of the two is an asynchronous copy that is not waited for
+    offset            bytes from the buffer's start, or from the start of all shared memory; an inactive lane's number
+    file, line        of the shuffle from an inactive lane, in place of a site
+    """
+
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("mistake_number", "space_number", "buffer", "block", "thread")),
+        *((name, ctypes.c_uint32) for name in ("other_block", "other_thread", "site", "other_site")),
+        ("grid", ctypes.c_uint32 * 3),
+        ("block_size", ctypes.c_uint32 * 3),
+        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "in_flight")),
+        ("offset", ctypes.c_int64),
+        ("count", ctypes.c_uint64),
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
+    ]
+
+    @property
+    def mistake(self) -> str:
+        """One of MISTAKES."""
+        return MISTAKES[self.mistake_number]
+
+    @property
+    def space(self) -> str:
+        """Global or shared."""
+        return SPACES[self.space_number]
+
+
+class Request(ctypes.Structure):
+    """One request of the traced warp.
+
+    run       the number of blocks that ran before its block
+    moment    the number of synchronisations of its block before it
+    """
+
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("lanes", "run", "site", "moment", "buffer", "sectors")),
+        *((name, ctypes.c_uint32) for name in ("wavefronts", "conflicts")),
+        ("every_offset", ctypes.c_int64 * LANES),
+    ]
+
+    @property
+    def offsets(self) -> list[int | None]:
+        """One a lane, as in Mistake; None for an inactive lane."""
+        return [offset if self.lanes >> lane & 1 else None for lane, offset in enumerate(self.every_offset)]
+
+
+class Synchronisations(NamedTuple):
+    """Counts, one a warp and execution: barriers, __syncwarp, the other warp-level operations; and the warps."""
+
+    barriers: int
+    warp_synchronisations: int
+    warp_exchanges: int
+    warps: int
+
 
 _MESSAGE_CAPACITY = 1024
 
@@ -39,6 +144,16 @@ class EmulatedLibrary:
         self._library.emulator_symbol.restype = ctypes.c_void_p
         self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
+        self._library.emulator_watch.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        self._library.emulator_unwatch.argtypes = [ctypes.c_void_p]
+        self._library.emulator_set_initialised.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+            ctypes.c_int,
+        ]
+        self._library.emulator_entry_kernel.restype = ctypes.c_void_p
+        self._trace_capacity = 0
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
@@ -112,6 +227,85 @@ class EmulatedLibrary:
         if not address:
             raise LaunchError(f"the kernel has no variable {name} in constant memory")
         return as_bytes(address, size.value)
+
+    def start_of(self, export: int) -> int:
+        """Where the library starts in memory; `export` is the address of emulator_entry_kernel from there."""
+        in_memory = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value
+        assert in_memory is not None
+        return in_memory - export
+
+    def kernel_address(self, entry: int) -> int:
+        """The address of an entry's kernel in memory."""
+        kernel: int = self._library.emulator_entry_kernel(entry)
+        return kernel
+
+    def register(self, address: int, size: int) -> int:
+        """Register a device buffer as uninitialised; returns its number. RED_ZONE bytes on each side must be unused.
+
+        Raises MemoryError if there is no memory for the state of each word, or if there are too many buffers.
+        """
+        number: int = self._library.emulator_watch(address, size)
+        if number < 0:
+            raise MemoryError(f"no memory to watch a buffer of {size} bytes")
+        return number
+
+    def unregister(self, address: int) -> None:
+        """Forget a device buffer."""
+        self._library.emulator_unwatch(address)
+
+    def set_initialised(self, address: int, offset: int, size: int, initialised: bool) -> None:
+        """Mark a part of a buffer as initialised, so that a kernel may read it, or as uninitialised."""
+        self._library.emulator_set_initialised(address, offset, size, int(initialised))
+
+    def set_shared(self, variables: Sequence[tuple[int, int]], guards: Sequence[int]) -> None:
+        """Set the `__shared__` arrays of the kernel that is launched next.
+
+        variables  the offset and size of each array
+        guards     the offsets of variables that g++ adds; accesses to them don't count
+        """
+        offsets, sizes = zip(*variables, strict=True) if variables else ((), ())
+        array, of_guards = ctypes.c_size_t * len(variables), (ctypes.c_size_t * len(guards))(*guards)
+        if (
+            self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables), of_guards, len(guards))
+            != 0
+        ):
+            raise MemoryError(f"{len(variables)} shared arrays are more than can be counted")
+
+    def start(self, check: bool, filling: int | None = None) -> None:
+        """Reset all counts and mistakes. `check`: look for mistakes as well; then buffers must be filled after this.
+
+        filling  a byte that shared memory is full of when a block starts. Writes' values are compared, too
+        """
+        self._library.emulator_start_counting(int(check), -1 if filling is None else filling)
+
+    def sites(self) -> list[Site]:
+        """The accesses of each place in the code since start()."""
+        count = self._library.emulator_sites(None, 0)
+        sites = (Site * count)()
+        self._library.emulator_sites(sites, count)
+        return list(sites)
+
+    def mistakes(self) -> list[Mistake]:
+        """The mistakes since start(), at most MOST_MISTAKES."""
+        found = (Mistake * MOST_MISTAKES)()
+        return found[: self._library.emulator_findings(found, MOST_MISTAKES)]
+
+    def synchronisations(self) -> Synchronisations:
+        """The number of synchronisations since start()."""
+        counts = (ctypes.c_uint64 * 4)()
+        self._library.emulator_synchronisations(counts)
+        return Synchronisations(*counts)
+
+    def trace(self, block: int, warp: int, capacity: int) -> None:
+        """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
+        if self._library.emulator_trace(block, warp, capacity) != 0:
+            raise MemoryError(f"no memory to trace {capacity} requests")
+        self._trace_capacity = capacity
+
+    def traced(self) -> list[Request]:
+        """The recorded requests, in order."""
+        entries = (Request * self._trace_capacity)()
+        return entries[: self._library.emulator_traced(entries)]
 
     def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
         expected = [int(parameter[1:]) for parameter in self.parameter_types(entry)]

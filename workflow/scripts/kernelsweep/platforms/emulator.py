@@ -1,18 +1,33 @@
-"""The emulator: the same kernels, compiled by g++, run on the CPU. It has no clock."""
+"""The emulator: the same kernels, compiled by g++, run on the CPU; it sees every access to memory, and has no clock."""
 
 from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernelsweep.build.binaries import unit_files
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.platform import Given, Memory, Platform, constant_bytes
+from kernelsweep.errors import LaunchError
+from kernelsweep.platforms.counting.lines import Lines, Variable
+from kernelsweep.platforms.counting.mistakes import Buffer, in_words
+from kernelsweep.platforms.counting.quantities import Counts, metrics
+from kernelsweep.platforms.emulated_library import (
+    MOST_MISTAKES,
+    RED_ZONE,
+    EmulatedLibrary,
+    Request,
+    Site,
+    Synchronisations,
+    as_bytes,
+)
+from kernelsweep.platforms.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
 from kernelsweep.problems.array_values import ArrayValue
 from kernelsweep.problems.comparison import difference, error_share
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
@@ -20,12 +35,65 @@ from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
 
+# The GPU's alignment of allocations, so that a request touches the same sectors.
+_ALIGNMENT = 256
+
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+# A buffer that no kernel is given: an access to it went astray.
+_UNNAMED = ("that is no kernel's", np.dtype(np.uint8))
+
+
+class EmulatedUnit:
+    """One translation unit of a kernel: its library, and what its debugging information tells."""
+
+    def __init__(self, path: Path) -> None:
+        self.library = EmulatedLibrary(path)
+        self._content = path.read_bytes()
+        self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The symbols and the source lines. To read them takes a fraction of a second."""
+        return Lines(self._content)
+
+    @cached_property
+    def _start(self) -> int:
+        return self.library.start_of(self.lines.function("emulator_entry_kernel"))
+
+    @cached_property
+    def variables(self) -> list[tuple[Bytes, Bytes]]:
+        """The variables in global and constant memory, and what they held when this was asked first."""
+        found = [as_bytes(self._start + place, size) for place, size in self.lines.variables]
+        return [(variable, variable.copy()) for variable in found]
+
+    @cached_property
+    def shared_arrays(self) -> list[list[Variable]]:
+        """The `__shared__` arrays of each entry."""
+        kernels = [self.library.kernel_address(entry) - self._start for entry in range(len(self.library.entries))]
+        return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
+
+
+@dataclass
+class _Allocation:
+    """A buffer's size, and which parts of it were initialised, or made uninitialised, one after another."""
+
+    size: int
+    marks: list[tuple[int, int, bool]] = field(default_factory=list)
+
 
 class EmulatorPlatform(Platform):
-    """The CPU as a platform: device memory is host memory, and each call runs at once."""
+    """The CPU as a platform: device memory is host memory, each call runs at once, and blocks one after another.
+
+    parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
+    shared      the `__shared__` arrays of the variant launched last
+    threads     of a block of the first launch since watch()
+    """
 
     has_clock = False
-    guard_bytes = (4096, 4096)
+    guard_bytes = (0, 0)  # The library sees every access outside of a buffer.
+    watches = True
 
     @staticmethod
     def describe(platform: str) -> dict[str, Any]:
@@ -38,11 +106,101 @@ class EmulatorPlatform(Platform):
         }
 
     def __init__(self) -> None:
-        self._libraries: list[EmulatedLibrary] = []
-        self._entries: dict[str, tuple[int, int]] = {}  # the number of the library and of its entry, by variant
+        self.parameters: dict[int, tuple[str, int]] = {}
+        self.shared: list[Variable] = []
+        self.threads = 0
+        self._allocations: dict[int, _Allocation] = {}
+        self._units: list[EmulatedUnit] = []
+        self._entries: dict[str, tuple[int, int]] = {}  # the number of the unit and of its entry, by variant
+        self._used: list[EmulatedUnit] = []  # since watch()
+        self._checks = False
+        self._filling: int | None = None
+        self._constants: set[int] = set()  # the addresses of variables that the host has set
+
+    def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        before = len(self._units)
+        with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
+            self._units += [EmulatedUnit(file) for file in unit_files(binary, Path(folder))]
+        self._entries |= {
+            name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
+        }
+
+    def watch(self, filling: int | None = None) -> None:
+        self.parameters.clear()
+        self._filling = filling
+        self._used, self._checks, self.threads = [], True, 0
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
+        return [mistake for unit in self._used for mistake in self._of_unit(unit, arrays)]
+
+    def _of_unit(self, unit: EmulatedUnit, arrays: dict[int, tuple[str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        found = unit.library.mistakes()
+        if not found:
+            return []
+
+        def buffer(number: int) -> Buffer:
+            address = unit.addresses[number]
+            name, dtype = arrays.get(address, _UNNAMED)
+            return Buffer(name, self._allocations[address].size, dtype.itemsize)
+
+        compared = self._filling is not None and len(found) < MOST_MISTAKES
+        return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared, compared)
+
+    def counts(self) -> dict[str, float]:
+        return metrics(Counts(self.sites(), self.synchronisations())) if self._used else {}
+
+    @property
+    def unit(self) -> EmulatedUnit:
+        """The unit that has run since watch(). Raises LaunchError if none has."""
+        if not self._used:
+            raise LaunchError("nothing was launched")
+        return self._used[-1]
+
+    def sites(self) -> list[Site]:
+        """The accesses of each place in the code since watch(), and the executions of the kernel's own places."""
+        return [site for unit in self._used for site in unit.library.sites()]
+
+    def synchronisations(self) -> Synchronisations:
+        """The number of synchronisations since watch()."""
+        each = [unit.library.synchronisations() for unit in self._used]
+        return Synchronisations(*map(sum, zip(*each, strict=True)))
+
+    def trace(self, block: int, warp: int, capacity: int) -> None:
+        """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
+        for unit in self._units:
+            unit.library.trace(block, warp, capacity)
+
+    def traced(self) -> list[Request]:
+        """The recorded requests, in order."""
+        return self.unit.library.traced()
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
-        return np.empty(size, np.uint8)
+        memory = np.empty(size + 2 * RED_ZONE + _ALIGNMENT, np.uint8)
+        start = RED_ZONE + -(memory.ctypes.data + RED_ZONE) % _ALIGNMENT
+        buffer = memory[start : start + size]
+        address = buffer.ctypes.data
+        self._allocations[address] = _Allocation(size)
+        for unit in self._used:
+            self._register(unit, address)
+        return buffer
+
+    def free(self, memory: np.ndarray[Any, Any]) -> None:
+        del self._allocations[memory.ctypes.data]
+        for unit in self._used:
+            unit.library.unregister(memory.ctypes.data)
+
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        memory[offset : offset + array.nbytes] = array.view(np.uint8)
+        self._mark(memory, offset, array.nbytes, True)
+
+    def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
+        target[offset : offset + size] = source[:size]
+        self._mark(target, offset, size, True)
+
+    def fill(self, memory: np.ndarray[Any, Any], size: int, word: int) -> None:
+        memory[: -(-size // 4) * 4].view(np.uint32)[:] = word if self._filling is None else self._filling * 0x01010101
+        self._mark(memory, 0, size, False)
 
     def part(self, memory: np.ndarray[Any, Any], offset: int) -> np.ndarray[Any, Any]:
         return memory[offset:]
@@ -50,18 +208,8 @@ class EmulatorPlatform(Platform):
     def address(self, memory: np.ndarray[Any, Any]) -> int:
         return memory.ctypes.data
 
-    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
-        memory[offset : offset + array.nbytes] = array.view(np.uint8)
-
     def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         array.view(np.uint8)[:] = memory[: array.nbytes]
-
-    def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
-        target[offset : offset + size] = source[:size]
-
-    def fill(self, memory: np.ndarray[Any, Any], size: int, word: int) -> None:
-        whole = -(-size // 4) * 4
-        memory[:whole].view(np.uint32)[:] = word
 
     def equal(self, first: np.ndarray[Any, Any], second: np.ndarray[Any, Any], size: int, offset: int = 0) -> bool:
         return np.array_equal(first[offset : offset + size], second[:size])
@@ -81,33 +229,73 @@ class EmulatorPlatform(Platform):
         )
         return None if difference("", floats, expected, bounds, (count,)) else error_share(floats, expected, bounds)
 
-    def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
-        before = len(self._libraries)
-        with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
-            self._libraries += [EmulatedLibrary(file) for file in unit_files(binary, Path(folder))]
-        self._entries |= {
-            name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
-        }
+    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
+        return [partial(np.copyto, variable, initial) for variable, initial in self._variables_of(variants)]
+
+    def leaves_state(self, variants: Iterable[str]) -> bool:
+        return any(not np.array_equal(variable, initial) for variable, initial in self._variables_of(variants))
+
+    def _variables_of(self, variants: Iterable[str]) -> list[tuple[Bytes, Bytes]]:
+        """The variables in global memory that a launch may change."""
+        units = {self._entries[variant][0] for variant in variants}
+        found = [pair for unit in sorted(units) for pair in self._units[unit].variables]
+        return [pair for pair in found if pair[0].ctypes.data not in self._constants]
 
     def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
-        return self._libraries[unit].parameter_types(entry)
+        return self._units[unit].library.parameter_types(entry)
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         unit, _ = self._entries[variant]
-        memory = self._libraries[unit].variable(name)
+        memory = self._units[unit].library.variable(name)
         memory[:] = constant_bytes(name, values, len(memory))
+        self._constants.add(memory.ctypes.data)
 
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
-        unit, entry = self._entries[variant]
-        library = self._libraries[unit]
-        library.launch(entry, grid, block, shared_bytes, list(map(_passed, arguments)), attributes.cooperative)
-        self.partial_barrier = self.partial_barrier or library.partial_barrier
+        self.threads = self.threads or prod(block)
+        number, entry = self._entries[variant]
+        unit = self._units[number]
+        if unit not in self._used:
+            self._use(unit)
+        self.shared, _ = unit.shared_arrays[entry], unit.variables
+        arrays = [(array.offset, array.size) for array in self.shared if array.size]
+        unit.library.set_shared(arrays, unit.lines.guards)
+        for parameter, argument in enumerate(arguments):
+            if not isinstance(argument, np.generic):
+                self.parameters[argument.ctypes.data] = (variant, parameter)
+        passed = list(map(_passed, arguments))
+        unit.library.launch(entry, grid, block, shared_bytes, passed, attributes.cooperative)
+        self.partial_barrier = self.partial_barrier or unit.library.partial_barrier
 
     def time(self, sample: Any, count: int) -> list[float]:
         raise NotImplementedError("the emulator has no clock")
+
+    def _use(self, unit: EmulatedUnit) -> None:
+        """Have a unit know the buffers. A kernel may have a hundred units, of which a point needs one."""
+        for address in unit.addresses.values():
+            unit.library.unregister(address)
+        unit.addresses.clear()
+        unit.library.start(self._checks, self._filling)
+        self._used.append(unit)
+        for address in self._allocations:
+            self._register(unit, address)
+
+    def _register(self, unit: EmulatedUnit, address: int) -> None:
+        allocation = self._allocations[address]
+        unit.addresses[unit.library.register(address, allocation.size)] = address
+        for offset, size, initialised in allocation.marks:
+            unit.library.set_initialised(address, offset, size, initialised)
+
+    def _mark(self, memory: np.ndarray[Any, Any], offset: int, size: int, initialised: bool) -> None:
+        address = memory.ctypes.data
+        allocation = self._allocations[address]
+        if offset == 0 and size >= allocation.size:
+            allocation.marks.clear()
+        allocation.marks.append((offset, size, initialised))
+        for unit in self._used:
+            unit.library.set_initialised(address, offset, size, initialised)
 
 
 def _passed(argument: Memory | np.generic) -> Any:

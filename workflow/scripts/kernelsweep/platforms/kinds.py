@@ -40,7 +40,7 @@ KINDS: Mapping[str, Kind] = {
     GPU: Kind("kernelsweep.platforms.gpu:GpuPlatform", needs_gpu=True),
     # Threads take turns in a fixed order. One further run shows whether a result depends on the order of the blocks.
     EMULATOR: Kind(
-        "kernelsweep.platforms.counting.counting_platform:CountingPlatform",
+        "kernelsweep.platforms.emulator:EmulatorPlatform",
         has_clock=False,
         counts=True,
         target=EMULATOR,

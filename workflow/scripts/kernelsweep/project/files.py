@@ -31,6 +31,7 @@ PATHS = {
     "kernel_proofs": "{platform}/proofs/{study}/{kernel}.csv",
     "journal": "{platform}/journal/{study}/{kernel}.jsonl",
     "proof_journal": "{platform}/journal/proofs/{study}/{kernel}.jsonl",
+    "count_journal": "emulator/journal/counts/{study}/{kernel}.jsonl",
     "chunk": "{platform}/chunks/{study}/{kernel}/{chunk}-of-{chunks}.json",
     "counts": "{platform}/counts/{study}/{kernel}.csv",
     "profiled_metrics": "{platform}/metrics/{study}/{kernel}.csv",

@@ -164,9 +164,10 @@ class _Judge:
         row = found.iloc[0]
         if pandas.isna(row["value"]):
             raise NotMeasured(str(row["message"]) or f"{metric} of {side.name} has no value")
-        binaries = set(self._at(side, at, self._rows)["binary_sha256"].dropna()) - {""}
-        if binaries and row["binary_sha256"] not in {"", *binaries}:
-            raise NotMeasured(ANOTHER_BUILD)
+        if row["binary_sha256"]:
+            binaries = set(self._at(side, at, self._rows)["binary_sha256"].dropna()) - {""}
+            if binaries and row["binary_sha256"] not in binaries:
+                raise NotMeasured(ANOTHER_BUILD)
         value = float(row["value"])
         uncertainty = 0.0 if row["source"] == COUNTED else self._uncertainties.get(metric, 0.0)
         return Interval(value, value / (1 + uncertainty), value * (1 + uncertainty))

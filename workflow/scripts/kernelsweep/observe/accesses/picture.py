@@ -13,8 +13,8 @@ from itertools import groupby
 
 from kernelsweep.observe.chosen_points import DRAWN_BLOCK
 from kernelsweep.observe.counting.run import Trace, TracedRequest
-from kernelsweep.platforms.counting.library import LANES
 from kernelsweep.platforms.counting.quantities import SECTOR_BYTES
+from kernelsweep.platforms.emulated_library import LANES
 
 # Lines between the rounds of the banks, up to this number.
 BANKS, MOST_BANK_LINES = 32, 8

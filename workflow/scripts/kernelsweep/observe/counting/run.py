@@ -1,47 +1,27 @@
-"""Count the memory accesses of a kernel's points, and trace those of a block's first warps."""
+"""Rows of what a kernel's points count, and traces of the accesses of a block's first warps."""
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
 import re
-import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TypeVar
 
 from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.counting.counting_platform import CountingPlatform
-from kernelsweep.platforms.counting.library import LANES, Request
 from kernelsweep.platforms.counting.lines import shared_array
 from kernelsweep.platforms.counting.quantities import UNIT_OF_METRIC
+from kernelsweep.platforms.emulated_library import LANES, Request
+from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.results import COUNTED, Row
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.points import launched_columns
 
-Result = TypeVar("Result")
-
-_SECONDS_BETWEEN_LOOKS = 0.005
-
 # Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.
 MOST_REQUESTS = 200
-
-
-@dataclass(frozen=True)
-class CountedPoint:
-    """A point with its outcome, and its metrics by name."""
-
-    point: Point
-    outcome: Outcome
-    metrics: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -76,21 +56,16 @@ class Trace:
     is_cut: bool
 
 
-class CountingRunner:
-    """Runs one kernel's points, each on memory of exactly its size."""
+class Tracer:
+    """Traces the accesses of one kernel's points."""
 
     def __init__(self, task: KernelTask, source: str) -> None:
         """`source` is the kernel file's text, for the names of the kernel's parameters."""
-        self._platform = CountingPlatform()
-        # One run, because a second run would be counted with the first; no samples, because nothing is timed.
+        self._platform = EmulatorPlatform()
+        # One run, because a second run would be traced with the first; no samples, because nothing is timed.
         once = replace(task.protocol, repeated_runs=1, sampling=None)
         self._runner = Runner(self._platform, replace(task, protocol=once))
         self._source = source
-
-    def count(self, point: Point, variant: str) -> CountedPoint:
-        """Run a point once. No mistakes are looked for: that takes longer, and 8 bytes for each byte of memory."""
-        outcome = self._run(point, variant)
-        return CountedPoint(point, outcome, self._platform.counts())
 
     def trace(self, point: Point, variant: str, most_warps: int) -> Trace:
         """The accesses of block 0's first warps, for which the point runs once each."""
@@ -108,7 +83,7 @@ class CountingRunner:
 
     def _run(self, point: Point, variant: str) -> Outcome:
         self._runner.free_memory()
-        self._platform.watch(check=False)
+        self._platform.watch()
         return self._runner.run(point, variant)
 
     def _traced(self, request: Request) -> TracedRequest:
@@ -141,47 +116,16 @@ class CountingRunner:
         return next(name for memory, name, _ in self._runner.buffers() if memory.ctypes.data == address)
 
 
-def count_rows(study: str, kernel: KernelSource, counted: Iterable[CountedPoint]) -> list[Row]:
+def count_rows(study: str, kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
     """A row for each metric of each point that ran to its end, with a right or a wrong result; else empty rows."""
     rows = []
-    for run in counted:
+    for point, outcome in outcomes.items():
         known = {"study": study, "kernel": kernel.name, "platform": EMULATOR, "source": COUNTED}
-        known |= launched_columns(kernel, run.point)
-        if run.outcome.status in ("ok", "wrong_result"):
-            of_metric: dict[str, Row] = {name: {"value": value} for name, value in run.metrics.items()}
+        known |= launched_columns(kernel, point)
+        if outcome.counts:
+            of_metric: dict[str, Row] = {name: {"value": value} for name, value in outcome.counts.items()}
         else:
-            message = f"Not counted: {run.outcome.status}: {' '.join(run.outcome.message.split())}"
+            message = f"Not counted: {outcome.status}: {' '.join(outcome.message.split())}"
             of_metric = {name: {"message": message} for name in UNIT_OF_METRIC}
         rows += [{**known, "metric": name, "unit": UNIT_OF_METRIC[name], **row} for name, row in of_metric.items()]
     return rows
-
-
-def within(seconds: float, function: Callable[[], Result]) -> Result:
-    """The result of a function that can't be interrupted, such as a kernel on the emulator: in a copy of this process.
-
-    A copy would keep the locks that other Python threads hold, so that there must be none. Threads of NumPy's libraries
-    hold none between calls.
-
-    Raises TimeoutError if there is no result within the time limit, and RuntimeError if the copy ended without one, or
-    this process has other Python threads.
-    """
-    if threading.active_count() > 1:
-        raise RuntimeError(f"a process with {threading.active_count()} Python threads can't be copied")
-    with tempfile.TemporaryDirectory() as folder:
-        # A file and looks at the process, and no pipe: a kernel can write to any descriptor of its process.
-        file = Path(folder, "result")
-        copy = multiprocessing.get_context("fork").Process(target=lambda: file.write_bytes(pickle.dumps(function())))
-        copy.start()
-        until = time.monotonic() + seconds
-        while (is_late := copy.is_alive()) and time.monotonic() < until:
-            time.sleep(_SECONDS_BETWEEN_LOOKS)
-        status = copy.exitcode
-        copy.kill()
-        copy.join()
-        if is_late:
-            raise TimeoutError(f"no result within {seconds:g} s")
-        try:
-            result: Result = pickle.loads(file.read_bytes())
-        except (OSError, EOFError, pickle.UnpicklingError) as error:  # A kernel can call exit(0) or fork(), too.
-            raise RuntimeError(f"the process ended with exit status {status}") from error
-        return result

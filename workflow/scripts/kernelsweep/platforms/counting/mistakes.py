@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kernelsweep.platforms.counting.library import Mistake, Site
 from kernelsweep.platforms.counting.lines import Variable, shared_array
+from kernelsweep.platforms.emulated_library import Mistake, Site
 from kernelsweep.platforms.platform import MemoryMistake
 from kernelsweep.results import SAME_VALUE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.platforms.counting.library import Site, Synchronisations
+from kernelsweep.platforms.emulated_library import Site, Synchronisations
 
 SECTOR_BYTES = 32
 
