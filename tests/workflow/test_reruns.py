@@ -23,9 +23,6 @@ def drawn_from(study: str) -> set[str]:
 
 
 def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> None:
-    scripts = finished / "workflow/scripts/kernelsweep"
-    edit(scripts / "measure/sampling.py", '"""The sampling loop', '# A remark.\n"""The loop')
-    edit(scripts / "measure/point/runner.py", "class Runner:\n", "class Runner:  # a remark\n")
     edit(finished / "config/config.yaml", "# The studies that", "# Those studies that")
     edit(finished / "README.md", "", "A new first line.\n\n")
     edit(finished / "kernels/mine/interleaved.cu", "stride /= 2) {", "stride /= 2) {  // halves it")
