@@ -22,9 +22,8 @@ from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.errors import UserError
 from kernelsweep.intervals import Interval
-from kernelsweep.judge.claims.claim import SPEEDUP, Claim, own_claims, published_claims
+from kernelsweep.judge.claims.claim import CLAIM_VERDICTS, SPEEDUP, Claim, decide, own_claims, published_claims
 from kernelsweep.judge.claims.judge import Judged, judge
-from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, decide
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html

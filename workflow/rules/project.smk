@@ -19,7 +19,7 @@ from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
 from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.project import building, inputs, observed, parameters, resources, targets
+from kernelsweep.project import building, inputs, parameters, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
 from kernelsweep.project.project import load_project
 

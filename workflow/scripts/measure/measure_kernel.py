@@ -39,8 +39,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.constants import hint_of_constants
-from kernelsweep.sweep.kernels.source import source_sha256, source_text
+from kernelsweep.sweep.kernels.source import hint_of_constants, source_sha256, source_text
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study import kernel_of_job

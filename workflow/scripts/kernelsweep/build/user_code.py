@@ -21,7 +21,7 @@ from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError, shown_value
 from kernelsweep.home import HOME
 from kernelsweep.results import number_or_text
-from kernelsweep.sweep.kernels.build_file import ARCH, FUNCTION, parameters_of
+from kernelsweep.sweep.kernels.source import ARCH, FUNCTION, parameters_of
 
 _EXAMPLE = "{'code': ptx, 'entry': 'sums', 'shared': 1024}"
 

@@ -13,7 +13,7 @@ from typing import Any
 from kernelsweep.analysis.proofs import KernelProof
 from kernelsweep.analysis.words import markdown_table
 from kernelsweep.intervals import Interval, ratio_text
-from kernelsweep.judge.comparison.sizes import Size, size_of
+from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.records import Record
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.results import NOT_JUDGED, POINT_COLUMNS, Row, with_parameters

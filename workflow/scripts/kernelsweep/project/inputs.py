@@ -18,7 +18,7 @@ from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
-from kernelsweep.project import observed
+from kernelsweep.project import building
 from kernelsweep.project.building import compiles_what_it_measures
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
@@ -244,7 +244,7 @@ def found_metrics(project: Project, scope: str) -> dict[str, str]:
 
 def drawn_accesses(project: Project, study: str) -> list[str]:
     """The pictures of who accesses what in the steps of a study."""
-    names = dict.fromkeys(step.name for step in observed.accesses(project, study))
+    names = dict.fromkeys(step.name for step in building.accesses(project, study))
     return [path("accesses", study=study, name=name) for name in names]
 
 

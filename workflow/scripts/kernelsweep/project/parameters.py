@@ -20,7 +20,7 @@ from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
-from kernelsweep.project import inputs, observed
+from kernelsweep.project import building, inputs
 from kernelsweep.project.building import build_settings
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
@@ -171,7 +171,7 @@ def metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, s
 def pictured_kernels(project: Project, study: str) -> dict[str, dict[str, Any]]:
     """What a job needs to draw the pictured steps of each kernel of a study that has some; a picture comes once."""
     found: dict[str, dict[str, Any]] = {}
-    for step in {step.name: step for step in observed.accesses(project, study)}.values():
+    for step in {step.name: step for step in building.accesses(project, study)}.values():
         kernel = step.kernel
         told = found.setdefault(
             kernel,
@@ -191,7 +191,7 @@ def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]
     """The pictures of a study's steps, relative to the folder of its results; by the step's place in the story."""
     shown = inputs.accesses(project, scope_of(platform, study))
     folder = Path(path("steps", platform=platform, study=study)).parent
-    paths = {step.place: path("accesses", study=study, name=step.name) for step in observed.accesses(project, study)}
+    paths = {step.place: path("accesses", study=study, name=step.name) for step in building.accesses(project, study)}
     return {place: Path(os.path.relpath(file, folder)).as_posix() for place, file in paths.items() if file in shown}
 
 

@@ -30,7 +30,7 @@ from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
-from kernelsweep.sweep.planning import check_sweeps
+from kernelsweep.sweep.resolve import check_sweeps
 from kernelsweep.sweep.settings import Config, Sweeps
 from kernelsweep.sweep.study import Study, read_study
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems.element_types import ITEM_SIZES
+from kernelsweep.problems.problem import ITEM_SIZES
 from kernelsweep.sweep.point import Point
 
 _LONGEST = 1000  # characters; the parser gives up on far more, in ways of its own

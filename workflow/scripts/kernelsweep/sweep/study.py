@@ -13,13 +13,15 @@ from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES
 from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.expressions import FUNCTIONS, Expression
-from kernelsweep.sweep.kernels.build_file import ARCH, missing_package, parameters_of
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.source import (
+    ARCH,
     GRID_SIZE,
     LAUNCHES,
     KernelSource,
     kernel_file,
+    missing_package,
+    parameters_of,
     read_source,
 )
 from kernelsweep.sweep.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings

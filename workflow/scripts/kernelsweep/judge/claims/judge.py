@@ -14,8 +14,18 @@ from kernelsweep.analysis.step_metrics import ANOTHER_BUILD
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import point_text
 from kernelsweep.intervals import Interval, ratio, time_interval
-from kernelsweep.judge.claims.claim import EVERY_SIZE, OUTPUT, SPEEDUP, Claim, NotMeasured
-from kernelsweep.judge.claims.relations import FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, decide
+from kernelsweep.judge.claims.claim import (
+    EVERY_SIZE,
+    FAILS,
+    HOLDS,
+    NOT_DECIDABLE,
+    OUTPUT,
+    SPEEDUP,
+    UNMEASURED,
+    Claim,
+    NotMeasured,
+    decide,
+)
 from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
 
 # What is read of a measurement, besides its axes. Each selection of rows copies all columns, of which there are dozens.

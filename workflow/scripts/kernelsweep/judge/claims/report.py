@@ -8,9 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import device_text, list_texts, markdown_table, point_text
-from kernelsweep.judge.claims.claim import CLAIM_KINDS, OUTPUT, Claim
+from kernelsweep.judge.claims.claim import (
+    CLAIM_KINDS,
+    CLAIM_VERDICTS,
+    FAILS,
+    HOLDS,
+    NOT_DECIDABLE,
+    OUTPUT,
+    UNMEASURED,
+    Claim,
+    relation_text,
+)
 from kernelsweep.judge.claims.judge import Judged
-from kernelsweep.judge.claims.relations import CLAIM_VERDICTS, FAILS, HOLDS, NOT_DECIDABLE, UNMEASURED, relation_text
 from kernelsweep.results import Row
 
 # claims.csv, one row a claim: first the columns that users' scripts read, in their order.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import importlib.util
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import cxx_code, imported_user_files, user_code_hash
+from kernelsweep.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
 from kernelsweep.compilers import named_headers
 from kernelsweep.errors import UserError, nearest
+from kernelsweep.home import HEADERS, HOME
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 from kernelsweep.sweep.kernels.launches import KernelLaunches
@@ -184,3 +187,49 @@ def story(text: str) -> str:
     found = _FIRST_COMMENT.match(text)
     told = "\n".join(_MARKS.sub("", line).rstrip() for line in (found[1].splitlines() if found else ())).strip()
     return "" if _LICENCE.search(told) else told
+
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DECLARATION = re.compile(r"__constant__\b[^;={(]*?(?P<name>\w+)\s*(?:\[[^;={]*\]\s*)?(?P<end>[;={])")
+
+
+def hint_of_constants(kernel: KernelSource) -> str:
+    """A sentence about variables in constant memory that a kernel's file declares and nothing sets; "" without any."""
+    without_values = [name for name, end in _declared(_text(kernel.path)).items() if end == ";"]
+    unset = ", ".join(name for name in without_values if name not in kernel.launches.entry.constants)
+    return f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
+
+
+def _text(path: Path) -> str:
+    """The text of a kernel's file, kernels/<study>/<kernel>.cu, and of the files that it includes, without comments."""
+    folders = [path.parents[1] / "include", HOME / HEADERS]
+    return "\n".join(_COMMENT.sub(" ", read_source(file)) for file in (path, *included_files(path, folders)))
+
+
+def _declared(text: str) -> Mapping[str, str]:
+    """What stands after each variable in constant memory, by the variable's name."""
+    return {found["name"]: found["end"] for found in _DECLARATION.finditer(text)}
+
+
+FUNCTION = "build"
+# What it may name besides axes: the GPU's architecture, such as sm_90.
+ARCH = "arch"
+
+
+def parameters_of(file: Path, shown: str) -> list[str]:
+    """The names that the file's function `build` asks for; the file isn't run. UserError without that function."""
+    try:
+        tree = ast.parse(read_source(file))
+    except SyntaxError as error:
+        raise UserError(f"{shown}, line {error.lineno}: {error.msg}.") from error
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == FUNCTION:
+            return [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+    raise UserError(f"{shown} has no function {FUNCTION}, which would make the kernel's machine code.")
+
+
+def missing_package(file: Path) -> str | None:
+    """The first package that the file's import statements name and that is not installed; None where all are."""
+    names = {name.partition(".")[0] for name in names_in(ast.parse(read_source(file)))} - {""}
+    others = [name for name in sorted(names) if not (file.parent / f"{name}.py").is_file()]
+    return next((name for name in others if importlib.util.find_spec(name) is None), None)
