@@ -27,10 +27,9 @@ from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, units
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = "emulator"  # for the tests: the same calls, without times

@@ -25,7 +25,7 @@ from kernelsweep.baselines.libraries import (
     library_axes,
     planned_calls,
 )
-from kernelsweep.build.build_report import Report, read_report
+from kernelsweep.build.binaries import Report, read_report
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.project.project import load_config, load_study

@@ -18,10 +18,9 @@ from planted import instantiations, point, source_of
 from shipped_builds import admits, typed_unrolls
 
 from kernelsweep.build import gcc, nvcc, toolkit
-from kernelsweep.build.binaries import global_variables, unit_files
-from kernelsweep.build.build_report import read_report, write_report
+from kernelsweep.build.binaries import global_variables, read_report, unit_files, write_report
+from kernelsweep.build.build import cuda_unit
 from kernelsweep.build.builder import Builder, build
-from kernelsweep.build.translation_unit import cuda_unit
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from planted import built, run
 
-from kernelsweep.build.build_report import Report
+from kernelsweep.build.binaries import Report
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
 from kernelsweep.sweep.kernels.source import KernelSource

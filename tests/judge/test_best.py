@@ -14,9 +14,8 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.find import Best, Configuration, fastest_of, find_best
-from kernelsweep.judge.best.report import best_text
-from kernelsweep.judge.best.use import Use, find_uses
+from kernelsweep.judge.best.best_words import best_text
+from kernelsweep.judge.best.find import Best, Configuration, Use, fastest_of, find_best, find_uses
 from kernelsweep.project.project import load_study
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())

@@ -16,9 +16,9 @@ from reductions import DTYPES, OPERATIONS, REDUCTION
 
 from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
+from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 
 LAST_BLOCK_WRITES_NOTHING = "if (blockIdx.x + 1 < gridDim.x) partials[blockIdx.x] = result;"
 

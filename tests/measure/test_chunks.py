@@ -23,9 +23,8 @@ from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms import lease
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import instantiation
 
 SEED = 5
 SWEEP = [

@@ -21,9 +21,8 @@ from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.measure.work import do_work, find_work
 from kernelsweep.measure.worker.client import Workers
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, units
 
 POINTS = [point(96, 32), point(200, 64)]
 WRONG = "if (blockDim.x == 64 && threadIdx.x == 0) { partials[blockIdx.x] = 1; return; }"

@@ -25,7 +25,7 @@ from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.project import building, inputs, parameters
 from kernelsweep.project.project import load_project
-from kernelsweep.sweep.points import instantiation, units
+from kernelsweep.sweep.kernel_sweep import instantiation, units
 from kernelsweep.sweep.resolve import listed_points
 
 STUDY = {

@@ -22,9 +22,8 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.search.search import Bench, _nearest_miss, proposed_ahead, search
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.spaces import ValidPoints
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")

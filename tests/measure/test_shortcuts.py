@@ -12,9 +12,9 @@ from planted import ROOT, built, kernel_in, planted_kernel, point, replaying, ru
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
+from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 
 
 class Clocked(Timed):

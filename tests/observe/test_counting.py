@@ -25,7 +25,7 @@ from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.kernel_sweep import instantiation
 
 VECTOR = "float4"
 ENTRIES = {

@@ -35,9 +35,9 @@ from kernelsweep.observe.profiling.ncu_report import (
 )
 from kernelsweep.observe.requests import Answer, Launched, Requests
 from kernelsweep.results import Row, read_rows
+from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]

@@ -31,10 +31,9 @@ from kernelsweep.observe.sanitizer.log import Finding, Log, parse_log
 from kernelsweep.project.project import load_study
 from kernelsweep.results import NOT_CHECKED
 from kernelsweep.sweep.axes import Axes, resolve_axes
-from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernel_sweep import KernelSweep, instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 from kernelsweep.sweep.spaces import valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"

@@ -40,10 +40,9 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.statistics import summarise
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, skip_reason
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, skip_reason
 from kernelsweep.sweep.settings import Rival
 
 pytestmark = pytest.mark.gpu

@@ -30,9 +30,9 @@ from shipped_kernels import shipped_kernels, shipped_study
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
+from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 
 LARGEST = 20_000
 LARGER = 300_007  # many more blocks than cores, and a multiple of nothing

@@ -10,8 +10,8 @@ from reductions import REDUCTION
 from shipped_kernels import shipped_study
 
 from kernelsweep.sweep.axes import resolve_axes
+from kernelsweep.sweep.kernel_sweep import launched_points
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.points import launched_points
 from kernelsweep.sweep.spaces import valid_points
 
 STUDY = shipped_study("bandwidth_bound")

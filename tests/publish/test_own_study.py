@@ -25,9 +25,8 @@ from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_json, best_uses
-from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_text
-from kernelsweep.judge.best.use import find_uses
+from kernelsweep.judge.best.best_words import best_text
+from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.publish.figure_files import check_figures

@@ -17,8 +17,7 @@ from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.build import gcc
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.use import find_uses
+from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, each_row, point_columns, write_rows
 from kernelsweep.share.best_constants import constants_header

@@ -21,10 +21,9 @@ from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.measure.work import Progress, begin_to_build, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, units
 
 QUICK = Sampling(
     relative_precision=0.05,

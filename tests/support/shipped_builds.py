@@ -12,9 +12,9 @@ from shipped_kernels import shipped_study
 
 from kernelsweep.build.builder import build
 from kernelsweep.measure.task import BuiltKernel
+from kernelsweep.sweep.kernel_sweep import skip_reason, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import skip_reason, units
 
 BLOCK_SIZES = (32, 64, 96, 1024)
 

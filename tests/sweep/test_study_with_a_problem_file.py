@@ -19,10 +19,10 @@ from kernelsweep.measure.point.fit import of_parameter
 from kernelsweep.project.parameters import planned_kernels
 from kernelsweep.project.project import Project, load_project
 from kernelsweep.results import point_columns, read_parameters
+from kernelsweep.sweep.kernel_sweep import instantiation, units
 from kernelsweep.sweep.kernels.launches import KernelLaunches, launches_of_task
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, units
 from kernelsweep.sweep.resolve import combinations_of, kernel_units, listed_points
 from kernelsweep.sweep.settings import Rival
 

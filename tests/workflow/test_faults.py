@@ -22,8 +22,7 @@ from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.results import read_rows
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
-from kernelsweep.sweep.points import instantiation
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation
 
 PATIENCE_SECONDS = 60.0
 

@@ -9,7 +9,7 @@ import tempfile
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
-from kernelsweep.processes import THREAD_VARIABLES
+from kernelsweep.running import THREAD_VARIABLES
 from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 
 # What draws has a server of its own: its imports take seconds, in which a server can't start what measures.

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.build import nvcc
-from kernelsweep.build.build_report import new_report, write_report
+from kernelsweep.build.binaries import new_report, write_report
 from kernelsweep.errors import BuildError
 from kernelsweep.logs import logged
 

@@ -6,7 +6,7 @@ build_failed. A missing compiler fails the job.
 
 from pathlib import Path
 
-from kernelsweep.build.build_report import write_report
+from kernelsweep.build.binaries import write_report
 from kernelsweep.build.of_job import build_of_job
 from kernelsweep.logs import logged
 

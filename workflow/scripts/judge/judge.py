@@ -13,9 +13,8 @@ from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.best_file import best_json
-from kernelsweep.judge.best.find import find_best
-from kernelsweep.judge.best.report import best_text
-from kernelsweep.judge.best.use import find_uses
+from kernelsweep.judge.best.best_words import best_text
+from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import own_claims, published_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from kernelsweep.build.binaries import read_report
 from kernelsweep.build.build import compiler_of
-from kernelsweep.build.build_report import read_report
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import describe_environment

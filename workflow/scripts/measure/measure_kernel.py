@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from kernelsweep.build.binaries import new_report, read_report
 from kernelsweep.build.build import gpu_source
-from kernelsweep.build.build_report import new_report, read_report
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.of_job import built_meanwhile, gpu_resources
 from kernelsweep.build.unit_store import UnitStore, resources_of
@@ -38,10 +38,9 @@ from kernelsweep.measure.work import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
-from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernel_sweep import KernelSweep, units
 from kernelsweep.sweep.kernels.source import hint_of_constants, source_sha256, source_text
 from kernelsweep.sweep.kernels.units import spread_units
-from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() as building:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, NOT_COMPILED, as_kernel, library_report, planned_calls
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.binaries import read_report
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.identity import identities

@@ -14,9 +14,9 @@ from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
 from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.running import in_child
+from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 from kernelsweep.sweep.study import kernel_of_job
 
 

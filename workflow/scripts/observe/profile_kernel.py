@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.binaries import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier
@@ -18,8 +18,7 @@ from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
-from kernelsweep.sweep.points import launched_columns
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, launched_columns
 from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study import kernel_of_job
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kernelsweep.build.build_report import read_report
+from kernelsweep.build.binaries import read_report
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device
 from kernelsweep.logs import logged, notifier

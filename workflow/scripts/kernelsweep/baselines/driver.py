@@ -15,8 +15,8 @@ from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.sweep.axes import Axes
+from kernelsweep.sweep.kernel_sweep import swept_points
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import swept_points
 
 # The word that the fill repeats.
 _FILLING = 0xABABABAB

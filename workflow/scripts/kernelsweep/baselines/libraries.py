@@ -14,18 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build.build_report import new_report
+from kernelsweep.build.binaries import new_report
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.expressions import expression
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, swept_points
 from kernelsweep.sweep.kernels.launches import function_name
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, swept_points
 from kernelsweep.sweep.resolve import swept_axes
 from kernelsweep.sweep.settings import AxesLayer, Config, KernelSettings, LaunchSettings, Rival
 from kernelsweep.sweep.study import Study, read_kernel

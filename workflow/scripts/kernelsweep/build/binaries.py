@@ -1,10 +1,11 @@
-"""Compiled units: a kernel's binary file is one unit's cubin or library, or an archive of several.
+"""Compiled units and the report on them: a kernel's binary file is one unit's cubin or library, or an archive.
 
 Apart from builder.py, whose imports take long.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,9 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+
+from kernelsweep.errors import UserError
+from kernelsweep.json_files import check_keys, read_json
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
 _ZEROS = ".nv.global"
@@ -64,3 +68,29 @@ def global_variables(cubin: Path) -> dict[str, bool]:
         sections = {elf.get_section_index(name): name for name in _VARIABLES if elf.get_section_by_name(name)}
         objects = [one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_OBJECT"]
         return {one.name: sections[one["st_shndx"]] == _ZEROS for one in objects if one["st_shndx"] in sections}
+
+
+# Its keys: status (ok, or build_failed where no variant compiles), message (the compiler's errors or warnings), target,
+# compiler, variants, which has each variant's resources by its C++ name, and failed, the compiler's message by variant,
+# where some don't compile and others do.
+Report = dict[str, Any]
+
+
+def new_report(target: str, compiler: str) -> Report:
+    """The report on a build that has gone well so far."""
+    return {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}, "failed": {}}
+
+
+def write_report(path: Path, report: Report) -> None:
+    """Write a build report as JSON."""
+    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def read_report(path: Path) -> Report:
+    """Read a build report back. Raises UserError, naming file and key, where it is none."""
+    report = read_json(path)
+    keys = {"status": str, "message": str, "target": str, "compiler": str, "variants": dict, "failed": dict}
+    check_keys(report, keys, path)
+    if report["status"] not in ("ok", "build_failed"):
+        raise UserError(f"{path}: status is {report['status']!r}. Allowed: ok, build_failed.")
+    return report

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kernelsweep.build.binaries import BuiltUnit, write_binary
+from kernelsweep.build.binaries import BuiltUnit, Report, new_report, write_binary
 from kernelsweep.build.build import (
     Source,
     compile_unit,
@@ -25,7 +25,6 @@ from kernelsweep.build.build import (
     macro_clash,
     variant_reports,
 )
-from kernelsweep.build.build_report import Report, new_report
 from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError
 from kernelsweep.sweep.kernels.units import Unit, variant_name

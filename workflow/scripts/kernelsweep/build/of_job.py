@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from kernelsweep.build.binaries import Report
 from kernelsweep.build.build import Source
-from kernelsweep.build.build_report import Report
 from kernelsweep.build.builder import build
 from kernelsweep.build.gpu_code import DEFAULT_ARCHITECTURE
 from kernelsweep.build.toolkit import find_tool

@@ -11,9 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from kernelsweep.build.binaries import BuiltUnit
+from kernelsweep.build.binaries import BuiltUnit, new_report
 from kernelsweep.build.build import gpu_source
-from kernelsweep.build.build_report import new_report
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.earlier import Earlier
@@ -24,9 +23,8 @@ from kernelsweep.measure.pairs import Enough
 from kernelsweep.measure.task import BuiltKernel, KernelTask
 from kernelsweep.measure.work import find_work
 from kernelsweep.problems.drawn import is_timed
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, units
 from kernelsweep.sweep.kernels.units import EARLIER, spread_units
-from kernelsweep.sweep.points import units
 from kernelsweep.sweep.study import kernel_of_job
 
 

@@ -23,8 +23,7 @@ from kernelsweep.measure.point.instances import Instances, input_bytes, is_run_a
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.problem_file import Data, Problem, problem_of
-from kernelsweep.processes import THREAD_VARIABLES, end_with_parent
-from kernelsweep.running import in_child
+from kernelsweep.running import THREAD_VARIABLES, end_with_parent, in_child
 from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 
@@ -47,7 +46,7 @@ class References:
 
     The smallest comes first, so that a GPU has work soon, then the others from the largest on. As many are computed at
     once as fit into half of the machine's memory: other jobs need some, too. Jobs of one problem file take turns, so
-    that each reference is computed once. They are left in the problem's store (problems/reference_store.py), from which
+    that each reference is computed once. They are left in the problem's store (problems/file_instance.py), from which
     the processes that check points read them.
     """
 

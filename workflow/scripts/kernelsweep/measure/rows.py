@@ -12,9 +12,9 @@ from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_
 from kernelsweep.problems.problem import ARITHMETIC
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.statistics import summarise_visits
+from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation
 
 
 def measurement_rows(

@@ -13,11 +13,10 @@ from typing import Any
 
 from kernelsweep.results import with_parameters
 from kernelsweep.sweep.axes import grid_on_device
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, instantiation, skip_reason
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import instantiation, skip_reason
 from kernelsweep.sweep.resolve import restrictions_of
 from kernelsweep.sweep.settings import Config, ProfiledPoint, StudySettings
 from kernelsweep.sweep.spaces import ValidPoints, valid_points

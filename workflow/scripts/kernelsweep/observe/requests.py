@@ -15,17 +15,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.build.binaries import Report
 from kernelsweep.build.build import gpu_source
-from kernelsweep.build.build_report import Report
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import units
 
 # Time limit for a tool to instrument the process and for the process to open or close its device.
 TOOL_START_SECONDS = 180

@@ -20,12 +20,11 @@ from kernelsweep.platforms.emulator import MULTIPROCESSORS
 from kernelsweep.platforms.kinds import GPU, kind_of
 from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernel_sweep import KernelSweep, units
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.launches import OF_TOOLKITS
 from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.points import units
 from kernelsweep.sweep.resolve import kernel_axes, kernel_units, restrictions_of
 from kernelsweep.sweep.settings import StudySettings
 from kernelsweep.sweep.study import Study

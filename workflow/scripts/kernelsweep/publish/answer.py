@@ -15,8 +15,7 @@ from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
-from kernelsweep.judge.best.find import Best, fastest_by_size
-from kernelsweep.judge.best.use import LITTLE, Use, of_reference
+from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE
 from kernelsweep.publish.summary import all_right
 from kernelsweep.sweep.settings import StudySettings

@@ -13,8 +13,7 @@ from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_entries, best_uses
-from kernelsweep.judge.best.find import Best, Configuration
-from kernelsweep.judge.best.use import Use
+from kernelsweep.judge.best.find import Best, Configuration, Use
 
 
 def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str, Any]) -> str:

@@ -13,9 +13,9 @@ from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
+from kernelsweep.sweep.kernel_sweep import launched_points, swept_points, units
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.points import launched_points, swept_points, units
 from kernelsweep.sweep.settings import AxesLayer, Config
 from kernelsweep.sweep.spaces import ValidPoints, combination_count
 from kernelsweep.sweep.study import Study

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kernelsweep.analysis.reference import has_times
-from kernelsweep.judge.best.find import Best, Configuration
-from kernelsweep.judge.best.use import Use
+from kernelsweep.judge.best.find import Best, Configuration, Use
 
 # The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
 SCHEMA_VERSION = 1

@@ -34,8 +34,8 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import MemoryMistake, Platform
-from kernelsweep.processes import end_with_parent, name_this_process, outlive_parent
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
+from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
 from kernelsweep.sweep.point import Point
 
 

@@ -23,9 +23,8 @@ import numpy as np
 
 from kernelsweep.errors import UserError, check_known, nearest
 from kernelsweep.problems.array_values import read_declared
-from kernelsweep.problems.launch import UserLaunch
 from kernelsweep.problems.problem import CXX_TYPES, Array
-from kernelsweep.problems.problem_file import Problem
+from kernelsweep.problems.problem_file import Problem, UserLaunch
 from kernelsweep.sweep.expressions import Expression, expression, number
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Launch, Plan
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
