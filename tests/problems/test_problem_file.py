@@ -18,9 +18,8 @@ from checkout import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.problems import comparison
 from kernelsweep.problems.array_values import read_dtype
-from kernelsweep.problems.doubts import doubts
 from kernelsweep.problems.file_instance import FileInstance
-from kernelsweep.problems.problem_file import Problem, problem_of
+from kernelsweep.problems.problem_file import Problem, doubts, problem_of
 from kernelsweep.running import in_child
 
 MATMUL = (ROOT / "benchmarks/own_kernels/kernels/matmul/problem.py").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ from reductions import DTYPES, OPERATIONS, REDUCTION
 from shipped_kernels import shipped_kernels
 
 from kernelsweep.measure.point.instances import second_seed
-from kernelsweep.problems.doubts import plain_mistakes
 from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.problems.problem_file import plain_mistakes
 
 MODULE = REDUCTION.module.names
 TILE = 97  # instead of 4,194,301 elements

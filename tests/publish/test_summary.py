@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kernelsweep.analysis.completeness import PlannedKernel, row_count_errors
-from kernelsweep.analysis.row_counts import is_failure, row_counts
+from kernelsweep.analysis.row_counts import PlannedKernel, is_failure, row_count_errors, row_counts
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import STATUSES
 

@@ -7,7 +7,7 @@ build_failed. A missing compiler fails the job.
 from pathlib import Path
 
 from kernelsweep.build.binaries import write_report
-from kernelsweep.build.of_job import build_of_job
+from kernelsweep.build.builder import build_of_job
 from kernelsweep.logs import logged
 
 with logged(snakemake.log[0]) as terminal:

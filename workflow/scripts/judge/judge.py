@@ -6,10 +6,9 @@ Claims are the published ones about its studies, and the studies' own. The summa
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernelsweep.analysis.completeness import PlannedKernel
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.proofs import failed_proofs, read_proofs
-from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.analysis.row_counts import PlannedKernel, row_counts
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.best_file import best_json

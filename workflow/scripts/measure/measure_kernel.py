@@ -17,8 +17,7 @@ from pathlib import Path
 
 from kernelsweep.build.binaries import new_report, read_report
 from kernelsweep.build.build import gpu_source
-from kernelsweep.build.builder import Builder
-from kernelsweep.build.of_job import built_meanwhile, gpu_resources
+from kernelsweep.build.builder import Builder, built_meanwhile, gpu_resources
 from kernelsweep.build.unit_store import UnitStore, resources_of
 from kernelsweep.errors import StudyError
 from kernelsweep.json_files import read_device

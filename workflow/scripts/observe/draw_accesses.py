@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.analysis.words import point_text
-from kernelsweep.build.of_job import built_meanwhile
+from kernelsweep.build.builder import built_meanwhile
 from kernelsweep.errors import UserError
 from kernelsweep.logs import logged
 from kernelsweep.measure.task import BuiltKernel, Protocol

@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from kernelsweep.build.of_job import built_meanwhile
+from kernelsweep.build.builder import built_meanwhile
 from kernelsweep.errors import StudyError
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.candidate_job import others_go_on

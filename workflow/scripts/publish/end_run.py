@@ -3,9 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
-from kernelsweep.analysis.completeness import PlannedKernel
 from kernelsweep.analysis.proofs import proof_errors, read_proofs
-from kernelsweep.analysis.row_counts import row_counts
+from kernelsweep.analysis.row_counts import PlannedKernel, row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import best_uses

@@ -12,8 +12,9 @@ import pandas
 from kernelsweep.analysis.measurements import load_measurements, read_table
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import Outputs, published_outputs
-from kernelsweep.analysis.reference import at_reference, has_times, of_kernels
+from kernelsweep.analysis.reference import at_place, at_reference, has_times, of_kernels, timed
 from kernelsweep.analysis.steps import Step, ladder_steps
+from kernelsweep.analysis.words import point_text, size_text
 from kernelsweep.json_files import read_device
 from kernelsweep.results import (
     ALL_POINT_COLUMNS,
@@ -171,3 +172,43 @@ def read_study_data(
 def read_metrics(name: str, paths: Iterable[str | Path], definitions: Mapping[str, Mapping[str, str]]) -> Metrics:
     """A study's metrics from files with the columns of metrics.csv."""
     return Metrics(load_metrics([Path(path) for path in paths], name), definitions)
+
+
+def size_axes(study: StudySettings) -> list[str]:
+    """The axes that say how large a study's problems are, and which."""
+    return [axis for axis, kind in study.kinds.items() if kind == "size"]
+
+
+def kernel_axes(study: StudySettings) -> list[str]:
+    """The axes that say how a kernel is built or launched."""
+    return [axis for axis, kind in study.kinds.items() if kind == "kernel"]
+
+
+def place_axes(study: StudySettings) -> list[str]:
+    """All other axes: kernels are compared at equal values of these."""
+    return [axis for axis, kind in study.kinds.items() if kind != "kernel"]
+
+
+def shown_place(data: StudyData) -> dict[str, Any]:
+    """The values of place_axes() at which kernels are compared: the reference point's.
+
+    Where the sweep has no points there, as after a choice of axes for one run, the largest values that it has.
+    """
+    reference = {axis: data.settings.reference[axis] for axis in place_axes(data.settings)}
+    if not at_place(data.kernel_rows, reference).empty:
+        return reference
+    rows = data.kernel_rows
+    swept = rows if (with_times := timed(rows, data.device)).empty else with_times
+    last = swept.sort_values([*reference]).tail(1)[[*reference]].astype(object).to_dict("records")
+    return {str(axis): value for axis, value in last[0].items()} if last else reference
+
+
+def place_words(point: Mapping[str, Any], study: StudySettings) -> str:
+    """A point's size: `2²⁴`, or `n=4096 k=512`."""
+    axes = [axis for axis in size_axes(study) if axis in point]
+    return size_text(point[axes[0]]) if axes == ["array_size"] else point_text({axis: point[axis] for axis in axes})
+
+
+def varied(rows: pandas.DataFrame, axes: Sequence[str]) -> list[str]:
+    """The axes among `axes` that have several values in `rows`."""
+    return [axis for axis in axes if rows[axis].nunique() > 1]

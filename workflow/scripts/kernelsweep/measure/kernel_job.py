@@ -29,8 +29,7 @@ from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import free_gpus, leased_device
-from kernelsweep.sweep.candidates import axes_of_places
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, units
+from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, axes_of_places, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import ValidPoints

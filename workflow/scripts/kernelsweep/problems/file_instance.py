@@ -30,8 +30,8 @@ from kernelsweep.problems.array_values import (
 )
 from kernelsweep.problems.comparison import difference, error_share
 from kernelsweep.problems.drawn import DRAWN, NAN, drawn_as, widened_bound
-from kernelsweep.problems.functions import GIVEN, RESERVED, UserFunction, check_parameters
 from kernelsweep.problems.problem import Array, Elements, Judgement, Point, RightValues, Scalar
+from kernelsweep.problems.user_module import GIVEN, RESERVED, UserFunction, check_parameters
 
 
 class ReferenceStore:

@@ -110,7 +110,7 @@ def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
 def build_settings(
     project: Project, study: str, kernel: str, target: str = EMULATOR, platform: str = EMULATOR
 ) -> dict[str, Any]:
-    """What the build of a kernel depends on besides its files, as plain values (build/of_job.py).
+    """What the build of a kernel depends on besides its files, as plain values (build/builder.py).
 
     platform  a GPU, as which the emulator compiles
     """

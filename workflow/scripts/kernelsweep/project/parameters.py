@@ -26,8 +26,7 @@ from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
-from kernelsweep.sweep.candidates import axes_of_places
-from kernelsweep.sweep.kernel_sweep import launched_points
+from kernelsweep.sweep.kernel_sweep import axes_of_places, launched_points
 from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.resolve import combinations_of, kernel_axes, listed_points, restrictions_of, valid_count
@@ -213,7 +212,7 @@ def figures(project: Project, platform: str, study: str) -> dict[str, str]:
 
 
 def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
-    """The plan of a scope's run, against which its rows are counted (analysis.completeness.PlannedKernel).
+    """The plan of a scope's run, against which its rows are counted (analysis.row_counts.PlannedKernel).
 
     A recording keeps no plan: its kernels have no axes.
     """

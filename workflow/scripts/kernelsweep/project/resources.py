@@ -11,7 +11,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.candidates import searched_count
+from kernelsweep.sweep.kernel_sweep import searched_count
 from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.resolve import listed_points
 

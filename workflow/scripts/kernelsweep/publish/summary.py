@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kernelsweep.analysis.completeness import (
+from kernelsweep.analysis.proofs import Proofs, proof_summary, section
+from kernelsweep.analysis.row_counts import (
+    LISTED_PER_KERNEL,
     PlannedKernel,
+    RowCounts,
     ended_early,
+    is_excused,
     kernels_not_run,
     row_count_errors,
     studies_not_run,
 )
-from kernelsweep.analysis.proofs import Proofs, proof_summary, section
-from kernelsweep.analysis.row_counts import LISTED_PER_KERNEL, RowCounts, is_excused
 from kernelsweep.analysis.words import markdown_table
 from kernelsweep.results import ALL_POINT_COLUMNS, REFUSED
 from kernelsweep.sweep.point import in_words

@@ -8,9 +8,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import at_place, shown_status, timed, undefined_kernels
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
 from kernelsweep.drawing.declaration import QUANTITIES
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import Axes, resolve_axes
-from kernelsweep.sweep.candidates import considered
 from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.kernel_sweep import launched_points, swept_points, units
+from kernelsweep.sweep.kernel_sweep import considered, launched_points, swept_points, units
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.settings import AxesLayer, Config
@@ -106,7 +105,7 @@ def restrictions_of(config: Config, study: Study, kernel: str | None = None) -> 
 def listed_points(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
     """A kernel's points on a platform.
 
-    Of a study with a search, these are the points that the search may measure, or a selection to check (candidates.py).
+    Of a study with a search, these are the points that the search may measure, or a selection to check (considered()).
     Grids that are counted in multiprocessors are those of a device with one.
     """
     found = _valid(config, study, kernel, platform)

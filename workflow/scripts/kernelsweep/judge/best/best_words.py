@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.places import kernel_axes, place_words, size_axes
+from kernelsweep.analysis.study_data import kernel_axes, place_words, size_axes
 from kernelsweep.analysis.words import (
     axis_title,
     axis_value,

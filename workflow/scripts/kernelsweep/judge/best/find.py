@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.analysis.reference import at_place, timed, undefined_kernels
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.sweep.settings import StudySettings

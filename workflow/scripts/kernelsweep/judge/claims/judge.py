@@ -8,10 +8,9 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import place_axes, place_words, size_axes
 from kernelsweep.analysis.reference import at_place, shown_status, timed, undefined_kernels, with_shown_output
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, place_axes, place_words, size_axes
 from kernelsweep.analysis.words import point_text
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import (

@@ -48,8 +48,7 @@ from kernelsweep.measure.work import (
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.statistics import summarise_visits
-from kernelsweep.sweep.candidates import axes_of_places, place_of
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
+from kernelsweep.sweep.kernel_sweep import PlannedPoint, axes_of_places, place_of
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import ValidPoints

@@ -8,9 +8,8 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.places import place_axes
 from kernelsweep.analysis.reference import shown_status
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, place_axes
 from kernelsweep.analysis.words import axis_value, list_texts, status_key
 from kernelsweep.drawing.declaration import SHOW, Declaration
 from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades

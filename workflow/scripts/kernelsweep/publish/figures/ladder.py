@@ -8,10 +8,9 @@ from __future__ import annotations
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.places import kernel_axes
 from kernelsweep.analysis.reference import flagged_kernels, undefined_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, kernel_axes
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     UNDEFINED_NOTE,

@@ -9,9 +9,8 @@ import pandas
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.places import size_axes
 from kernelsweep.analysis.reference import timed
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, size_axes
 from kernelsweep.analysis.words import axis_value
 from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import SHOW, Declaration

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, shown_place, varied
 from kernelsweep.analysis.step_metrics import LEAST_SHARE, step_metrics, title
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, varied
 from kernelsweep.analysis.words import place_text, point_text, reference_text
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.intervals import ratio, time_interval

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, place_axes, shown_place
 from kernelsweep.analysis.reference import (
     UNDEFINED_BEHAVIOUR,
     at_place,
@@ -18,7 +17,7 @@ from kernelsweep.analysis.reference import (
 )
 from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
 from kernelsweep.analysis.steps import step_labels
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place
 from kernelsweep.analysis.words import limit_kernel
 from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import ties_text

@@ -10,10 +10,9 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.places import kernel_axes, place_words, shown_place, size_axes, varied
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_words, shown_place, size_axes, varied
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     axis_value,
