@@ -1,10 +1,10 @@
 """The journal of a kernel's finished points, so that nothing measured is lost or measured twice.
 
-Each finished visit is one line of JSON, under the hash of its identity (identity.py). The line is appended and flushed
-to the disk at once. A line that a crash left half-written is dropped when the journal is next opened. Each line starts
-with the format version; a journal of another version is renamed and kept. One process at a time uses a journal. If a
-kernel is measured in chunks, each job adds to its own journal and reads all journals of the kernel. So points are not
-measured again if they are cut into other chunks later.
+Each finished visit is one line of JSON, under the hash of its identity (identity.py), appended at once. A line that a
+crash left half-written is dropped when the journal is next opened. Each line starts with the format version; a journal
+of another version is renamed and kept. One process at a time uses a journal. If a kernel is measured in chunks, each
+job adds to its own journal and reads all journals of the kernel. So points are not measured again if they are cut into
+other chunks later.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -51,8 +50,6 @@ class Journal:
         self._notify = notify
         self._records: dict[str, Any] = {}
         self._size = 0
-        self._disk = ThreadPoolExecutor(1)  # Waits for the disk while the next point runs.
-        self._synced: Future[None] | None = None
         try:
             if path.exists() and not path.is_file():
                 raise UserError(f"{path} is no file. Move it away, and type the same command again.")
@@ -83,16 +80,13 @@ class Journal:
     def add(self, key: str, value: Any) -> None:
         """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
 
-        Nothing waits for the disk but the end. Raises UserError if there is no room; earlier records stay.
+        Only the end waits for the disk. Raises UserError if there is no room; earlier records stay.
         """
         line = json.dumps({"journal": VERSION, "key": key, "value": value}).encode() + b"\n"
         try:
             unwritten = memoryview(line)
             while unwritten:
                 unwritten = unwritten[os.write(self._file, unwritten) :]
-            if not self._synced or self._synced.done():  # Else the next one takes this record along.
-                self._synchronize()
-                self._synced = self._disk.submit(os.fsync, self._file)
         except OSError as error:
             with suppress(OSError):
                 os.ftruncate(self._file, self._size)
@@ -107,19 +101,11 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._synchronize()
             os.fsync(self._file)
         except OSError as failure:
             raise unwritable(self._path, failure) from failure
         finally:
-            self._disk.shutdown()
             os.close(self._file)
-
-    def _synchronize(self) -> None:
-        """Wait until the last record is on the disk."""
-        if self._synced:
-            synced, self._synced = self._synced, None
-            synced.result()
 
     def _locked(self) -> int:
         """Open the file once no other process uses it."""

@@ -7,7 +7,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
@@ -339,71 +338,69 @@ def do_work(
     limits: TimeLimits | None = None
     versions: Partners | None = None
     ends = 0.0
-    with Recorder(journal, source_sha256) as recorder:
-        for visit, are_first in _phases(work):
-            if visit > bool(are_first):
-                before = len(work.missing[visit])
-                _drop_needless(work, visit)
-                total -= before - len(work.missing[visit])
-            missed = _of_phase(work, visit, are_first)
-            if visit and are_first:
-                total -= len(missed)
-                missed = [each for each in missed if _is_short(work, each.point)]
-                total += len(missed)
-            if not missed:
+    source = of_source(source_sha256)
+    for visit, are_first in _phases(work):
+        if visit > bool(are_first):
+            before = len(work.missing[visit])
+            _drop_needless(work, visit)
+            total -= before - len(work.missing[visit])
+        missed = _of_phase(work, visit, are_first)
+        if visit and are_first:
+            total -= len(missed)
+            missed = [each for each in missed if _is_short(work, each.point)]
+            total += len(missed)
+        if not missed:
+            continue
+        is_begun, left = False, len(missed)
+        for missing in _in_order(_groups(missed, work.task, visit), visit, turns, workers):
+            if not is_begun:
+                workers.start(visit, missing.point)
+                if limits is None:  # While devices open.
+                    limits, versions = TimeLimits(work.task, journal), find_versions()
+                workers.begin(visit, missing.point)
+                if visit and are_first is False:
+                    ends = time.monotonic() + _FURTHER_SECONDS
+                ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)
+                decided = set() if are_first or not versions else _decided(work, visit, versions.margin)
+                scatter, is_begun = _scatter(work) if versions else None, True
+                turn = {} if are_first is not False else _turns_of_processes(work)
+            point = missing.point
+            is_paired = any(of.before_binary for of in work.visited[point].values())
+            share, left = (ends - time.monotonic()) / left, left - 1
+            if is_paired and are_first is False and share < 0:
+                total -= 1
                 continue
-            is_begun, left = False, len(missed)
-            for missing in _in_order(_groups(missed, work.task, visit), visit, turns, workers):
-                if not is_begun:
-                    workers.start(visit, missing.point)
-                    if limits is None:  # While devices open.
-                        limits, versions = TimeLimits(work.task, journal), find_versions()
-                    workers.begin(visit, missing.point)
-                    if visit and are_first is False:
-                        ends = time.monotonic() + _FURTHER_SECONDS
-                    ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)
-                    decided = set() if are_first or not versions else _decided(work, visit, versions.margin)
-                    scatter, is_begun = _scatter(work) if versions else None, True
-                    turn = {} if are_first is not False else _turns_of_processes(work)
-                point = missing.point
-                is_paired = any(of.before_binary for of in work.visited[point].values())
-                share, left = (ends - time.monotonic()) / left, left - 1
-                if is_paired and are_first is False and share < 0:
-                    total -= 1
-                    continue
-                done += 1
-                if point in failed:
-                    continue
-                assert limits
-                ready = made_ready(missing, journal, builder, work.decides)
-                if ready.outcome:
-                    outcome = ready.outcome
-                elif len(timed_out) == _MOST_TIMED_OUT:
-                    outcome = Outcome(
-                        "skipped", f"not run, because others took too long: {'; '.join(map(str, timed_out))}"
-                    )
-                else:
-                    started, limit = time.perf_counter(), limits.of(point)
-                    earlier = None
-                    if versions and point not in decided:
-                        seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else max(share, 1e-9)
-                        enough = Enough(versions.margin, scatter, seconds, bool(are_first))
-                        earlier = versions.of(ready.identity, missing.variant, enough)
-                    process = processes[(processes.index(visit) + turn.get(point, 0)) % len(processes)]
-                    outcome = workers[process].run(point, missing.variant, limit, visit == 0, ready.unit, earlier)
-                    for one in outcome.visits:
-                        one.process = process
-                    if outcome.status == "ok":
-                        limits.add(point, time.perf_counter() - started)
-                    outcome = noted(outcome, ready.identity, journal)
-                    recorder.add(outcome, ready.identity)
-                work.visited[point][visit] = outcome
-                if outcome.status != "ok":
-                    failed.add(point)
-                if outcome.status == "timed_out":
-                    timed_out.append(point)
-                progress(done, total, point, outcome)
-            workers.rest()
+            done += 1
+            if point in failed:
+                continue
+            assert limits
+            ready = made_ready(missing, journal, builder, work.decides)
+            if ready.outcome:
+                outcome = ready.outcome
+            elif len(timed_out) == _MOST_TIMED_OUT:
+                outcome = Outcome("skipped", f"not run, because others took too long: {'; '.join(map(str, timed_out))}")
+            else:
+                started, limit = time.perf_counter(), limits.of(point)
+                earlier = None
+                if versions and point not in decided:
+                    seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else max(share, 1e-9)
+                    enough = Enough(versions.margin, scatter, seconds, bool(are_first))
+                    earlier = versions.of(ready.identity, missing.variant, enough)
+                process = processes[(processes.index(visit) + turn.get(point, 0)) % len(processes)]
+                outcome = workers[process].run(point, missing.variant, limit, visit == 0, ready.unit, earlier)
+                for one in outcome.visits:
+                    one.process = process
+                if outcome.status == "ok":
+                    limits.add(point, time.perf_counter() - started)
+                outcome = noted(outcome, ready.identity, journal)
+                record(journal, outcome, ready.identity, source)
+            work.visited[point][visit] = outcome
+            if outcome.status != "ok":
+                failed.add(point)
+            if outcome.status == "timed_out":
+                timed_out.append(point)
+            progress(done, total, point, outcome)
+        workers.rest()
     workers.rest(are_over=True)
 
 
@@ -456,48 +453,17 @@ class TimeLimits:
         return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
 
 
-def _now() -> str:
-    return time.strftime("%FT%TZ", time.gmtime())
+def record(journal: Journal, outcome: Outcome, identity: Identity, of_source: Mapping[str, Any]) -> None:
+    """Add a finished visit to a journal, with what is known `of_source`. Raises UserError where it can't be."""
+    # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
+    when = time.strftime("%FT%TZ", time.gmtime())
+    value = {"measured": when, "outcome": asdict(outcome), "of": identity, **of_source}
+    journal.add(identity_sha256(identity), value)
 
 
-class Recorder:
-    """Adds finished visits to a journal, each while the next one runs. A context manager that waits for the last."""
-
-    def __init__(self, journal: Journal, source_sha256: str) -> None:
-        self._journal = journal
-        self._source_sha256 = source_sha256
-        self._thread = ThreadPoolExecutor(1)
-        self._revision = self._thread.submit(git_revision)
-        self._last: Future[None] | None = None
-
-    def add(self, outcome: Outcome, identity: Identity) -> None:
-        """Record a visit. Raises UserError if the one before could not be recorded."""
-        self._wait()
-        self._last = self._thread.submit(self._record, outcome, identity)
-
-    def _record(self, outcome: Outcome, identity: Identity) -> None:
-        value = {
-            "measured": _now(),
-            "outcome": asdict(outcome),
-            # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
-            "of": identity,
-            "source_sha256": self._source_sha256,
-            "revision": self._revision.result(),
-        }
-        self._journal.add(identity_sha256(identity), value)
-
-    def _wait(self) -> None:
-        last, self._last = self._last, None
-        if last:
-            last.result()
-
-    def __enter__(self) -> Recorder:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        with self._thread:
-            if kind is None:
-                self._wait()
+def of_source(source_sha256: str) -> dict[str, Any]:
+    """What the journal notes of a kernel's source: its hash, and the revision."""
+    return {"source_sha256": source_sha256, "revision": git_revision()}
 
 
 _Groups = dict[Data, list[MissingVisit]]

@@ -37,13 +37,14 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import (
     Partners,
     Progress,
-    Recorder,
     TimeLimits,
     Work,
     do_work,
     find_work,
     made_ready,
     noted,
+    of_source,
+    record,
 )
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import problem_of
@@ -317,7 +318,7 @@ class _Evaluator:
             if not ready.outcome:
                 self._limits.add(missing.point, sum(visit.seconds for visit in outcome.visits))
                 outcome = noted(outcome, ready.identity, self._bench.journal)
-                at_device.recorder.add(outcome, ready.identity)
+                record(self._bench.journal, outcome, ready.identity, at_device.source)
             self._done += 1
             at_device.show(self._done, self._total, missing.point, outcome)
         return outcome
@@ -326,7 +327,6 @@ class _Evaluator:
         """Start one worker per further GPU; each opens its device while units compile."""
         show = self._bench.open_device("search")
         further = self._open.enter_context(self._bench.further_gpus())
-        recorder = self._open.enter_context(Recorder(self._bench.journal, self._bench.source_sha256))
         workers = [worker, *(self._open.enter_context(Workers(self._task, [0], device=gpu)) for gpu in further)]
         idle: SimpleQueue[Workers] = SimpleQueue()
         for each in workers:
@@ -336,7 +336,7 @@ class _Evaluator:
             self._open.callback(each.kill)
         # A thread a GPU: with one, the points run in the order in which they were proposed.
         threads = self._open.enter_context(_Threads(len(workers)))
-        return _AtDevice(threads, idle, recorder, show)
+        return _AtDevice(threads, idle, of_source(self._bench.source_sha256), show)
 
     def __enter__(self) -> _Evaluator:
         return self
@@ -358,5 +358,5 @@ class _AtDevice:
 
     threads: ThreadPoolExecutor
     idle: SimpleQueue[Workers]
-    recorder: Recorder
+    source: Mapping[str, Any]
     show: Progress

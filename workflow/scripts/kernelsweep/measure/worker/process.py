@@ -34,10 +34,14 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": search_path, "PYTHONUTF8": "1"}
 
 
-def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
+# A process' id, and the streams of its requests and of its answers.
+_Begun = tuple[int, IO[str], IO[str]]
+
+
+def _started(platform: str, messages: IO[str]) -> _Begun:
     command = [sys.executable, "-m", serve_platform.__module__, platform]
     # On a GPU, nothing of a kernel is code of this process.
-    return subprocess.Popen(
+    process = subprocess.Popen(
         emulating(command) if kind_of_implementation(platform) == KINDS[EMULATOR] else command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -46,33 +50,28 @@ def _started(platform: str, messages: IO[str]) -> subprocess.Popen[str]:
         errors="replace",
         env=environment(),
     )
+    process.returncode = 0  # Else Popen would wait for it, and wait() would miss its status.
+    assert process.stdin is not None and process.stdout is not None
+    return process.pid, process.stdin, process.stdout
 
 
-class _Fork:
-    """A fork of this process that serves, with what is needed here of subprocess.Popen."""
+def _forked(platform: str, messages: IO[str]) -> _Begun:
+    """A fork of this process that serves."""
+    load(platform)
+    pipes = [*os.pipe(), *os.pipe()]
+    sys.stdout.flush()  # Else the fork would write it, too.
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        _serve(platform, (pipes[0], pipes[3], messages.fileno()))
+    os.close(pipes[0])
+    os.close(pipes[3])
+    return pid, *_streams(pipes[1], pipes[2])
 
-    def __init__(self, platform: str, messages: IO[str]) -> None:
-        load(platform)
-        pipes = [*os.pipe(), *os.pipe()]
-        sys.stdout.flush()  # Else the fork would write it, too.
-        sys.stderr.flush()
-        self.pid = os.fork()
-        if self.pid == 0:
-            _serve(platform, (pipes[0], pipes[3], messages.fileno()))
-        os.close(pipes[0])
-        os.close(pipes[3])
-        self.stdin = open(pipes[1], "w", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self.stdout = open(pipes[2], encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._status: int | None = None
 
-    def kill(self) -> None:
-        if self._status is None:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def wait(self) -> int:
-        if self._status is None:
-            self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self._status
+def _streams(requests: int | str, answers: int | str) -> tuple[IO[str], IO[str]]:
+    texts = {"encoding": "utf-8", "errors": "replace"}
+    return open(requests, "w", **texts), open(answers, **texts)  # type: ignore[call-overload]
 
 
 def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
@@ -94,51 +93,29 @@ def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
         os._exit(status)
 
 
-class _Parked:
-    """A process that an earlier job has left. It is no child of this one, so that its exit status is unknown."""
-
-    def __init__(self, pid: int, answers: int) -> None:
-        self.pid, self._handle = pid, os.pidfd_open(pid)
-        self.stdin = open(f"/proc/{pid}/fd/0", "w", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self.stdout = open(f"/proc/{pid}/fd/{answers}", encoding="utf-8", errors="replace")  # noqa: SIM115
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-
-    def wait(self) -> int:
-        """Wait for its end. It counts as killed: then its point is tried again, in a new process."""
-        select.select([self._handle], [], [])
-        return -signal.SIGKILL
-
-
 class WorkerProcess:
     """A process of kernelsweep.measure.worker.serve. A context manager that ends it.
 
     platform  the platform's implementation, as in platforms.kinds.Kind
-    parked    one that has served before, in place of a new one
+    parked    one that an earlier job has left, in place of a new one
 
     A new one imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str, parked: _Parked | None = None) -> None:
-        self._process: subprocess.Popen[str] | _Fork | _Parked
+    def __init__(self, platform: str, parked: _Begun | None = None) -> None:
         self.messages: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        if parked:
-            self._process = parked
-        elif thread_count() == 1 and not _has_opened_a_gpu() and not is_untrusted():
-            self._process = _Fork(platform, self.messages)
-        else:
-            self._process = _started(platform, self.messages)
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self.requests, self.answers = self._process.stdin, self._process.stdout
+        can_fork = thread_count() == 1 and not _has_opened_a_gpu() and not is_untrusted()
+        begun = parked or (_forked if can_fork else _started)(platform, self.messages)
+        self.pid, self.requests, self.answers = begun
+        self._handle = os.pidfd_open(self.pid)
+        self._status: int | None = None
 
     @staticmethod
     def parked(place: Path) -> WorkerProcess | None:
         """The process that park() has left at a place; None without one."""
         with contextlib.suppress(OSError):
-            claimed = place.rename(place.with_name(str(os.getpid())))
-            return WorkerProcess("", _Parked(*map(int, claimed.read_text().split())))
+            pid, answers = place.rename(place.with_name(str(os.getpid()))).read_text(encoding="utf-8").split()
+            return WorkerProcess("", (int(pid), *_streams(f"/proc/{pid}/fd/0", f"/proc/{pid}/fd/{answers}")))
         return None
 
     def park(self, place: Path, answers: int) -> None:
@@ -152,25 +129,29 @@ class WorkerProcess:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
-
     def kill(self) -> None:
         """Kill it without waiting for its end: the driver takes a while to clean up after a process."""
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
     def stop(self) -> int:
         """Kill it, if it hasn't ended, and wait. Returns its exit status, which is negative for a signal."""
-        self._process.kill()
+        self.kill()
         return self.wait()
 
     def wait(self) -> int:
-        """Wait until it has ended, and close the pipes."""
-        status = self._process.wait()
+        """Wait until it has ended, and close the pipes.
+
+        The status of another job's child is unknown. It counts as killed: its point is tried again, in a new process.
+        """
+        if self._status is None:
+            select.select([self._handle], [], [])
+            try:
+                self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            except ChildProcessError:
+                self._status = -signal.SIGKILL
         self.close()
-        return status
+        return self._status
 
     def close(self) -> None:
         """Close the pipes."""
