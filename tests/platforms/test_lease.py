@@ -27,7 +27,6 @@ with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
     print("has", device, flush=True)
     sys.stdin.read()
 """
-SHARER = HOLDER.replace("flush=True)) as", "flush=True), shared=True) as")
 Job = subprocess.Popen[str]
 
 
@@ -88,20 +87,6 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
     assert line(second, 0.3) is None
     leave(first)
     assert line(second) == "has GPU-1\n"
-
-
-def test_jobs_that_time_nothing_share_a_gpu_but_not_with_one_that_times(start: Callable[..., Job]) -> None:
-    # Pins: a kernel that is timed beside compute-sanitizer.
-    sharers = [start("GPU-1", code=SHARER) for _ in range(2)]
-    assert [line(sharer) for sharer in sharers] == ["has GPU-1\n"] * 2
-    timing = start("GPU-1")
-    assert (line(timing) or "").startswith("waiting for GPU GPU-1, which another process")
-    end(sharers[0])
-    assert line(timing, 0.3) is None
-    end(sharers[1])
-    assert line(timing) == "has GPU-1\n"
-    later = start("GPU-1", code=SHARER)
-    assert line(later) == "waiting for GPU GPU-1, which another process uses\n"
 
 
 def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

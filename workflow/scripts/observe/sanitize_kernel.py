@@ -70,8 +70,10 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         rows = [proof_row(kernel, tool, "skipped", why) for tool in TOOLS]
     else:
         name = f"{wildcards.study}/{kernel.name}, compute-sanitizer"
-        lease = leased_device(wildcards.platform, device, notifier(terminal, name), shared=True)
-        with lease, ThreadPoolExecutor(len(TOOLS)) as tools:
+        with (
+            leased_device(wildcards.platform, device, notifier(terminal, name)),
+            ThreadPoolExecutor(len(TOOLS)) as tools,
+        ):
             rows = [*tools.map(check, TOOLS)]
     for row in rows:
         if row["finding"] not in ("", NOT_CHECKED) and not row["expected"]:

@@ -23,7 +23,6 @@ class Kind:
     counts              whether metrics are counted, and not collected by Nsight Compute
     target              what kernels are compiled for; None for the architecture of the GPU
     most_repeated_runs  how many runs of a point can show that its bits differ; None for any number
-    crash_hint          the likely cause where a kernel crashes the process that runs it, and how to find it
     """
 
     implementation: str = ""
@@ -32,7 +31,6 @@ class Kind:
     counts: bool = False
     target: str | None = None
     most_repeated_runs: int | None = None
-    crash_hint: str = ""
 
 
 # As device.json names them.
@@ -45,10 +43,6 @@ KINDS: Mapping[str, Kind] = {
         counts=True,
         target=EMULATOR,
         most_repeated_runs=2,
-        crash_hint=(
-            "The likely cause is an access out of bounds, or too little dynamic shared memory. "
-            "The proofs of its other points (proofs.csv) may name the line."
-        ),
     ),
 }
 _RECORDING = Kind()

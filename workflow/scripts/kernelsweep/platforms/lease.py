@@ -1,6 +1,4 @@
-"""Leases of GPUs: one job at a time measures on a GPU, and several GPUs have a job each.
-
-Jobs that measure nothing share a GPU, and so their lease, but not with a job that measures.
+"""Leases of GPUs: one job at a time has a GPU, and several GPUs have a job each.
 
 A lease is a lock on a file in /tmp, taken before CUDA starts. It ends with its process. All users of a machine share
 /tmp, while TMPDIR may differ from job to job, and /run/lock is not writable for users everywhere. /dev/shm won't do
@@ -29,11 +27,10 @@ NOTICE_SECONDS = 30.0
 
 
 @contextmanager
-def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shared: bool = False) -> Iterator[str]:
+def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iterator[str]:
     """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
 
     notify  gets a line for the user if the wait exceeds NOTICE_SECONDS
-    shared  whether other processes may have a shared lease of the same GPU meanwhile
     """
     paths = {_lock_of(device): device for device in devices}
 
@@ -41,7 +38,7 @@ def lease(devices: Sequence[str], notify: Callable[[str], None] = print, *, shar
         which = f"GPU {devices[0]}, which" if len(devices) == 1 else f"any of {len(devices)} GPUs, which"
         notify(f"waiting for {which} another process uses")
 
-    path, file = lock_first(list(paths), _opened, waiting, shared=shared, patience=NOTICE_SECONDS)
+    path, file = lock_first(list(paths), _opened, waiting, patience=NOTICE_SECONDS)
     try:
         yield paths[path]
     finally:
@@ -61,16 +58,14 @@ def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def leased_gpu(
-    platform: str, notify: Callable[[str], None] = print, *, shared: bool = False, only: str = ""
-) -> Iterator[Gpu]:
+def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, only: str = "") -> Iterator[Gpu]:
     """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile.
 
     only  the UUID of the GPU that it has to be, if any
     """
     gpus = {gpu.uuid: gpu for gpu in gpus_of(platform) if only in ("", gpu.uuid)}
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    with lease(list(gpus), notify, shared=shared) as uuid:
+    with lease(list(gpus), notify) as uuid:
         os.environ["CUDA_VISIBLE_DEVICES"] = uuid
         try:
             yield gpus[uuid]
@@ -82,17 +77,11 @@ def leased_gpu(
 
 @contextmanager
 def leased_device(
-    platform: str,
-    device: Mapping[str, Any],
-    notify: Callable[[str], None] = print,
-    *,
-    shared: bool = False,
-    only: str = "",
+    platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print, *, only: str = ""
 ) -> Iterator[str]:
     """Lease the platform's device: a GPU, or nothing if the platform needs none. Yields the GPU's UUID, or "".
 
     device  the platform's description, as in device.json
-    shared  whether other processes may have a shared lease of the same GPU meanwhile; else it is this process's alone
     only    the UUID of the GPU that it has to be, if any
 
     Prints which GPU it is and when, for the log. Raises UserError if its driver or a limit is not the description's.
@@ -100,7 +89,7 @@ def leased_device(
     if not kind_of(platform).needs_gpu:
         yield ""
         return
-    with leased_gpu(platform, notify, shared=shared, only=only) as gpu:
+    with leased_gpu(platform, notify, only=only) as gpu:
         check_state(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
         yield gpu.uuid

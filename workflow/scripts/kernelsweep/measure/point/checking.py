@@ -33,9 +33,8 @@ def check_point(
     counts = run.platform.counts()
     judgement = run.judge(instance, depth)
     leaves_state = run.leaves_state
-    compares_bits = repeated_runs > 1 and _rounds(run)
-    if compares_bits and not judgement.mistake:
-        run.memory.comparison.keep(run.memory.results())
+    compares_bits = not judgement.mistake and repeated_runs > 1 and _rounds(run)
+    compares_bits = compares_bits and run.memory.comparison.keep(run.memory.results())
     outside = run.memory.overwritten()
     changed = run.memory.changed()
     mistake = judgement.mistake or outside or _undeclared(run, changed)

@@ -6,6 +6,7 @@ So right results are not fetched, however large they are. What is to be said abo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,6 @@ class ResultComparison:
         # Of the instances whose right results are on the device, by the number of the input: those, none where the
         # device can't tell, and the counts of their elements and bounds.
         self._known: dict[int, tuple[FileInstance, dict[str, tuple[int, int]]]] = {}
-        self._kept: dict[str, Elements] = {}  # what there is no room for on the device
 
     def judged(self, instance: FileInstance, results: Results, number: int = 0) -> Judgement | None:
         """The judgement of right results; None for others, which may still be right, as the host's says.
@@ -72,29 +72,26 @@ class ResultComparison:
             shares += [share] if counts[name][1] else []
         return Judgement(None, error_share=max(shares, default=None)) if counts else None
 
-    def keep(self, results: Results) -> None:
-        """Keep a copy of results, to compare others with it."""
-        self._kept = {}
-        for name, result in results.items():
-            try:
+    def keep(self, results: Results) -> bool:
+        """Keep a copy of results, to compare others with it. Returns whether there is room."""
+        with suppress(MemoryError):
+            for name, result in results.items():
                 self._buffers.room(name, Role.KEPT, whole_words(result.size))
                 self._platform.copy(self._buffers.get(name, Role.KEPT), result.memory, whole_words(result.size))
-            except MemoryError:
-                self._kept[name] = result.fetched(self._platform)
+            return True
+        return False
 
     def equal_kept(self, results: Results) -> bool:
         """Whether the bits of results are those that were kept."""
         return all(
-            result.fetched(self._platform).tobytes() == self._kept[name].tobytes()
-            if name in self._kept
-            else self._platform.equal(result.memory, self._buffers.get(name, Role.KEPT), result.size)
+            self._platform.equal(result.memory, self._buffers.get(name, Role.KEPT), result.size)
             for name, result in results.items()
         )
 
     def free(self) -> None:
         """Give all memory back."""
         self._buffers.free()
-        self._known, self._kept = {}, {}
+        self._known = {}
 
     def _error_share(self, name: str, result: DeviceResult, counts: tuple[int, int], number: int) -> float | None:
         """The largest error of a result as a share of its bound, 0 where it has none; None where it is not right."""

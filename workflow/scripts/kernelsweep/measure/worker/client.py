@@ -39,6 +39,10 @@ _READ_BYTES = 2**16
 
 # The exit statuses of a process whose kernel touched memory that isn't its own.
 _CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT))
+_CRASH_HINT = (
+    ". The likely cause is an access out of bounds, or too little dynamic shared memory. "
+    "The proofs of its other points (proofs.csv) may name the line."
+)
 
 
 class Worker:
@@ -138,7 +142,7 @@ class Worker:
             return Outcome("timed_out", f"no result within {limit:.3g} s ({why})"), False
         if not answer:
             status, words = self._last_words(process)
-            hint = _crash_hint(self._task.platform) if status in _CRASHES else ""
+            hint = _CRASH_HINT if status in _CRASHES else ""
             return Outcome("launch_failed", f"the worker process died ({words}){hint}"), status == -signal.SIGKILL
         if "refused" in answer:
             raise StudyError(answer["refused"])
@@ -257,12 +261,6 @@ class Workers(dict[int, Worker]):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-def _crash_hint(implementation: str) -> str:
-    """The likely cause of a crash on a platform, by its implementation."""
-    kind = kind_of_implementation(implementation)
-    return f". {kind.crash_hint}" if kind else ""
 
 
 def _as_values(unit: BuiltUnit) -> dict[str, Any]:
