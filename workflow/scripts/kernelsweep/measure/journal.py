@@ -1,8 +1,8 @@
 """The journal of a kernel's finished points, so that nothing measured is lost or measured twice.
 
 Each finished visit is one line of JSON, under the hash of its identity (identity.py), appended at once. A line that a
-crash left half-written is dropped when the journal is next opened. Each line starts with the format version; a journal
-of another version is renamed and kept. One process at a time uses a journal. If a kernel is measured in chunks, each
+crash left half-written is dropped when the journal is next opened. Each line starts with the format version; those of
+other versions count for nothing. One process at a time uses a journal. If a kernel is measured in chunks, each
 job adds to its own journal and reads all journals of the kernel. So points are not measured again if they are cut into
 other chunks later.
 """
@@ -26,7 +26,8 @@ from kernelsweep.results import STATUSES
 # Raise it when the form of a line, or the meaning of its value, changes.
 VERSION = 2
 
-_BEGINNING = f'{{"journal": {VERSION}, "key": "'.encode()
+_OF_ANY_VERSION = b'{"journal": '
+_BEGINNING = _OF_ANY_VERSION + f'{VERSION}, "key": "'.encode()
 
 # The errors of a file system without locks, such as Lustre mounted without them.
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
@@ -55,9 +56,7 @@ class Journal:
                 raise UserError(f"{path} is no file. Move it away, and type the same command again.")
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
-            while not self._load():
-                self._set_aside()
-                self._file = self._locked()
+            self._load()
             for other in others:
                 self._records.update(_read_records(other))
         except OSError as error:
@@ -118,20 +117,15 @@ class Journal:
         self._notify(f"{self._path}: this file system has no locks. Two runs at once would measure the same points.")
         return _opened(self._path)
 
-    def _load(self) -> bool:
-        """Read the records, and drop a half-written last line. Returns False if another program wrote the file."""
+    def _load(self) -> None:
+        """Read the records, and drop a half-written last line. Lines that can't be read stay."""
         read = unreadable = 0
-        unended = b""
         # Read line by line: a long kernel's journal has hundreds of megabytes.
         with open(self._file, "rb", closefd=False) as file:
             for line in file:
-                ended = line.endswith(b"\n")
-                # If its process died while writing the first line, even the beginning may be incomplete.
-                if not read and not line.startswith(_BEGINNING) and (ended or not _BEGINNING.startswith(line)):
-                    return False
-                if not ended:
+                if not line.endswith(b"\n"):
                     # It may be a whole record, but the next record would follow on the same line.
-                    unended = line
+                    os.ftruncate(self._file, self._size)
                     break
                 read += 1
                 self._size += len(line)
@@ -142,20 +136,6 @@ class Journal:
                     unreadable += 1
         if unreadable:
             self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
-        if unended:
-            os.ftruncate(self._file, self._size)
-        return True
-
-    def _set_aside(self) -> None:
-        """Rename the file, which no other process uses now, and close it."""
-        names = (f"{self._path.stem}.set-aside-{n}{self._path.suffix}" for n in itertools.count(1))
-        kept = next(path for path in map(self._path.with_name, names) if not path.exists())
-        self._path.rename(kept)
-        os.close(self._file)
-        self._notify(
-            f"{self._path} is not a journal of this version of kernelsweep. It is kept as {kept.name}, and the points "
-            "are run again."
-        )
 
 
 def chunk_journal(journal: Path, chunk: int) -> Path:
@@ -172,15 +152,16 @@ def journals_of(journal: Path) -> list[Path]:
 def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """A journal's lines in the order in which they were added: their numbers, from 1, and their values.
 
-    A missing journal and one of another version have none, and a last line without its end is none. Raises UserError,
-    naming file and line, for a line that can't be read.
+    A line of another version and a last line without its end are none. Raises UserError, naming file and line, for one
+    that can't be read.
     """
     if not path.is_file():
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n") or (number == 1 and not line.startswith(_BEGINNING)):
-                return
+            is_of_another = line.startswith(_OF_ANY_VERSION) and not line.startswith(_BEGINNING)
+            if is_of_another or not line.endswith(b"\n"):
+                continue
             try:
                 yield number, _read_line(line)[1]
             except _UNREADABLE as error:
