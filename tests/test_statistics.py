@@ -10,7 +10,7 @@ import pytest
 
 from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.sampling import Pauses, Sampling, is_settled, per_visit, sample
+from kernelsweep.measure.sampling import Sampling, is_settled, per_visit, sample
 from kernelsweep.statistics import median_interval, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -22,7 +22,6 @@ class Machine:
     def __init__(self, draw: Callable[[np.random.Generator], float], seconds_a_sample: float = 1e-6) -> None:
         self.now = 100.0
         self.taken = 0
-        self.pauses = 0
         self.throttled: Callable[[], bool] = lambda: False
         self._draw = draw
         self._seconds = seconds_a_sample
@@ -33,12 +32,6 @@ class Machine:
         self.taken += count
         self.now += count * self._seconds
         return [self._draw(self._generator) for _ in range(count)], self.throttled()
-
-    def pause(self) -> bool:
-        """Always lets the machine rest for a second."""
-        self.now += 1
-        self.pauses += 1
-        return True
 
     def clock(self) -> float:
         """Seconds since some time."""
@@ -141,12 +134,11 @@ def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
 # A throttled device
 
 
-def test_throttled_samples_are_marked_set_aside_and_taken_again_after_a_pause() -> None:
+def test_throttled_samples_are_marked_set_aside_and_taken_again() -> None:
     machine = Machine(steady)
     machine.throttled = lambda: machine.taken in (4, 6)
-    sampled = sample(machine.time_samples, SETTINGS, machine.pause, machine.clock)
+    sampled = sample(machine.time_samples, SETTINGS, machine.clock)
     assert sampled.throttled == [2, 3, 4, 5]
-    assert machine.pauses == 2
     assert (sampled.clean, sampled.settled) == (True, True)
     assert len(sampled.samples) == SETTINGS.min_samples + 4
     # Pins: samples at a lower clock that count all the same.
@@ -154,28 +146,24 @@ def test_throttled_samples_are_marked_set_aside_and_taken_again_after_a_pause() 
     assert visit.counted == sampled.samples[:2] + sampled.samples[6:]
 
 
-def test_pauses_are_no_part_of_the_time_that_sampling_may_take() -> None:
-    machine = Machine(restless)
-    machine.throttled = lambda: machine.taken <= 6
-    sampled = sample(machine.time_samples, SETTINGS, machine.pause, machine.clock)
-    assert machine.pauses == 3
-    assert len(sampled.samples) - len(sampled.throttled) == SETTINGS.max_samples
-
-
 def test_a_point_that_cannot_be_had_clean_keeps_all_its_samples_and_says_so() -> None:
     # Pins: a laptop at its power limit, at which a sweep would otherwise have no samples, or never end.
     machine = Machine(steady)
     machine.throttled = lambda: True
-    rests: list[float] = []
-    pauses = Pauses(0.5, 2.0, rests.append)
-    visits = [
-        Visit(**asdict(sample(machine.time_samples, SETTINGS, pauses.of_point(), machine.clock))) for _ in range(3)
-    ]
-    assert rests == [0.5] * 4, "three at the first point, and what is left of two seconds at the second"
-    for visit in visits:
-        assert (visit.clean, visit.settled) == (False, True)
-        assert visit.counted == visit.samples and len(visit.samples) >= SETTINGS.min_samples
-        assert visit.throttled == list(range(len(visit.samples)))
+    visit = Visit(**asdict(sample(machine.time_samples, SETTINGS, machine.clock)))
+    assert (visit.clean, visit.settled) == (False, True)
+    assert visit.counted == visit.samples and len(visit.samples) >= SETTINGS.min_samples
+    assert visit.throttled == list(range(len(visit.samples)))
+
+
+def test_few_samples_of_a_long_kernel_suffice_where_they_agree() -> None:
+    # Pins: 21 samples of 30 ms each, of which two and three processes tell as much.
+    machine = Machine(lambda generator: 30_000.0 + float(generator.random()), seconds_a_sample=0.03)
+    shared = per_visit(SETTINGS, 3)
+    sampled = sample(machine.time_samples, shared, machine.clock)
+    assert len(sampled.samples) == 2 and sampled.settled
+    machine = Machine(lambda generator: 20_000.0 * (1 + float(generator.random())), seconds_a_sample=0.03)
+    assert len(sample(machine.time_samples, shared, machine.clock).samples) > 2
 
 
 # Ratios

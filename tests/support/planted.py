@@ -30,8 +30,6 @@ QUICK = Sampling(
     min_samples=6,
     max_samples=20,
     max_seconds=0.2,
-    pause_seconds=0.01,
-    max_pause_seconds=1,
 )
 DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
 

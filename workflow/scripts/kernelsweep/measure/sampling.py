@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +23,6 @@ GROWTH = 1.1
 # Where few samples add up to so many microseconds, what scatters beside each is little.
 LONG_US = 20_000.0
 
-# Pauses for a throttled device at one point. If three don't help, the device isn't briefly hot: it is at its limit.
-MOST_PAUSES = 3
-
 
 @dataclass(frozen=True)
 class Sampling:
@@ -39,8 +35,6 @@ class Sampling:
     min_samples: int
     max_samples: int
     max_seconds: float
-    pause_seconds: float = 0.0
-    max_pause_seconds: float = 0.0
     energy_seconds: float = 0.0
     fewest_samples: int = FEWEST_SAMPLES
 
@@ -55,33 +49,6 @@ class Sampled:
     clean: bool
 
 
-class Pauses:
-    """Waits for a throttled device to recover: a number of seconds each time, up to a number of seconds in total."""
-
-    def __init__(self, seconds: float, seconds_in_all: float, sleep: Callable[[float], None] = time.sleep) -> None:
-        self._seconds = seconds
-        self._left = seconds_in_all
-        self._sleep = sleep
-
-    def of_point(self) -> Callable[[], bool]:
-        """A function that pauses once. It returns False, without a pause, once a budget is used up."""
-        pauses = itertools.count(1)
-
-        def pause() -> bool:
-            if not self._seconds or self._left < self._seconds or next(pauses) > MOST_PAUSES:
-                return False
-            self._left -= self._seconds
-            self._sleep(self._seconds)
-            return True
-
-        return pause
-
-
-def no_pause() -> bool:
-    """The pause for a device that is never throttled."""
-    return False
-
-
 def sampling_settings(measuring: Mapping[str, Any]) -> Sampling:
     """The sampling settings in config.yaml's `measuring`."""
     return Sampling(**{field.name: measuring[field.name] for field in fields(Sampling) if field.name in measuring})
@@ -94,8 +61,6 @@ def per_visit(settings: Sampling, visits: int) -> Sampling:
         min_samples=max(FEWEST_SAMPLES, math.ceil(settings.min_samples / visits)),
         max_samples=max(FEWEST_SAMPLES, math.ceil(settings.max_samples / visits)),
         max_seconds=settings.max_seconds / visits,
-        pause_seconds=settings.pause_seconds,
-        max_pause_seconds=settings.max_pause_seconds / visits,
         energy_seconds=settings.energy_seconds,
         fewest_samples=math.ceil(FEWEST_SAMPLES / visits),
     )
@@ -111,43 +76,36 @@ def is_settled(times: Sequence[float], relative_precision: float) -> bool:
 def sample(
     time_samples: Callable[[int], tuple[list[float], bool]],
     settings: Sampling,
-    pause: Callable[[], bool] = no_pause,
     clock: Callable[[], float] = time.monotonic,
     has_enough: Callable[[Callable[[], bool]], bool] = lambda settled: settled(),
 ) -> Sampled:
     """Take samples of a point until their median's interval has the wanted precision.
 
     time_samples  takes a number of samples; returns their times, and whether the device was throttled meanwhile
-    pause         waits for a throttled device; returns False once the pause budget is used up
     clock         seconds, for the time limit
     has_enough    whether to end, given a function that says whether the samples are settled, which takes its time
 
-    Ends when has_enough(), after at least min_samples, and at the latest after max_samples or
-    max_seconds. Throttled samples don't count. Once the pause budget is used up, all samples count.
+    Ends when has_enough(), after at least min_samples, and at the latest after max_samples or max_seconds. Throttled
+    samples don't count, unless there are too few others at the end: then all do.
     """
     started = clock()
     samples: list[float] = []
     throttled: list[int] = []
-    counted: list[float] = []
-    clean = True
+    unthrottled: list[float] = []
     asked_at = settings.min_samples
     while True:
-        times, held_back = time_samples(min(BATCH, settings.max_samples - len(counted)))
+        times, held_back = time_samples(min(BATCH, settings.max_samples - len(samples)))
         if held_back:
             throttled += range(len(samples), len(samples) + len(times))
-        samples += times
-        if held_back and clean:
-            paused_at = clock()
-            if pause():
-                started += clock() - paused_at
-                continue
-            clean, counted = False, list(samples)
         else:
-            counted += times
+            unthrottled += times
+        samples += times
+        at_ceiling = len(samples) >= settings.max_samples or clock() - started >= settings.max_seconds
+        clean = not at_ceiling or len(unthrottled) >= min(settings.min_samples, len(samples))
+        counted = unthrottled if clean else samples
         are_few = len(counted) < settings.min_samples
         if are_few and (len(counted) < settings.fewest_samples or sum(counted) < LONG_US):
             continue
-        at_ceiling = len(counted) >= settings.max_samples or clock() - started >= settings.max_seconds
         if at_ceiling or are_few or len(counted) >= asked_at:
             settled = partial(is_settled, counted, settings.relative_precision)
             if has_enough(settled) or at_ceiling:

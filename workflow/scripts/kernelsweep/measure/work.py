@@ -50,7 +50,7 @@ _MOST_OF_OTHERS = 50
 
 # A verdict's first visits share so many seconds, and so many more a point; each further one to the sizes that stay
 # undecided has its own. At the first points, the pairs' seconds are fixed.
-_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 1.5, 0.006, 0.75, 0.02
+_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 1.5, 0.006, 1.5, 0.02
 
 # A first verdict is on so many points, one a size. Where one takes less, in microseconds, all processes visit it, and
 # share the size's others.

@@ -347,11 +347,6 @@ class Measuring(SettingsRecord):
     quick_visits: Annotated[int, Field(ge=1, le=1_000)] = 1
     """The number of visits to each point in a quick sweep. A comparison of quick sweeps needs at least 2, because one
     visit doesn't show how far processes lie apart."""
-    pause_seconds: Seconds = 0.5
-    """The pause before throttled samples are taken again, in seconds, at most three times a point. 0 keeps throttled
-    samples."""
-    max_pause_seconds: Seconds = 10
-    """The longest sum of such pauses in one kernel's sweep, in seconds."""
     energy_seconds: Seconds = 0
     """The time for which each point is repeated to measure the energy of one run, in seconds; 0 turns this off."""
     repeated_runs: Annotated[int, Field(ge=1, le=1_000_000)] = 10

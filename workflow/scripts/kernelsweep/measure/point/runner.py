@@ -18,7 +18,6 @@ from kernelsweep.measure.point.instances import Instances, has_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun
 from kernelsweep.measure.point.timing import measure_energy, take_samples
-from kernelsweep.measure.sampling import Pauses
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.drawn import is_timed
@@ -55,8 +54,6 @@ class Runner:
         self._launches = launches_of_task(task.launches, self._problem)
         self._instances = instances or Instances(task)
         self._sampling = task.protocol.sampling if platform.has_clock else None
-        if self._sampling:
-            self._pauses = Pauses(self._sampling.pause_seconds, self._sampling.max_pause_seconds)
         self._memory = KernelMemory(platform, own_pages=self._sampling is not None)
         self._loaded: set[tuple[str, ...]] = set()
         if task.binary:
@@ -103,8 +100,8 @@ class Runner:
                 if earlier and before:
                     pairs, enough = PairedSamples(run, before, places), read_enough(earlier["enough"])
                     outcome.before_binary = earlier["binary_sha256"]
-                pause, spent = self._pauses.of_point(), time.perf_counter() - started
-                visit = take_samples(run, samples, self._sampling, pause, pairs, enough, spent)
+                spent = time.perf_counter() - started
+                visit = take_samples(run, samples, self._sampling, pairs, enough, spent)
                 visit.other_processes = bool(self._platform.other_processes())
                 if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
                     visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj

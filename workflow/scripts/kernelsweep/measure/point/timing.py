@@ -26,14 +26,12 @@ def take_samples(
     run: PointRun,
     timed: Samples,
     sampling: Sampling,
-    pause: Callable[[], bool],
     pairs: PairedSamples | None = None,
     enough: Enough | None = None,
     spent: float = 0.0,
 ) -> Visit:
     """Time a point that was found right.
 
-    pause   waits for a throttled device; returns False once it waits no more
     pairs   samples of it and of its earlier version, to be taken in place of its own until there are `enough`
     spent   the seconds of the visit so far
 
@@ -63,10 +61,10 @@ def take_samples(
         def has_enough(is_settled: Callable[[], bool]) -> bool:
             return (bool(enough.seconds) or is_settled()) and not enough.fixed and rule.is_met(logs, before[-1])
 
-        sampled = sample(time_samples, sampling, pause, has_enough=has_enough)
+        sampled = sample(time_samples, sampling, has_enough=has_enough)
         run.platform.time(timed, 2)  # Their results are checked; those of pairs may be the earlier version's.
     else:
-        sampled = sample(time_samples, sampling, pause)
+        sampled = sample(time_samples, sampling)
     return Visit(
         **asdict(sampled),
         before=before,
