@@ -17,7 +17,7 @@ from planted import DEVICE, built, planted_kernel, point, source_of
 
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.measure.earlier import EarlierVersions, finalists
+from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import Parzen, Random
@@ -78,7 +78,6 @@ class Searched:
                 versions=lambda planned: EarlierVersions(
                     journal, store, units(kernel, [each.point for each in planned]), 0.01
                 ),
-                finalists=lambda: finalists(journal),
             )
             self.outcomes = search(task, points_of(points), BUDGET, bench)
 

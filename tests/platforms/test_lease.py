@@ -9,22 +9,25 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from select import select
+from types import SimpleNamespace
 
 import pytest
 
 from kernelsweep.errors import UserError
 from kernelsweep.platforms import lease as lease_module
-from kernelsweep.platforms.lease import lease
+from kernelsweep.platforms.lease import leased_gpu
 
 PATIENCE_SECONDS = 30.0
 # Jobs that hold a lease until their input ends. The second one takes its GPUs from a pretended machine's.
 HOLDER = """\
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from kernelsweep.platforms import lease
 lease.FOLDER, lease.NOTICE_SECONDS = Path(sys.argv[1]), 1.0
-with lease.lease(sys.argv[2:], lambda line: print(line, flush=True)) as device:
-    print("has", device, flush=True)
+lease.gpus_of = lambda _: [SimpleNamespace(uuid=uuid) for uuid in sys.argv[2:]]
+with lease.leased_gpu("", lambda line: print(line, flush=True)) as gpu:
+    print("has", gpu.uuid, flush=True)
     sys.stdin.read()
 """
 Job = subprocess.Popen[str]
@@ -92,11 +95,12 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
 def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Every user can write to /tmp. Pins: a user's file that is created, opened or changed through another user's link.
     monkeypatch.setattr(lease_module, "FOLDER", tmp_path)
+    monkeypatch.setattr(lease_module, "gpus_of", lambda _: [SimpleNamespace(uuid="GPU-1")])
     (tmp_path / "kernelsweep-GPU-1.lock").symlink_to(tmp_path / "target")
     for exists in (False, True):
         if exists:
             (tmp_path / "target").write_text("precious")
-        with pytest.raises(UserError, match="it is a link"), lease(["GPU-1"]):
+        with pytest.raises(UserError, match="it is a link"), leased_gpu(""):
             pass
         assert (tmp_path / "target").exists() == exists
     assert (tmp_path / "target").read_text() == "precious"

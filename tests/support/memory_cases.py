@@ -138,7 +138,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
             for case in of_topic:
                 outcome = run_watched(platform, runner, Point({}), case.name)  # type: ignore[arg-type]
                 found[case] = list(findings(outcome))
-                runner.free_memory()
+                runner.memory.free()
     return found
 
 

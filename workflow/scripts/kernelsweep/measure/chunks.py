@@ -8,7 +8,6 @@ that failed in a file, because what failed once is run again. The kernel's own j
 from __future__ import annotations
 
 import json
-import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -16,11 +15,6 @@ from pathlib import Path
 
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.sweep.point import Point
-
-
-def chunk_count(points: int, points_per_job: int) -> int:
-    """The number of chunks for a number of points, at most points_per_job in each."""
-    return max(1, math.ceil(points / points_per_job))
 
 
 def points_of_chunk(points: Sequence[Point], chunk: int, chunks: int, seed: int) -> set[Point]:

@@ -16,7 +16,7 @@ from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.logs import notifier
 from kernelsweep.measure.against import Against
-from kernelsweep.measure.earlier import EarlierVersions, finalists
+from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
@@ -76,7 +76,7 @@ class KernelJob:
         work = find_work(self.task, planned, known, self.journal, self.device, self.builder, decides)
         if work.is_done:
             return work.results()
-        are_known = have_small_ones(self.task, work.checked, kind_of(self.platform).has_clock)
+        are_known = have_small_ones(self.task, [one.point for one in work.missing[0]], kind_of(self.platform).has_clock)
         early = None
         if self.decides:
             early = EarlyVerdict(self.margin, len(work.first), notifier(self.terminal, self.name))
@@ -130,7 +130,6 @@ class KernelJob:
                 lambda point: units(sweep.kernel, [point]),
                 lambda point: references().wait([problem.data_of(point)]),
                 self._versions,
-                lambda: finalists(self.journal),
                 notifier(self.terminal, self.name),
             )
             return search(self.task, candidates, budget, bench)

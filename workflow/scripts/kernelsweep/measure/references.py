@@ -87,7 +87,9 @@ class References:
     def first_ready(self, data: Sequence[Data]) -> int | None:
         """The place of the first whose references are all there, or None. Raises UserError as wait() does."""
         with self._changed:
-            return self._first_ready(data)
+            if self._error:
+                raise self._error
+            return next((place for place, one in enumerate(data) if not self._left.get(one)), None)
 
     def wait(self, data: Sequence[Data], most: float = inf) -> None:
         """Wait until the references of one of these are there, or for so many seconds.
@@ -97,7 +99,7 @@ class References:
         pause, started = _NOTICE_SECONDS, time.monotonic()
         with self._changed:
             before = sum(self._left.values())
-            while not self._changed.wait_for(lambda: self._first_ready(data) is not None, min(pause, most)):
+            while not self._changed.wait_for(lambda: self.first_ready(data) is not None, min(pause, most)):
                 if time.monotonic() - started >= most:
                     return
                 missing = sum(self._left.values())
@@ -113,11 +115,6 @@ class References:
         if self._process:
             self._process.kill()
             self._process.wait()
-
-    def _first_ready(self, data: Sequence[Data]) -> int | None:
-        if self._error:
-            raise self._error
-        return next((place for place, one in enumerate(data) if not self._left.get(one)), None)
 
     def _read(self, other: subprocess.Popen[bytes], arguments: Any) -> None:
         """Take the other process's answers, in a thread, until it ends."""
@@ -151,9 +148,12 @@ def have_small_ones(task: KernelTask, points: Iterable[Point], has_clock: bool) 
     problem, instances = problem_of(task.problem), Instances(task)
     try:
         for point in _by_size(problem, points):
-            if input_bytes(instances.at(point), point) > _SMALL:
+            first = instances.at(point)
+            if input_bytes(first, point) > _SMALL:
                 return False
-            instances.make(point, has_clock)
+            first.expect(point)
+            if task.protocol.second_input and is_run_again(first, point, has_clock):
+                instances.at(point, True).expect(point)
     except UserError as error:
         raise StudyError(str(error)) from error
     return True

@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
@@ -189,11 +189,6 @@ class Work:
         """The numbers of the visits that miss some point."""
         return [visit for visit, missing in enumerate(self.missing) if missing]
 
-    @property
-    def checked(self) -> list[Point]:
-        """The points whose first visit is to be made, which checks them."""
-        return [each.point for each in self.missing[0]]
-
     def before(self, visit: int) -> dict[Point, dict[int, Outcome]]:
         """The outcomes of the visits before this one."""
         return {point: {number: of[number] for number in of if number < visit} for point, of in self.visited.items()}
@@ -352,7 +347,9 @@ def do_work(
         if not missed:
             continue
         is_begun, left = False, len(missed)
-        for missing in _in_order(_groups(missed, work.task, visit), visit, turns, workers):
+        groups = _groups(missed, work.task, visit)
+        in_order = turns.in_order(groups, visit, workers) if turns else itertools.chain(*groups.values())
+        for missing in in_order:
             if not is_begun:
                 workers.start(visit, missing.point)
                 if limits is None:  # While devices open.
@@ -481,10 +478,6 @@ def _of_phase(work: Work, visit: int, are_first: bool | None) -> list[MissingVis
     if are_first is None:
         return missing
     return [each for each in missing if (each.point in work.first) is are_first]
-
-
-def _in_order(groups: _Groups, visit: int, turns: Turns | None, workers: Workers) -> Iterable[MissingVisit]:
-    return turns.in_order(groups, visit, workers) if turns else itertools.chain(*groups.values())
 
 
 def _groups(missing: Sequence[MissingVisit], task: KernelTask, visit: int) -> _Groups:

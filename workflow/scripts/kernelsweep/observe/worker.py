@@ -54,7 +54,7 @@ def _checking(platform: Platform, task: KernelTask, mode: str) -> Callable[[Poin
     runner = Runner(cast(Platform, (_Unfilled if mode == UNFILLED else _Observed)(platform)), task)
 
     def run(point: Point, variant: str) -> Answer:
-        runner.free_memory()
+        runner.memory.free()
         outcome = runner.run(point, variant)
         return Answer(outcome.status, outcome.message)
 

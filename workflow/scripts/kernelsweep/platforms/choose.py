@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,16 +109,12 @@ def _chosen(
         platform = gpus[0].platform
         count = sum(gpu.platform == platform for gpu in gpus)
         return {platform: Model(gpus[0].arch, gpus[0].state, count)}
-    if has_pycuda() and not _has_driver():
+    if wanted == GPU or has_pycuda():
+        why = "platform is gpu" if wanted == GPU else "PyCUDA is installed"
         raise UserError(
-            "PyCUDA is installed, but NVIDIA's driver is not: libcuda.so.1 was not found. Install the driver "
-            "(nvidia-smi then lists the GPU; a container has the host's, if started with docker run --gpus all or "
-            f"apptainer run --nv), or type: {USE_EMULATOR}"
-        )
-    if wanted == GPU:
-        raise UserError(
-            "platform is gpu, but NVIDIA's driver shows no GPU here (nvidia-smi lists those there are; "
-            f"CUDA_VISIBLE_DEVICES may hide one). Without a GPU, type: {USE_EMULATOR}"
+            f"{why}, but NVIDIA's driver shows no GPU here (nvidia-smi lists those there are; CUDA_VISIBLE_DEVICES may "
+            "hide one; a container has the host's, if started with docker run --gpus all or apptainer run --nv). "
+            f"Without a GPU, type: {USE_EMULATOR}"
         )
     return {EMULATOR: None, **{recording_platform(name): None for name in recordings(root)[:1]}}
 
@@ -131,11 +126,3 @@ def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserE
         f"{', '.join(known)}, or recording/<name>. For GPUs of other machines, such as a cluster's, say in config.yaml "
         f"what to compile for: gpu_models: {{{wanted}: {{arch: sm_90}}}}"
     )
-
-
-def _has_driver() -> bool:
-    try:
-        ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return False
-    return True

@@ -52,8 +52,6 @@ _PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has
 
 _PERSISTING_L2_SIZE = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 
-_EVENTS = 64  # Pairs; a batch of samples uses a few.
-
 _WORD = 4  # bytes, of which compare() compares several
 
 # The kernels behind equal() and error_share(): their threads a block, their blocks a multiprocessor, as many as can be
@@ -161,7 +159,7 @@ class GpuPlatform(Platform):
         # A kernel starts a little later on one stream than on another, so samples alternate between several.
         self._streams = itertools.cycle([cuda.Stream() for _ in range(STREAMS)])
         self._stream = next(self._streams)
-        self._events = [(cuda.Event(), cuda.Event()) for _ in range(_EVENTS)]
+        self._events: list[tuple[Any, Any]] = []
         self._variants: dict[str, dict[str, Any]] = {}
         # PyCUDA tells no module's and no function's handle, which occupancy and launches with attributes need.
         self._functions: dict[str, ctypes.c_void_p] = {}
@@ -171,8 +169,8 @@ class GpuPlatform(Platform):
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
         self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
-        self._wait_value = self._libcuda.cuStreamWaitValue32_v2
-        self._wait_value.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint]
+        waits = self._libcuda.cuStreamWaitValue32_v2
+        waits.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint]
         self._gate = cuda.pagelocked_zeros(1, np.uint32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
         self._gate_address = self._gate.ctypes.data  # NumPy takes 3 us to say so.
         l2_bytes = self._device.get_attribute(cuda.device_attribute.L2_CACHE_SIZE)
@@ -436,17 +434,14 @@ class GpuPlatform(Platform):
     def _asked_uuid(self) -> str:
         """The device's UUID as NVML writes that of a whole GPU, which alone gpus.visible_gpus() allows."""
         handle, answer = ctypes.c_int(), (ctypes.c_ubyte * 16)()
-        status = self._libcuda.cuDeviceGet(ctypes.byref(handle), 0)
-        status = status or self._libcuda.cuDeviceGetUuid_v2(ctypes.byref(answer), handle)
-        if status != 0:
-            raise RuntimeError(f"the CUDA driver doesn't tell the GPU's UUID (it answered {status})")
+        self._asked("cuDeviceGet", ctypes.byref(handle), 0)
+        self._asked("cuDeviceGetUuid_v2", ctypes.byref(answer), handle)
         return f"GPU-{uuid.UUID(bytes=bytes(answer))}"
 
     def _close_gate(self) -> None:
         """Have the stream wait for the host."""
-        status = self._wait_value(self._stream.handle, self._gate_address, int(self._gate[0]) + 1, _WAIT_UNTIL_AT_LEAST)
-        if status != 0:
-            raise LaunchError(f"this driver can't hold a stream back (cuStreamWaitValue32 answered {status})")
+        until = int(self._gate[0]) + 1
+        self._asked("cuStreamWaitValue32_v2", self._stream.handle, self._gate_address, until, _WAIT_UNTIL_AT_LEAST)
 
     def _open_gate(self) -> None:
         self._gate[0] += 1

@@ -27,25 +27,6 @@ NOTICE_SECONDS = 30.0
 
 
 @contextmanager
-def lease(devices: Sequence[str], notify: Callable[[str], None] = print) -> Iterator[str]:
-    """Wait for one of `devices` (GPUs' UUIDs) to be free, and keep it for this process. Yields its UUID.
-
-    notify  gets a line for the user if the wait exceeds NOTICE_SECONDS
-    """
-    paths = {_lock_of(device): device for device in devices}
-
-    def waiting() -> None:
-        which = f"GPU {devices[0]}, which" if len(devices) == 1 else f"any of {len(devices)} GPUs, which"
-        notify(f"waiting for {which} another process uses")
-
-    path, file = lock_first(list(paths), _opened, waiting, patience=NOTICE_SECONDS)
-    try:
-        yield paths[path]
-    finally:
-        os.close(file)
-
-
-@contextmanager
 def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
     """Keep the `devices` that are free now for this process. Yields their UUIDs."""
     with ExitStack() as leases:
@@ -61,18 +42,25 @@ def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
 def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, only: str = "") -> Iterator[Gpu]:
     """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile.
 
-    only  the UUID of the GPU that it has to be, if any
+    notify  gets a line for the user if the wait exceeds NOTICE_SECONDS
+    only    the UUID of the GPU that it has to be, if any
     """
-    gpus = {gpu.uuid: gpu for gpu in gpus_of(platform) if only in ("", gpu.uuid)}
+    gpus = {_lock_of(gpu.uuid): gpu for gpu in gpus_of(platform) if only in ("", gpu.uuid)}
+
+    def waiting() -> None:
+        which = f"GPU {next(iter(gpus.values())).uuid}" if len(gpus) == 1 else f"any of {len(gpus)} GPUs"
+        notify(f"waiting for {which}, which another process uses")
+
+    path, file = lock_first(list(gpus), _opened, waiting, patience=NOTICE_SECONDS)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    with lease(list(gpus), notify) as uuid:
-        os.environ["CUDA_VISIBLE_DEVICES"] = uuid
-        try:
-            yield gpus[uuid]
-        finally:
-            del os.environ["CUDA_VISIBLE_DEVICES"]
-            if visible is not None:
-                os.environ["CUDA_VISIBLE_DEVICES"] = visible
+    os.environ["CUDA_VISIBLE_DEVICES"] = gpus[path].uuid
+    try:
+        yield gpus[path]
+    finally:
+        os.close(file)
+        del os.environ["CUDA_VISIBLE_DEVICES"]
+        if visible is not None:
+            os.environ["CUDA_VISIBLE_DEVICES"] = visible
 
 
 @contextmanager

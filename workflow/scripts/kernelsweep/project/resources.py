@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from functools import cache
 
-from kernelsweep.measure.chunks import chunk_count
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import scope_of
@@ -39,7 +38,7 @@ def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -
     """The number of chunks that a kernel's sweep is cut into; 1 if one job measures, or searches, the whole kernel."""
     if project.studies[study].settings.search:
         return 1
-    return chunk_count(spanned_points(project, platform, study, kernel), project.config.points_per_job)
+    return max(1, math.ceil(spanned_points(project, platform, study, kernel) / project.config.points_per_job))
 
 
 def points_of_job(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:

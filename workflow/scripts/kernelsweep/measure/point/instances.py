@@ -17,13 +17,6 @@ class Instances:
         self._kept: dict[bool, FileInstance] = {}
         self._kept_of: Data = ()
 
-    def make(self, point: Point, has_clock: bool) -> None:
-        """Make the instances of a point that is going to be checked, and find its right results."""
-        first = self.at(point)
-        first.expect(point)
-        if self._task.protocol.second_input and is_run_again(first, point, has_clock):
-            self.at(point, True).expect(point)
-
     def at(self, point: Point, is_second: bool = False) -> FileInstance:
         """The instance of a point, or that of the second input."""
         if self._problem.data_of(point) != self._kept_of:

@@ -26,7 +26,7 @@ class Samples:
     places  where the last two samples have run, whose results are there
     """
 
-    def __init__(self, run: PointRun, places: int) -> None:
+    def __init__(self, run: PointRun, places: int = 1) -> None:
         # Poison, so that a kernel can't leave out work because it was done before.
         self._next = itertools.cycle(
             [(place, run.preparation(place, poisoned=True), run.launches(place)) for place in range(places)]
@@ -46,29 +46,15 @@ class Samples:
 class PairedSamples:
     """Pairs of samples: one of each of two versions of a point, in the same memory, in the order of pairs.ORDER."""
 
-    def __init__(self, now: PointRun, before: PointRun, places: int) -> None:
-        self._platform = now.platform
-        self._next = itertools.cycle(
-            [
-                [(run.preparation(place, poisoned=True), run.launches(place)) for run in (now, before)]
-                for place in range(places)
-            ]
-        )
+    def __init__(self, platform: Platform, now: Samples, before: Samples) -> None:
+        self._platform, self._versions = platform, (now, before)
         self._order = itertools.cycle(ORDER)
 
     def time(self) -> tuple[float, float]:
         """Microseconds of the version now, and of the one before. Raises as Platform.time() does."""
         step = next(self._order)
-        queue = iter(next(self._next)[::step])
-
-        def sample(start: Callable[[], None], stop: Callable[[], None]) -> None:
-            prepare, launch = next(queue)
-            prepare()
-            start()
-            launch()
-            stop()
-
-        now, before = self._platform.time(sample, 2)[::step]
+        queue = iter(self._versions[::step])
+        now, before = self._platform.time(lambda start, stop: next(queue)(start, stop), 2)[::step]
         return now, before
 
 
@@ -185,7 +171,3 @@ class PointRun:
                 step()
 
         return queue
-
-    def samples(self, places: int = 1) -> Samples:
-        """What a platform times of the point."""
-        return Samples(self, places)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from kernelsweep.errors import LaunchError, MisfitError, UserError
 from kernelsweep.measure.outcome import Outcome
@@ -16,10 +14,10 @@ from kernelsweep.measure.pairs import read_enough
 from kernelsweep.measure.point.checking import check_last_samples, check_point, check_second_input
 from kernelsweep.measure.point.instances import Instances, has_second_input
 from kernelsweep.measure.point.memory import KernelMemory
-from kernelsweep.measure.point.point_run import PairedSamples, PointRun
+from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.point.timing import measure_energy, take_samples
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.platforms.platform import Platform
 from kernelsweep.problems.drawn import is_timed
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.expressions import Expression
@@ -33,7 +31,7 @@ RUNS, RAN = "runs", "ran"
 
 
 class Runner:
-    """One kernel's points on one platform. Memory is kept between points and grows with them."""
+    """One kernel's points on one platform. Their `memory` is kept between points and grows with them."""
 
     def __init__(
         self,
@@ -54,7 +52,7 @@ class Runner:
         self._launches = launches_of_task(task.launches, self._problem)
         self._instances = instances or Instances(task)
         self._sampling = task.protocol.sampling if platform.has_clock else None
-        self._memory = KernelMemory(platform, own_pages=self._sampling is not None)
+        self.memory = KernelMemory(platform, own_pages=self._sampling is not None)
         self._loaded: set[tuple[str, ...]] = set()
         if task.binary:
             platform.load(Path(task.binary), task.variants)
@@ -82,7 +80,7 @@ class Runner:
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         run = self._point_run(point)
         try:
-            self._memory.prepare(point, run.plan, self._instances.at(point))
+            self.memory.prepare(point, run.plan, self._instances.at(point))
             outcome = self._check(run) if check else Outcome("ok")
             if outcome.status != "ok":
                 return outcome
@@ -94,11 +92,12 @@ class Runner:
                 if not check:  # A first launch may wait for the device, which waits while samples are queued.
                     run.check_run()
                 before = self._earlier(run, earlier, check) if earlier else None
-                places = self._memory.prepare_places(point, run.beside(before), second)
-                samples = run.samples(places)
+                places = self.memory.prepare_places(point, run.beside(before), second)
+                samples = Samples(run, places)
                 pairs, enough = None, None
                 if earlier and before:
-                    pairs, enough = PairedSamples(run, before, places), read_enough(earlier["enough"])
+                    pairs = PairedSamples(self._platform, samples, Samples(before, places))
+                    enough = read_enough(earlier["enough"])
                     outcome.before_binary = earlier["binary_sha256"]
                 spent = time.perf_counter() - started
                 visit = take_samples(run, samples, self._sampling, pairs, enough, spent)
@@ -115,12 +114,12 @@ class Runner:
                 return Outcome("wrong_result", mistake)
             return outcome
         except MemoryError as error:
-            self.free_memory()
+            self.memory.free()
             return Outcome("out_of_memory", str(error))
         except MisfitError as error:
             raise UserError(f"{self._launches.place}: {error}.") from error
         except LaunchError as error:
-            self._memory.forget_contents()
+            self.memory.forget_contents()
             return Outcome("launch_failed", str(error))
 
     def launch_between(
@@ -131,21 +130,13 @@ class Runner:
         Returns those launches. Raises as run() does, and LaunchError.
         """
         run = self._point_run(point)
-        run.samples()(start, stop)
+        Samples(run)(start, stop)
         self._platform.synchronize()
         return run.plan.launches
 
-    def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
-        """All memory of the point that run() was given last: each with its array's name and type."""
-        return self._memory.buffers()
-
     def result_bytes(self) -> dict[str, bytes]:
         """The results of the last run of the point that run() was given last, by the names of their arrays."""
-        return {name: elements.tobytes() for name, elements in self._memory.fetched_results().items()}
-
-    def free_memory(self) -> None:
-        """Give all buffers back."""
-        self._memory.free()
+        return {name: elements.tobytes() for name, elements in self.memory.fetched_results().items()}
 
     def _load(self, unit: Mapping[str, Any]) -> None:
         key = unit["file"], *unit["variants"]
@@ -159,17 +150,17 @@ class Runner:
         instance = self._instances.at(run.point)
         if of := unit.get("of"):  # Another kernel, which another job has checked.
             earlier = run.earlier(launches_of_task(of["launches"], self._problem).at(Point(of["point"])))
-            self._memory.prepare(run.point, run.beside(earlier), instance)
+            self.memory.prepare(run.point, run.beside(earlier), instance)
         else:
             earlier = run.earlier()
-        self._memory.set_constants(run.point, earlier.plan, instance)
+        self.memory.set_constants(run.point, earlier.plan, instance)
         earlier.check_run()
         if of or not check:
             return earlier
         return None if earlier.judge(instance, self._depth_of(run)).mistake else earlier
 
     def _point_run(self, point: Point) -> PointRun:
-        return PointRun(self._platform, self._memory, point, self._launches.at(point))
+        return PointRun(self._platform, self.memory, point, self._launches.at(point))
 
     def _check(self, run: PointRun) -> Outcome:
         instance, repeated = self._instances.at(run.point), self._task.protocol.repeated_runs
@@ -183,5 +174,5 @@ class Runner:
     def _has_second_input(self) -> bool:
         """Whether the point in memory is small enough to be run with a second input."""
         return self._task.protocol.second_input and has_second_input(
-            self._memory.contents_bytes, self._memory.bytes, self._platform.has_clock
+            self.memory.contents_bytes, self.memory.bytes, self._platform.has_clock
         )

@@ -18,7 +18,7 @@ proposals, on any number of GPUs, and those are not run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import first_error
 from kernelsweep.intervals import Interval, ratio
+from kernelsweep.measure.earlier import finalists as finalists_before
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.pairs import Enough
@@ -85,7 +86,6 @@ class Bench:
     units          the units of a point, which are compiled if it is proposed
     await_data     waits until the right results of a point are known, before the first run at its place
     versions       earlier versions of points, beside which finalists and the first proposals run
-    finalists      which points were finalists before
     notify         gets a line for the user
     """
 
@@ -99,7 +99,6 @@ class Bench:
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
     await_data: Callable[[Point], None] = lambda _: None
     versions: FindVersions = lambda _: None
-    finalists: Callable[[], Collection[Point]] = tuple
     notify: Callable[[str], None] = print
 
 
@@ -152,7 +151,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
                 if _kernel_is_refused(rough[-1]):
                     break
         # What won before an edit is compared with what it is now, whatever wins now.
-        won = bench.finalists()
+        won = finalists_before(bench.journal)
         ran = {point: of for at_place in rough for point, of in at_place.items() if of.status == "ok"}
         full = finalists.measured([point for point in ran if point in won])
         while missing := [
@@ -263,7 +262,9 @@ class _Evaluator:
         self._done = 0
         self._one_at_a_time = Lock()
         self._open = ExitStack()
-        self._at_device: _AtDevice | None = None
+        self._source = of_source(bench.source_sha256)
+        self._idle: SimpleQueue[Workers] = SimpleQueue()
+        self._threads: ThreadPoolExecutor | None = None  # once the device is open
 
     def __call__(
         self, points: Sequence[Point], find_versions: FindVersions = lambda _: None
@@ -277,14 +278,14 @@ class _Evaluator:
         works = [find_work(self._task, [each], skipped, bench.journal, bench.device, bench.builder) for each in planned]
         if missing := [each for each, work in zip(planned, works, strict=True) if not work.is_done]:
             # Workers are forks of this process as long as that has no threads, and the builder's are some.
-            worker = None if self._at_device else self._open.enter_context(Workers(self._task, [0]))
+            worker = None if self._threads else self._open.enter_context(Workers(self._task, [0]))
             if worker:
                 self._finalists.prepare()
             if bench.builder:
                 bench.builder.ask(each.variant for each in missing)
-            bench.await_data(missing[0].point)
             if worker:
-                self._at_device = self._opened(worker, missing[0].point)
+                self._open_devices(worker, missing[0].point)
+            bench.await_data(missing[0].point)
         versions = find_versions(planned) if missing else None
         return [(point, self._outcome(work, versions)) for point, work in zip(points, works, strict=True)]
 
@@ -296,16 +297,16 @@ class _Evaluator:
             known: Future[Outcome] = Future()
             known.set_result(work.results()[work.order[0]])
             return known
-        assert self._at_device is not None
-        return self._at_device.threads.submit(self._run, work, self._at_device, versions)
+        assert self._threads is not None
+        return self._threads.submit(self._run, work, versions)
 
-    def _run(self, work: Work, at_device: _AtDevice, versions: Partners | None) -> Outcome:
+    def _run(self, work: Work, versions: Partners | None) -> Outcome:
         """The outcome of the one point of a work, in a thread of its own."""
         (missing,) = work.missing[0]
         ready = made_ready(missing, self._bench.journal, self._bench.builder)
         outcome = ready.outcome
         if outcome is None:
-            workers = at_device.idle.get()
+            workers = self._idle.get()
             try:
                 limit = self._limits.of(missing.point)
                 earlier = None
@@ -313,50 +314,30 @@ class _Evaluator:
                     earlier = versions.of(ready.identity, missing.variant, Enough(versions.margin))
                 outcome = workers[0].run(missing.point, missing.variant, limit, True, ready.unit, earlier)
             finally:
-                at_device.idle.put(workers)
+                self._idle.put(workers)
         with self._one_at_a_time:
             if not ready.outcome:
                 self._limits.add(missing.point, sum(visit.seconds for visit in outcome.visits))
                 outcome = noted(outcome, ready.identity, self._bench.journal)
-                record(self._bench.journal, outcome, ready.identity, at_device.source)
+                record(self._bench.journal, outcome, ready.identity, self._source)
             self._done += 1
-            at_device.show(self._done, self._total, missing.point, outcome)
+            self._show(self._done, self._total, missing.point, outcome)
         return outcome
 
-    def _opened(self, worker: Workers, first: Point) -> _AtDevice:
-        """Start one worker per further GPU; each opens its device while units compile."""
-        show = self._bench.open_device("search")
+    def _open_devices(self, worker: Workers, first: Point) -> None:
+        """Start one worker per further GPU; each opens its device while the first units compile."""
+        self._show = self._bench.open_device("search")
         further = self._open.enter_context(self._bench.further_gpus())
         workers = [worker, *(self._open.enter_context(Workers(self._task, [0], device=gpu)) for gpu in further)]
-        idle: SimpleQueue[Workers] = SimpleQueue()
         for each in workers:
             each.start(0, first)
-            idle.put(each)
-        for each in workers:  # Called once the threads have ended.
-            self._open.callback(each.kill)
+            self._idle.put(each)
         # A thread a GPU: with one, the points run in the order in which they were proposed.
-        threads = self._open.enter_context(_Threads(len(workers)))
-        return _AtDevice(threads, idle, of_source(self._bench.source_sha256), show)
+        self._threads = ThreadPoolExecutor(len(workers))
+        self._open.callback(self._threads.shutdown, cancel_futures=True)
 
     def __enter__(self) -> _Evaluator:
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._open.__exit__(*error)
-
-
-class _Threads(ThreadPoolExecutor):
-    """Threads that, at the end, run nothing more that has not begun."""
-
-    def __exit__(self, *_: object) -> None:
-        self.shutdown(cancel_futures=True)
-
-
-@dataclass(frozen=True)
-class _AtDevice:
-    """What runs proposals: a thread and a worker a GPU, and what is told of each."""
-
-    threads: ThreadPoolExecutor
-    idle: SimpleQueue[Workers]
-    source: Mapping[str, Any]
-    show: Progress

@@ -76,23 +76,20 @@ class Worker:
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             _send(self._process, start)
 
-    def open(self) -> WorkerProcess:
-        """Start the worker, if it isn't running, and wait until it is ready. Raises UserError if it can't start."""
-        words = "no answer"
-        for _ in range(2):  # The process may have been killed while it waited; try a new one.
-            self.begin()
-            assert self._process is not None
-            if self._is_ready:
-                return self._process
-            answer = _answer(self._process, _START_SECONDS)
-            if answer:
-                self._is_ready = True
-                return self._process
-            if answer is None:
-                break
-            status, words = self._last_words(self._process)
-            if status != -signal.SIGKILL:
-                break
+    def open(self) -> WorkerProcess | None:
+        """Start the worker, if it isn't running, and wait until it is ready; None where it was killed.
+
+        Raises UserError if it can't start.
+        """
+        self.begin()
+        assert self._process is not None
+        answer = {"ready": True} if self._is_ready else _answer(self._process, _START_SECONDS)
+        if answer:
+            self._is_ready = True
+            return self._process
+        status, words = (0, "no answer") if answer is None else self._last_words(self._process)
+        if status == -signal.SIGKILL:
+            return None
         told = f"{self._task.platform}: the process that runs the points can't start ({words})"
         raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
 
@@ -186,13 +183,13 @@ class Worker:
 
     def _asked(self, request: Mapping[str, Any]) -> WorkerProcess | None:
         """Send the request; None if the worker died before it received it."""
-        process = self.open()
         try:
-            _send(process, request)
+            if process := self.open():
+                _send(process, request)
+            return process
         except BrokenPipeError:
             self.stop()
             return None
-        return process
 
     def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
         """A dead worker's exit status, and the same in words, with its last printed line.
@@ -245,14 +242,10 @@ class Workers(dict[int, Worker]):
         for worker in self.values():
             worker.rest(are_over)
 
-    def kill(self) -> None:
-        """Have all workers end, without waiting for that: it takes a driver its time."""
+    def stop(self) -> None:
+        """Kill all workers and wait for their ends, which take a driver its time."""
         for worker in self.values():
             worker.kill()
-
-    def stop(self) -> None:
-        """Kill all workers and wait for their ends."""
-        self.kill()
         for worker in self.values():
             worker.stop()
 

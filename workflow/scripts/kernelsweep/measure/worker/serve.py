@@ -80,7 +80,7 @@ def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platf
     for line in requests:
         request = json.loads(line)
         if "rests" in request:
-            runner.free_memory()
+            runner.memory.free()
             if request["rests"]:
                 return True
             answer(rests=None)
@@ -107,10 +107,10 @@ def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, 
     There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.
     """
     if platform.watches:
-        runner.free_memory()
+        runner.memory.free()
         platform.watch()
     outcome = runner.run(point, variant, **settings)
-    outcome.mistakes = platform.mistakes(runner.buffers())
+    outcome.mistakes = platform.mistakes(runner.memory.buffers())
     if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
         outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, point, variant, **settings))
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
@@ -134,10 +134,10 @@ def _settled(
     results, are_equal = runner.result_bytes(), True
     same: list[dict[_Places, MemoryMistake]] = []
     for filling in _FILLINGS:
-        runner.free_memory()
+        runner.memory.free()
         platform.watch(filling)
         are_equal = run().status == "ok" and runner.result_bytes() == results and are_equal
-        found = platform.mistakes(runner.buffers())
+        found = platform.mistakes(runner.memory.buffers())
         differ = {_places(mistake) for mistake in found if mistake.kind == "race"}
         notes = {_places(mistake): mistake for mistake in found if mistake.kind == SAME_VALUE}
         same.append({places: note for places, note in notes.items() if places not in differ})

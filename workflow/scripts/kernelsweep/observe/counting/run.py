@@ -82,7 +82,7 @@ class Tracer:
         return [self._traced(request) for request in requests if request.run == requests[0].run]
 
     def _run(self, point: Point, variant: str) -> Outcome:
-        self._runner.free_memory()
+        self._runner.memory.free()
         self._platform.watch()
         return self._runner.run(point, variant)
 
@@ -113,7 +113,7 @@ class Tracer:
         names = kernel_parameters(self._source).get(re.split(r"\W", variant, maxsplit=1)[0], [])
         if parameter < len(names):
             return str(re.findall(r"\w+", names[parameter])[-1])
-        return next(name for memory, name, _ in self._runner.buffers() if memory.ctypes.data == address)
+        return next(name for memory, name, _ in self._runner.memory.buffers() if memory.ctypes.data == address)
 
 
 def count_rows(study: str, kernel: KernelSource, outcomes: Mapping[Point, Outcome]) -> list[Row]:
