@@ -93,7 +93,11 @@ class _Runner:
         self._memory: list[np.ndarray[Any, Any]] = []
         self._before: list[np.ndarray[Any, Any]] = []
 
-    def free_memory(self) -> None:
+    @property
+    def memory(self) -> _Runner:
+        return self
+
+    def free(self) -> None:
         while self._memory:
             self._platform.free(self._memory.pop())
 

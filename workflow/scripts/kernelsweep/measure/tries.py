@@ -20,7 +20,7 @@ def next_try(journal: Path, decides: bool = False) -> int:
     decides  whether the next run is for a verdict, too
     """
     with suppress(OSError, ValueError, KeyError, TypeError):
-        kept = json.loads(_beside(journal).read_text(encoding="utf-8"))
+        kept = json.loads(journal.with_suffix(".tries.json").read_text(encoding="utf-8"))
         return int(kept["try"]) + bool(kept["runs_again"] or (kept.get("is_short") and not decides))
     return 0
 
@@ -35,8 +35,4 @@ def end_try(journal: Path, number: int, outcomes: Collection[Outcome], visits: i
     is_short = any(len(each.visits) < visits or any(map(ended_early, each.visits)) for each in right)
     if runs_again or is_short or number:
         kept = {"try": number, "runs_again": runs_again, "is_short": is_short}
-        _beside(journal).write_text(json.dumps(kept) + "\n", encoding="utf-8")
-
-
-def _beside(journal: Path) -> Path:
-    return journal.with_suffix(".tries.json")
+        journal.with_suffix(".tries.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
