@@ -7,7 +7,6 @@ import csv
 import gzip
 import math
 import os
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -269,9 +268,6 @@ REFUSED = "not run: "
 # And where kernelsweep failed in the job of a kernel that nobody trusts, so that the others go on.
 NOT_JUDGED = "could not be judged: "
 
-# The size of one read when copying files.
-_COPIED_BYTES = 2**20
-
 Row = dict[str, Any]
 
 # Characters between the axes in the column parameters, and between an axis and its value.
@@ -341,24 +337,6 @@ def write_rows(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[
         writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def join_files(path: str | Path, columns: Sequence[str], files: Iterable[str | Path]) -> None:
-    """Write the rows of CSV files of exactly `columns`, as write_rows() leaves them, one after another as one file.
-
-    Rows are copied without parsing, so that ten million rows take no memory and only the time to read and write them.
-    The file is complete or doesn't exist. Raises UserError, naming the file, if one has other columns.
-    """
-    header = ",".join(columns).encode() + b"\n"
-    with _whole_file(Path(path)) as part, open(part, "wb") as joined:
-        joined.write(header)
-        for name in files:
-            with open(name, "rb") as file:
-                if file.readline() != header:
-                    raise UserError(
-                        f"{name} was written by another version of kernelsweep. Delete it; it will be regenerated."
-                    )
-                shutil.copyfileobj(file, joined, _COPIED_BYTES)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Join the kernels' proofs into proofs.csv."""
 
 from kernelsweep.logs import logged
-from kernelsweep.results import PROOF_COLUMNS, join_files
+from kernelsweep.results import PROOF_COLUMNS, each_row, write_rows
 
 with logged(snakemake.log[0]):
-    join_files(snakemake.output[0], PROOF_COLUMNS, snakemake.input)
+    write_rows(snakemake.output[0], PROOF_COLUMNS, (row for path in snakemake.input for row in each_row(path)))

@@ -48,9 +48,6 @@ UNREADABLE = (
     pandas.errors.EmptyDataError,
 )
 
-# Rows per chunk when reading CSV.
-_ROWS_AT_ONCE = 100_000
-
 
 def load_measurements(
     paths: Sequence[Path],
@@ -109,9 +106,8 @@ def read_table(
     Raises UserError, naming the file, where it can't be read, lacks a column of `needed`, or a number is none.
     """
     try:
-        # Read in chunks, so that a file of all studies never needs more memory than the rows that are kept.
-        with pandas.read_csv(path, dtype=str, keep_default_na=False, chunksize=_ROWS_AT_ONCE) as chunks:
-            rows = pandas.concat([chunk if study is None else chunk[chunk["study"] == study] for chunk in chunks])
+        rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+        rows = rows if study is None else rows[rows["study"] == study]
     except KeyError as error:
         raise UserError(f"{path}: no column {error}") from error
     except UNREADABLE as error:

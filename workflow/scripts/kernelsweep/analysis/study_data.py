@@ -37,20 +37,16 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     Each file is CSV with results.METRIC_COLUMNS. An empty value becomes NaN, an empty text "".
     Raises UserError when a column is missing or a number cannot be read.
     """
-    frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *(_load(path) for path in paths)]
+    needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
+    numbers = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value")
+    read = [read_table(path, needed, _OPTIONAL, numbers)[list(METRIC_COLUMNS)] for path in paths]
+    frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *read]
     rows = pandas.concat(frames, ignore_index=True)
     rows = rows.astype({"value": "float64"})
     rows = rows.astype({column: "Int64" if rows[column].isna().any() else "int64" for column in POINT_INTEGERS})
     rows = rows.astype(dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
     rows = rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
     return rows if study is None else rows[rows["study"] == study]
-
-
-def _load(path: Path) -> pandas.DataFrame:
-    needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
-    numbers = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value")
-    rows = read_table(path, needed, _OPTIONAL, numbers)
-    return rows[list(METRIC_COLUMNS)]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A Python file of the user's, loaded with the modules beside it, and its functions. What they raise becomes one sentence."""
+"""A Python file of the user's with the modules beside it, and its functions; what they raise becomes one sentence."""
 
 from __future__ import annotations
 

@@ -73,7 +73,12 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
         raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
     check_content(folder)
     for path in files:
-        _check_private(_text(path), private, f"{shown}/{path.name}")
+        text = _text(path)
+        # The slow search for a whole word is only for words that occur at all.
+        patterns = [*_PRIVATE, *(re.compile(rf"\b{re.escape(word)}\b") for word in private if word in text)]
+        for found in filter(None, (pattern.search(text) for pattern in patterns)):
+            line = text.count("\n", 0, found.start()) + 1
+            raise UserError(f"{shown}/{path.name}, line {line}: {found[0]!r} may identify a person or machine.")
 
 
 def check_content(folder: Path) -> None:
@@ -111,17 +116,6 @@ def check_environment(folder: Path) -> None:
     if device["kind"] not in timed:
         raise UserError(
             f"{shown}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
-        )
-
-
-def _check_private(text: str, private: Iterable[str], shown: str) -> None:
-    # The slow search for a whole word is only for words that occur at all.
-    patterns = [*_PRIVATE, *(re.compile(rf"\b{re.escape(word)}\b") for word in private if word in text)]
-    for found in filter(None, (pattern.search(text) for pattern in patterns)):
-        line = text.count("\n", 0, found.start()) + 1
-        raise UserError(
-            f"{shown}, line {line}: {found[0]!r} may identify a person or machine. Anonymise it in the results and "
-            "record them again"
         )
 
 
