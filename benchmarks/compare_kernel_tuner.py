@@ -39,9 +39,9 @@ from support.own_sweep import ROOT, leased, require
 
 from kernelsweep.build import nvcc
 from kernelsweep.project.project import load_config, load_study
-from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.resolve import kernel_axes
+from kernelsweep.sweep.settings import read_yaml
 
 OWN = ROOT / "benchmarks/own_kernels"
 STUDIES = ("black_scholes", "matmul", "layer_norm", "softmax", "heat")

@@ -31,7 +31,7 @@ from support.made_up import DEVICE, ROOT
 from kernelsweep.drawing.figure_formats import FORMATS
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.figure_files import drawn_figures
-from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.settings import study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 ON_EMULATOR = ["--config", "platform=emulator"]

@@ -8,10 +8,9 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.outcome import Visit
 from kernelsweep.measure.sampling import Sampling, is_settled, per_visit, sample
-from kernelsweep.statistics import median_interval, summarise, summarise_visits
+from kernelsweep.statistics import Interval, median_interval, ratio, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
 

@@ -29,9 +29,8 @@ from kernelsweep.build.binaries import Report, read_report
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.project.project import load_config, load_study
-from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.settings import Rival
+from kernelsweep.sweep.settings import Rival, read_yaml
 
 SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
 

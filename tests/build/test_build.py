@@ -26,10 +26,10 @@ from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import OTHER_CODE
-from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import TOOLKIT, Unit, spread_units, variant_name
 from kernelsweep.sweep.resolve import kernel_units
+from kernelsweep.sweep.settings import study_names
 
 ARCHITECTURES = ["sm_120", "sm_75"]  # The newest that CUDA 13 knows, and the oldest.
 

@@ -21,7 +21,6 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.errors import UserError
-from kernelsweep.intervals import Interval
 from kernelsweep.judge.claims.claim import CLAIM_VERDICTS, SPEEDUP, Claim, decide, own_claims, published_claims
 from kernelsweep.judge.claims.judge import Judged, judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
@@ -29,7 +28,8 @@ from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.results import write_rows
 from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.config_file import read_yaml, study_names
+from kernelsweep.statistics import Interval
+from kernelsweep.sweep.settings import read_yaml, study_names
 
 PUBLISHED = ROOT / "resources/published"
 CLAIMS = published_claims(PUBLISHED / "claims.csv")

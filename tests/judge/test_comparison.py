@@ -19,7 +19,6 @@ from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
-from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
@@ -53,7 +52,7 @@ from kernelsweep.measure.pairs import (
 )
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 from kernelsweep.scatter import Scatter, estimate, range_squared
-from kernelsweep.statistics import student_quantile
+from kernelsweep.statistics import Interval, ratio, student_quantile, time_interval
 
 MARGIN = 0.005
 LONG_US = 50

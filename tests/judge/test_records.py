@@ -12,7 +12,7 @@ from journal_lines import add_visit, identity
 
 from kernelsweep.errors import UserError
 from kernelsweep.judge.commits import Commit, first_bad
-from kernelsweep.judge.records import read_records
+from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.measure.journal import Journal, read_lines
 from kernelsweep.measure.outcome import Outcome, Visit
 from kernelsweep.measure.work import of_source, record

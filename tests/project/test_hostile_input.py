@@ -22,7 +22,7 @@ from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
 from kernelsweep.publish.figure_files import load_figure, users_figure
-from kernelsweep.sweep.config_file import read_yaml
+from kernelsweep.sweep.settings import read_yaml
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"

@@ -24,7 +24,7 @@ from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
 from kernelsweep.results import PROOF_FAILED, STATUSES
 from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.config_file import read_yaml
+from kernelsweep.sweep.settings import read_yaml
 from kernelsweep.sweep.study import Study
 
 RECORDING = ROOT / "resources/recordings/nvidia-h200"

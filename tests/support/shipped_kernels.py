@@ -9,7 +9,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.config_file import study_names
+from kernelsweep.sweep.settings import study_names
 from kernelsweep.sweep.study import Study
 
 

@@ -20,10 +20,10 @@ from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.project.project import load_config
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
-from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
+from kernelsweep.sweep.settings import read_yaml
 from kernelsweep.sweep.spaces import valid_points
 from kernelsweep.sweep.study import Study
 

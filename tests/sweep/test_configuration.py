@@ -18,11 +18,10 @@ from write_schemas import schemas
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.axes import axes_on_device
-from kernelsweep.sweep.config_file import study_names
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.resolve import kernel_axes, listed_points
-from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.settings import Config, study_names
 from kernelsweep.sweep.spaces import valid_points
 from kernelsweep.sweep.study import Study
 

@@ -1,7 +1,7 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 from kernelsweep.baselines.libraries import COMPILED, LIBRARIES
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 # What the emulator itself needs is compiled once, not with every kernel.

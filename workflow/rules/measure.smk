@@ -3,7 +3,7 @@
 
 from kernelsweep.measure.tries import next_try
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.

@@ -1,7 +1,7 @@
 # Kernels to proofs: what the emulator's sweep proves (measure.smk) is proven beside a GPU, too, on its host's cores.
 
 from kernelsweep.measure.tries import next_try
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.

@@ -1,7 +1,7 @@
 # Kernels under NVIDIA's compute-sanitizer: one job a kernel. Nothing is timed, so jobs share the GPU.
 
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 # On a cluster, too, this little work runs where Snakemake does.

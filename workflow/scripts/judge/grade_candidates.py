@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from kernelsweep.analysis.proofs import read_proofs
+from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, judged, report
-from kernelsweep.judge.records import read_records
 from kernelsweep.logs import logged
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE

@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelsweep.intervals import Interval, time_interval
-from kernelsweep.statistics import student_quantile
+from kernelsweep.statistics import Interval, student_quantile, time_interval
 
 # The intervals' confidence, so that at most 1% of points with identical code are called faster or slower.
 RATIO_CONFIDENCE = 0.99

@@ -21,8 +21,8 @@ from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import METRIC_COLUMNS, PROOF_COLUMNS, REFUSED, write_rows
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study import kernel_of_job
 

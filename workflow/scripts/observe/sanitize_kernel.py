@@ -20,8 +20,8 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import NOT_CHECKED, PROOF_COLUMNS, Row, each_row, write_rows
 from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, each_row
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
 

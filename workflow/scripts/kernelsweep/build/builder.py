@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from kernelsweep.build.binaries import BuiltUnit, Report, new_report, write_binary
 from kernelsweep.build.build import (
+    DEFAULT_ARCHITECTURE,
     Source,
     compile_unit,
     compiler_of,
@@ -25,7 +26,6 @@ from kernelsweep.build.build import (
     macro_clash,
     variant_reports,
 )
-from kernelsweep.build.gpu_code import DEFAULT_ARCHITECTURE
 from kernelsweep.build.toolkit import find_tool
 from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError

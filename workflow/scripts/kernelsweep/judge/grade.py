@@ -12,12 +12,12 @@ from typing import Any
 
 from kernelsweep.analysis.proofs import KernelProof
 from kernelsweep.analysis.words import markdown_table
-from kernelsweep.intervals import Interval, ratio_text
+from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
-from kernelsweep.judge.records import Record
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.results import NOT_JUDGED, POINT_COLUMNS, Row, with_parameters
 from kernelsweep.results import REFUSED as NOT_RUN
+from kernelsweep.statistics import Interval, ratio_text
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.

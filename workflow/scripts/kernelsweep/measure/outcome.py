@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any
 
 from kernelsweep.errors import readable
-from kernelsweep.intervals import Interval
 from kernelsweep.platforms.platform import MemoryMistake
+from kernelsweep.statistics import Interval
 
 
 @dataclass

@@ -26,10 +26,9 @@ from math import ceil, exp, hypot, log, sqrt
 from statistics import NormalDist, fmean, median, variance
 from typing import Any
 
-from kernelsweep.intervals import Interval
 from kernelsweep.measure.outcome import Outcome, combined
 from kernelsweep.scatter import Scatter, fitted
-from kernelsweep.statistics import student_quantile
+from kernelsweep.statistics import Interval, student_quantile
 
 FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "undecided"
 

@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from kernelsweep.intervals import Interval
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, paired_ratio, verdict
+from kernelsweep.statistics import Interval
 from kernelsweep.sweep.point import Point
 
 SECONDS_BETWEEN_UPDATES = 0.1

@@ -9,8 +9,8 @@ from typing import Any
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, OTHER_CODE, SAME_VALUE, Row
 from kernelsweep.sweep.kernel_sweep import instantiation
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.point import Point
 
 _CHECK_OF_MISTAKE = {

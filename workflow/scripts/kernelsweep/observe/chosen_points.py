@@ -14,8 +14,8 @@ from typing import Any
 from kernelsweep.results import with_parameters
 from kernelsweep.sweep.axes import grid_on_device
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, instantiation, skip_reason
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import restrictions_of
 from kernelsweep.sweep.settings import Config, ProfiledPoint, StudySettings

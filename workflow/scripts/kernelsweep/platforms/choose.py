@@ -14,7 +14,7 @@ from kernelsweep.json_files import read_json
 from kernelsweep.platforms.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.names import is_recording, recording_name, recording_platform
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 @dataclass(frozen=True)

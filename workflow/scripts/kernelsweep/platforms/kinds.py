@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 GPU = "gpu"
 

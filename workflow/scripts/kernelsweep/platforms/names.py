@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 _RECORDING = "recording/"
 

@@ -10,8 +10,7 @@ from math import prod
 from typing import Any
 
 from kernelsweep.build import nvcc
-from kernelsweep.build.build import compiler_of
-from kernelsweep.build.gpu_code import DEFAULT_ARCHITECTURE
+from kernelsweep.build.build import DEFAULT_ARCHITECTURE, compiler_of
 from kernelsweep.compilers import code_variables
 from kernelsweep.errors import BuildError
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
@@ -21,9 +20,8 @@ from kernelsweep.platforms.kinds import GPU, kind_of
 from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import KernelSweep, units
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.launches import OF_TOOLKITS
-from kernelsweep.sweep.kernels.units import Unit, merged_units, spread_units
+from kernelsweep.sweep.kernels.units import EMULATOR, Unit, merged_units, spread_units, target_named
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, kernel_units, restrictions_of
 from kernelsweep.sweep.settings import StudySettings

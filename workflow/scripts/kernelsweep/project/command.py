@@ -23,8 +23,8 @@ from kernelsweep.build.device_code import kernel_parameters
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.last_words import without_stack
-from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.kernels.source import read_source
+from kernelsweep.sweep.settings import read_yaml
 
 _TEMPLATES = HOME / "examples/new-study"
 _DTYPES = {"double": "float64", "size_t": "uint64", "long": "int64", "unsigned": "uint32", "int": "int32"}

@@ -25,13 +25,12 @@ from kernelsweep.json_files import read_json
 from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES, NAN
 from kernelsweep.project.files import path
 from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.config_file import CONFIG_FILE, read_yaml
 from kernelsweep.sweep.kernel_sweep import swept_points
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import included_files, read_source
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, restrictions_of, valid_count
-from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.settings import CONFIG_FILE, Config, read_yaml
 from kernelsweep.sweep.spaces import ValidPoints
 from kernelsweep.sweep.study import Study, checked_study
 

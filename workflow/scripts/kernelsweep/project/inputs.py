@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from kernelsweep.build.gpu_code import names_gpu
+from kernelsweep.build.build import names_gpu
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
@@ -25,9 +25,9 @@ from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
 from kernelsweep.results import DRIVER_LIMITS, each_row
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
 from kernelsweep.sweep.kernels.source import included_files as files_included
 from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.units import EMULATOR, target_named
 
 # Sources and builds
 

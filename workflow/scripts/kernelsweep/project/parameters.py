@@ -27,8 +27,8 @@ from kernelsweep.project.project import Project
 from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.sweep.kernel_sweep import axes_of_places, launched_points
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import code_sha256
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.resolve import combinations_of, kernel_axes, listed_points, restrictions_of, valid_count
 
 # The sweep

@@ -26,12 +26,11 @@ from kernelsweep.project.files import parts_of
 from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.share.recording import check_environment
-from kernelsweep.sweep.config_file import CONFIG_FILE, read_config, study_names
 from kernelsweep.sweep.expressions import expression
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.resolve import check_sweeps
-from kernelsweep.sweep.settings import Config, Sweeps
+from kernelsweep.sweep.settings import CONFIG_FILE, Config, Sweeps, read_config, study_names
 from kernelsweep.sweep.study import Study, read_study
 
 

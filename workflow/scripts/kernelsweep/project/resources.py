@@ -11,7 +11,7 @@ from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import searched_count
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR, target_named
 from kernelsweep.sweep.resolve import listed_points
 
 # The cores of a job that compiles what it measures, where Snakemake knows of no limit, as in workflow/profiles/slurm.

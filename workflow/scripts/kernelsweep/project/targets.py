@@ -16,7 +16,7 @@ from kernelsweep.project import inputs
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import platform_in, read_view
-from kernelsweep.sweep.kernels.build_targets import EMULATOR, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR, target_named
 
 
 def everything(project: Project) -> list[str]:

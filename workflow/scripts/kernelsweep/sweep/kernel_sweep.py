@@ -13,9 +13,8 @@ from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import Row, point_columns
 from kernelsweep.sweep.axes import Axes, axes_on_device, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
-from kernelsweep.sweep.kernels.build_targets import target_named
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
-from kernelsweep.sweep.kernels.units import Unit, units_of, variant_name
+from kernelsweep.sweep.kernels.units import Unit, target_named, units_of, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import ValidPoints, valid_points
 
@@ -37,7 +36,7 @@ _AT_ONCE = 2**12
 def considered(points: ValidPoints, problem: Problem, target: str | None) -> ValidPoints:
     """The points that a search may measure; on a target without times, a selection of points to check.
 
-    target  what is compiled for, as build_targets names it, or the platform of that name
+    target  what is compiled for, as Target has it, or the platform of that name
 
     Both in the order of `points`.
     """

@@ -10,12 +10,11 @@ import numpy as np
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import Axes, resolve_axes
-from kernelsweep.sweep.config_file import CONFIG_FILE
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernel_sweep import considered, launched_points, swept_points, units
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.settings import AxesLayer, Config
+from kernelsweep.sweep.settings import CONFIG_FILE, AxesLayer, Config
 from kernelsweep.sweep.spaces import ValidPoints, combination_count
 from kernelsweep.sweep.study import Study
 

@@ -11,7 +11,6 @@ from kernelsweep.errors import UserError, check_known
 from kernelsweep.problems.problem_file import Named, Problem, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES
-from kernelsweep.sweep.config_file import read_yaml
 from kernelsweep.sweep.expressions import FUNCTIONS, Expression
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.source import (
@@ -24,7 +23,7 @@ from kernelsweep.sweep.kernels.source import (
     parameters_of,
     read_source,
 )
-from kernelsweep.sweep.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings
+from kernelsweep.sweep.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings, read_yaml
 
 _Step = TypeVar("_Step", bound=StepSettings)
 

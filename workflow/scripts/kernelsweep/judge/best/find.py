@@ -11,8 +11,8 @@ import pandas
 
 from kernelsweep.analysis.reference import at_place, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
-from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
+from kernelsweep.statistics import Interval, ratio, time_interval
 from kernelsweep.sweep.settings import StudySettings
 
 RATES = ("bandwidth_gbs", "gflops", "peak_fraction")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, check_known, nearest
-from kernelsweep.intervals import Interval
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
+from kernelsweep.statistics import Interval
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
 from kernelsweep.sweep.study import Study

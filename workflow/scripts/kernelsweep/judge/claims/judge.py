@@ -12,7 +12,6 @@ from kernelsweep.analysis.reference import at_place, shown_status, timed, undefi
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD
 from kernelsweep.analysis.study_data import StudyData, place_axes, place_words, size_axes
 from kernelsweep.analysis.words import point_text
-from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.claims.claim import (
     EVERY_SIZE,
     FAILS,
@@ -26,6 +25,7 @@ from kernelsweep.judge.claims.claim import (
     decide,
 )
 from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
+from kernelsweep.statistics import Interval, ratio, time_interval
 
 # What is read of a measurement, besides its axes. Each selection of rows copies all columns, of which there are dozens.
 _READ = ("study", "kernel", "grid_size", "status", "message", "flags", "binary_sha256", *INTERVAL)

@@ -9,7 +9,6 @@ from math import log, sqrt
 from types import MappingProxyType
 
 from kernelsweep.analysis.words import markdown_table
-from kernelsweep.intervals import ratio_text
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
 from kernelsweep.judge.comparison.sides import SAME_CODE
 from kernelsweep.judge.comparison.verdicts import (
@@ -27,6 +26,7 @@ from kernelsweep.judge.comparison.verdicts import (
 from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.scatter import Scatter
+from kernelsweep.statistics import ratio_text
 from kernelsweep.sweep.point import in_words
 
 # A sentence names this many kernels and counts the others.

@@ -22,11 +22,11 @@ from typing import Any
 
 from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.analysis.words import point_text, size_text
-from kernelsweep.intervals import Interval, ratio
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, in_common, scatter_of, verdict
 from kernelsweep.results import Row, number_or_text, with_parameters
 from kernelsweep.scatter import Scatter, estimate, widened
+from kernelsweep.statistics import Interval, ratio
 
 ARRAY_SIZE = "array_size"
 

@@ -28,7 +28,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import first_error
-from kernelsweep.intervals import Interval, ratio
 from kernelsweep.measure.earlier import finalists as finalists_before
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -49,7 +48,7 @@ from kernelsweep.measure.work import (
 )
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import problem_of
-from kernelsweep.statistics import summarise_visits
+from kernelsweep.statistics import Interval, ratio, summarise_visits
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, axes_of_places, place_of
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.point import Point

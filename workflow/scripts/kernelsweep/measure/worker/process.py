@@ -21,7 +21,7 @@ from kernelsweep.fork_server import thread_count
 from kernelsweep.measure.worker.serve import serve_platform
 from kernelsweep.platforms.kinds import KINDS, kind_of_implementation, load
 from kernelsweep.sandbox import emulating, is_untrusted
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 # The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.
 _GPU_FILES = ("/dev/nvidia", "/dev/dxg")

@@ -16,8 +16,8 @@ from kernelsweep.platforms.emulated_library import LANES, Request
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.results import COUNTED, Row
 from kernelsweep.sweep.kernel_sweep import launched_columns
-from kernelsweep.sweep.kernels.build_targets import EMULATOR
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.point import Point
 
 # Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.

@@ -15,7 +15,6 @@ from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.dots import draw_dots, name_rows
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
-from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish.swept_axes import (
     KERNEL,
     best_rows,
@@ -25,6 +24,7 @@ from kernelsweep.publish.swept_axes import (
     rows_there,
     values_of,
 )
+from kernelsweep.statistics import ratio, time_interval
 
 FIGURE = Declaration(
     title="The effect of each axis",

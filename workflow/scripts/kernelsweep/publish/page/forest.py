@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import exp, log
 from typing import Any
 
-from kernelsweep.intervals import Interval, ratio_text
+from kernelsweep.statistics import Interval, ratio_text
 
 # The room beyond the drawn ends, as a fraction of the scale.
 _HEADROOM = 0.04

@@ -14,10 +14,10 @@ from kernelsweep.analysis.step_metrics import LEAST_SHARE, step_metrics, title
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, varied
 from kernelsweep.analysis.words import place_text, point_text, reference_text
 from kernelsweep.code_hash import cxx_code
-from kernelsweep.intervals import ratio, time_interval
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
+from kernelsweep.statistics import ratio, time_interval
 from kernelsweep.sweep.kernels.source import story
 
 # A counter moved if it changed by this factor; the counters with the largest changes are named.

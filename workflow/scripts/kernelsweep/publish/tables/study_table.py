@@ -19,10 +19,10 @@ from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metri
 from kernelsweep.analysis.steps import step_labels
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place
 from kernelsweep.analysis.words import limit_kernel
-from kernelsweep.intervals import Interval, ratio, time_interval
 from kernelsweep.judge.best.best_words import ties_text
 from kernelsweep.judge.best.find import Best, best_at
 from kernelsweep.results import EDITED
+from kernelsweep.statistics import Interval, ratio, time_interval
 
 # The status of a row whose point was not measured.
 NOT_MEASURED = "not_measured"

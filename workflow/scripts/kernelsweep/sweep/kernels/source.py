@@ -17,9 +17,9 @@ from kernelsweep.compilers import named_headers
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.home import HEADERS, HOME
 from kernelsweep.problems.problem_file import Problem
-from kernelsweep.sweep.kernels.build_targets import architecture_number, target_named
 from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.kernels.plan import Plan
+from kernelsweep.sweep.kernels.units import architecture_number, target_named
 from kernelsweep.sweep.settings import KernelSettings
 
 # The name for the number of launches in a kernel's `roundings`, which is an expression over the axes.

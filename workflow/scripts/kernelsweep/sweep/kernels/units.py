@@ -7,9 +7,39 @@ For nvcc, many instances are spread over several units, which are compiled side 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+# The platform that runs kernels on the CPU, and its build target.
+EMULATOR = "emulator"
+
+_ARCHITECTURE = re.compile(r"sm_(\d+)[a-z]?")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target that kernels are compiled for.
+
+    is_emulator   whether they are compiled by g++, with the emulator's headers; it can't run what only a GPU can
+    architecture  the GPU's, such as 90 for sm_90; None for any, and for the emulator
+    """
+
+    is_emulator: bool = False
+    architecture: int | None = None
+
+
+def target_named(name: str | None) -> Target:
+    """The target with a name: an architecture such as sm_90, or the emulator; None for a GPU of any kind."""
+    return Target(name == EMULATOR, architecture_number(name))
+
+
+def architecture_number(name: str | None) -> int | None:
+    """The number of an architecture: 90 for sm_90 and sm_90a; None for other texts, such as native."""
+    match = _ARCHITECTURE.fullmatch(name or "")
+    return int(match[1]) if match else None
+
 
 # The most variants in a unit for nvcc. A unit of its own costs half a second; eight of matmul's instances take four.
 MOST_VARIANTS = 8
