@@ -21,7 +21,6 @@ from kernelsweep.measure.task import Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
 from kernelsweep.observe.counting.run import Tracer
-from kernelsweep.platforms.counting.quantities import Counts, metrics
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
@@ -76,7 +75,7 @@ class Kernels:
         names = [text.split()[-1].strip("*") for text in kernel_parameters(self._source)[name.split("<")[0]]]
         buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values)]
         found = platform.mistakes(buffers)
-        counted = metrics(Counts(platform.sites(), platform.synchronisations()))
+        counted = platform.counts()
         for value in values:
             platform.free(value)
         return counted, found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import pandas
@@ -27,6 +28,7 @@ SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
 _COLUMNS = ("step", "kernel", "unroll", "metric", "unit", "value", "source", "message")
 
 
+@cache
 def step_metrics(data: StudyData) -> pandas.DataFrame:
     """One row for each step of the story and metric, both in their order.
 

@@ -61,7 +61,7 @@ class Metrics:
     definitions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StudyData:
     """A study's settings, and its results on one platform.
 

@@ -17,13 +17,12 @@ from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
-from kernelsweep.platforms.counting.quantities import Counts, metrics
+from kernelsweep.platforms.counting.quantities import metrics
 from kernelsweep.platforms.emulated_library import (
     MOST_MISTAKES,
     RED_ZONE,
     EmulatedLibrary,
     Request,
-    Site,
     Synchronisations,
     as_bytes,
 )
@@ -148,7 +147,11 @@ class EmulatorPlatform(Platform):
         return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared, compared)
 
     def counts(self) -> dict[str, float]:
-        return metrics(Counts(self.sites(), self.synchronisations())) if self._used else {}
+        if not self._used:
+            return {}
+        sites = [site for unit in self._used for site in unit.library.sites()]
+        each = [unit.library.synchronisations() for unit in self._used]
+        return metrics(sites, Synchronisations(*map(sum, zip(*each, strict=True))))
 
     @property
     def unit(self) -> EmulatedUnit:
@@ -156,15 +159,6 @@ class EmulatorPlatform(Platform):
         if not self._used:
             raise LaunchError("nothing was launched")
         return self._used[-1]
-
-    def sites(self) -> list[Site]:
-        """The accesses of each place in the code since watch(), and the executions of the kernel's own places."""
-        return [site for unit in self._used for site in unit.library.sites()]
-
-    def synchronisations(self) -> Synchronisations:
-        """The number of synchronisations since watch()."""
-        each = [unit.library.synchronisations() for unit in self._used]
-        return Synchronisations(*map(sum, zip(*each, strict=True)))
 
     def trace(self, block: int, warp: int, capacity: int) -> None:
         """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
