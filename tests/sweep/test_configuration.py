@@ -342,3 +342,6 @@ def test_expressions_compute_over_a_points_axes() -> None:
     )
     with pytest.raises(UserError, match=r"'1 / \(unroll - 4\)': can't be computed for .*'unroll': 4"):
         Expression("1 / (unroll - 4)")(values)
+    for longer_than_memory in ("dtype * 2**40", "2**40 * 'a'", "'%' % unroll", "[1] * 2**40", "9**9**9"):
+        with pytest.raises(UserError, match="can't be computed"):
+            Expression(longer_than_memory)(values)

@@ -169,14 +169,6 @@ def check_run_axes(config: Config, studies: Collection[Study]) -> None:
         may_be = known if key == "axes" else {*known, GRID_SIZE, *default.quick, *default.full}
         for name in sorted(axes - {*may_be}):
             check_known(name, known, f"{CONFIG_FILE}: {key} has")
-    shown = f"{CONFIG_FILE}: axes"
-    for name, values in config.axes.items():
-        if name != GRID_SIZE and not any(
-            study.problem.axes[name].has_texts for study in studies if name in study.problem.axes
-        ):
-            for value in values:
-                if isinstance(value, str):
-                    raise UserError(f"{shown}.{name} has {value!r}. Allowed: numbers.")
 
 
 def check_folder(folder: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Collection, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -46,14 +47,28 @@ _ALLOWED = (
 )
 
 
-class _Powers(ast.NodeTransformer):
-    """Have each power computed by a function that refuses results that are too large."""
+# What computes these operations in place of Python's: a text times a number, or %, could be as long as the memory, and
+# the file beside a candidate is a stranger's.
+_CHECKED = {ast.Pow: _power, ast.Mult: operator.mul, ast.Mod: operator.mod}
+
+
+def _of_numbers(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    if isinstance(left, str | list | tuple) or isinstance(right, str | list | tuple):
+        raise TypeError("a text or a list is no number")
+    return operation(left, right)
+
+
+class _Checked(ast.NodeTransformer):
+    """Have each of these operations computed by a function that refuses texts, and results that are too large."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.op, ast.Pow):
+        if type(node.op) not in _CHECKED:
             return node
-        return ast.Call(ast.Name("**", ast.Load()), [node.left, node.right], [])
+        return ast.Call(ast.Name(f"{type(node.op).__name__}()", ast.Load()), [node.left, node.right], [])
+
+
+_OPERATIONS = {f"{kind.__name__}()": partial(_of_numbers, operation) for kind, operation in _CHECKED.items()}
 
 
 class Expression:
@@ -74,7 +89,7 @@ class Expression:
         try:
             tree = ast.parse(text.strip(), mode="eval")
             self.names = {name for node in ast.walk(tree.body) for name in self._names(node)} - {*FUNCTIONS}
-            self._code = compile(ast.fix_missing_locations(_Powers().visit(tree)), "<expression>", "eval")
+            self._code = compile(ast.fix_missing_locations(_Checked().visit(tree)), "<expression>", "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UserError(f"{text!r} is no expression: {getattr(error, 'msg', error)}") from error
         if known is not None and (unknown := sorted(self.names - {*known})):
@@ -83,7 +98,7 @@ class Expression:
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The expression's value for one point's axis values."""
         try:
-            return eval(self._code, {"__builtins__": {}, "**": _power, **FUNCTIONS}, values)
+            return eval(self._code, {"__builtins__": {}, **_OPERATIONS, **FUNCTIONS}, values)
         except (ArithmeticError, MemoryError, NameError, TypeError, ValueError) as error:
             named = {name: values.get(name) for name in sorted(self.names)}
             raise self._refusal(f"can't be computed for {named}: {error}") from error
