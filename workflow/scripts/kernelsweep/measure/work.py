@@ -50,10 +50,10 @@ _MOST_OF_OTHERS = 50
 
 # A verdict's first visits share so many seconds, and so many more a point; each further one to the sizes that stay
 # undecided has its own. At the first points, the pairs' seconds are fixed.
-_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 1.5, 0.006, 1.5, 0.02
+_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 2.0, 0.01, 1.5, 0.03
 
-# A first verdict is on so many points, one a size. Where one takes less, in microseconds, all processes visit it, and
-# share the size's others.
+# A first verdict is on so many points, one a size, and all processes visit them. Where these take less, in
+# microseconds, processes share the size's others.
 _MOST_FIRST = 16
 # A first point needs no third process if two find a difference of so many margins.
 _CLEAR = 10
@@ -169,8 +169,7 @@ class Work:
     def first(self) -> frozenset[Point]:
         """One of the points that are visited of each size, at random; of at most _MOST_FIRST sizes.
 
-        All processes visit those of them that are short, and for a verdict first: they tell how far processes lie
-        apart, whatever comes out.
+        All processes visit them, and for a verdict first: they tell how far processes lie apart, whatever comes out.
         """
         points = [point for point in self.visited if is_timed(point)]
         random.Random(str(self.task.protocol.seed)).shuffle(points)
@@ -340,10 +339,6 @@ def do_work(
             _drop_needless(work, visit)
             total -= before - len(work.missing[visit])
         missed = _of_phase(work, visit, are_first)
-        if visit and are_first:
-            total -= len(missed)
-            missed = [each for each in missed if _is_short(work, each.point)]
-            total += len(missed)
         if not missed:
             continue
         is_begun, left = False, len(missed)

@@ -19,7 +19,7 @@ from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions, Platform
 
-_LEAST_SECONDS = 0.002  # of pairs, however long the visit has taken before
+_LEAST_SECONDS = 0.004  # of pairs, however long the visit has taken before
 
 
 def take_samples(
