@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(threads) scale(const real *x, real *y, int n)
         y[i] = Maximum<real>()(twice(x[i]), reduce(i));
 }
 
-__global__ void textured(cudaTextureObject_t image, real *y) { y[0] = by_assembly(tex2D<real>(image, 0, 0)); }
+__global__ void textured(cudaTextureObject_t image, real *y) { y[0] = by_assembly(tex3D<real>(image, 0, 0, 0)); }
 
 template <class T> void reduce(int n, T *data)
 {
@@ -265,7 +265,7 @@ __global__ void toy(int *data) { data[0] = answer(); }
 
 @pytest.mark.parametrize(("gpu", "new", "old", "value", "lines"), [
     ("sm_90", "8", "missing", 8, ""),
-    ("sm_90", "tex1Dfetch<int>(0, 1)", "7", 7, ":8, 10: the emulator can't run the GPU's code ({}:8: tex1Dfetch is a "),
+    ("sm_90", "tex1D<int>(0, 1)", "7", 7, ":8, 10: the emulator can't run the GPU's code ({}:8: tex1D is a "),
     ("sm_90", "VALUE", "7", 3, ""),  # as nvcc's options say
 ])  # fmt: skip
 def test_what_runs_is_the_gpus_branch_or_its_lines_are_named(

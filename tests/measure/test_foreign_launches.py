@@ -11,7 +11,7 @@ import pytest
 import yaml
 from planted import run
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import StudyError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.project.project import load_project
@@ -177,6 +177,46 @@ __global__ void second(int *y)
     launches.reverse()
     with pytest.raises(UserError, match="the first launch is programmatic"):
         written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
+
+
+TEXTURES = """
+__global__ void textures(float *y, cudaTextureObject_t line, cudaTextureObject_t image,
+    cudaTextureObject_t smooth, int n)
+{
+    const int x = threadIdx.x, row = blockIdx.x;
+    y[row * n + x] = tex1Dfetch<int>(line, x) + tex1Dfetch<int>(line, x - n) + tex2D<float>(image, x - 0.5f, row + 1.5f)
+        + 1000 * tex2D<float>(smooth, x + 0.75f, row + 0.25f);
+}
+"""
+OF_TEXTURES = """
+import numpy as np
+
+def inputs(random, n):
+    return {"line": random.integers(0, 9, n, np.int32), "image": random.integers(0, 9, (n, n)).astype(np.float32)}
+
+def outputs(n):
+    return {"y": ((n, n), np.float32)}
+
+def reference(line, image, n):
+    at = lambda rows, columns: image[np.clip(rows, 0, n - 1)][:, np.clip(columns, 0, n - 1)]
+    k = np.arange(n)
+    nearest = at(k + 1, np.maximum(k - 1, 0))
+    above, here = (0.75 * at(k - up, k) + 0.25 * at(k - up, k + 1) for up in (1, 0))
+    return {"y": line + nearest + 1000 * (0.25 * above + 0.75 * here)}
+"""
+
+
+def test_textures_are_made_from_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments = ["y", "texture(line)", "texture(image)", "linear_texture(image)", "n"]
+    kernels = [{"name": "textures", "launches": [{"grid": "n", "block": "n", "arguments": arguments}]}]
+    study = {**STUDY, "axes": {"n": [32]}, "kernels": kernels}
+    files = {"textures.cu": TEXTURES, "problem.py": OF_TEXTURES}
+    (found,) = outcomes(tmp_path, files, study, target)
+    assert (found.status, found.message) == ("ok", "")
+    arguments[3] = "linear_texture(line)"
+    with pytest.raises(StudyError, match="line makes no texture"):
+        outcomes(tmp_path, files, study, target)
 
 
 @pytest.mark.gpu

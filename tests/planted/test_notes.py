@@ -47,7 +47,7 @@ KERNELS = {
     "other_line_acknowledged": ("1", 0, 0, "false"),
     "other_values_acknowledged": ("threadIdx.x + 1", 0, 0, "false"),
     "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
-    "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1Dfetch<float>(0, 1)\n#else\nfalse\n#endif\n"),
+    "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1D<float>(0, 1)\n#else\nfalse\n#endif\n"),
     "deciding_read": ("threadIdx.x / 64 + 1", 1, 1, "next > 1e30f"),
 }
 MARKS, READS = 11, 12  # lines
@@ -112,7 +112,7 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
     }
     assert (
         "- own/other_code: kernels/own/other_code.cu:17, 19: the emulator can't run the GPU's code "
-        "(kernels/own/other_code.cu:17: tex1Dfetch is a CUDA word that the emulator does not supply)"
+        "(kernels/own/other_code.cu:17: tex1D is a CUDA word that the emulator does not supply)"
     ) in said
 
 

@@ -401,7 +401,7 @@ def build(folder: Path, source: str, name: str = "kernel") -> str:
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("    data[0] = tex1Dfetch<int>(0, 1);", "tex1Dfetch"),
+        ("    data[0] = tex1D<int>(0, 1);", "tex1D"),
         ("#include <cuda/atomic>", "cuda/atomic"),
         ("    cuda::pipeline<cuda::thread_scope_device> pipe;", "cuda::pipeline of more than a block"),
         ('    asm volatile("mov.u32 %0, %%laneid;" : "=r"(data[0]));', "PTX"),

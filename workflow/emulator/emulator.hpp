@@ -7,6 +7,7 @@
 //     warp.hpp          __syncthreads, __shfl_*_sync, __reduce_*_sync, votes
 //     atomics.hpp       atomicAdd, __threadfence, ...
 //     cuda_words.hpp    threadIdx, __shared__, __ldg, ...
+//     textures.hpp      tex1Dfetch, tex2D
 //     arithmetic.hpp    __popc, min, __fmaf_rn, rsqrtf, ...
 //     small_floats.hpp  __half, __nv_bfloat16: what <cuda_fp16.h> and <cuda_bf16.h> are made from
 //     copies.hpp        asynchronous copies of any size; phases.hpp is <cuda/barrier>, pipeline.hpp <cuda/pipeline>
@@ -22,5 +23,6 @@
 #include "cuda_words.hpp"
 #include "entries.hpp"
 #include "stacks.hpp"
+#include "textures.hpp"
 #include "vector_types.hpp"
 #include "warp.hpp"

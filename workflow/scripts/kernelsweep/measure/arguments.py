@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.measure.point.memory import arrays_of
+from kernelsweep.sweep.kernels.plan import array_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 
@@ -25,7 +26,7 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
             raise UserError(f"{where}: arrays has {own!r}, which {kernel.problem.name} has, too. Rename one.")
     for number, launch in enumerate(plan.launches):
         for name in launch.arguments:
-            if isinstance(name, str) and name not in known:
+            if isinstance(name, str) and array_of(name) not in (arrays if array_of(name) != name else known):
                 every = [*known, *point]
                 guess = nearest(name, every) or ";"
                 raise UserError(

@@ -110,6 +110,7 @@ class EmulatorPlatform(Platform):
         self.threads = 0
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[EmulatedUnit] = []
+        self._textures: dict[tuple[int, ...], np.ndarray[Any, Any]] = {}
         self._entries: dict[str, tuple[int, int]] = {}  # the number of the unit and of its entry, by variant
         self._used: list[EmulatedUnit] = []  # since watch()
         self._checks = False
@@ -201,6 +202,12 @@ class EmulatorPlatform(Platform):
 
     def address(self, memory: np.ndarray[Any, Any]) -> int:
         return memory.ctypes.data
+
+    def texture(
+        self, memory: np.ndarray[Any, Any], dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool
+    ) -> int:
+        told = (memory.ctypes.data, *sides, is_linear)
+        return self._textures.setdefault(told, np.array(told, np.uint64)).ctypes.data
 
     def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         array.view(np.uint8)[:] = memory[: array.nbytes]

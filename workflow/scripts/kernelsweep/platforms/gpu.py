@@ -6,6 +6,7 @@ import ctypes
 import gc
 import itertools
 import os
+import struct
 import sys
 import tempfile
 import time
@@ -25,7 +26,7 @@ from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import Address, Conditions, Given, Memory, Platform, constant_bytes
+from kernelsweep.platforms.platform import TEXELS, Address, Conditions, Given, Memory, Platform, constant_bytes
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
@@ -49,6 +50,9 @@ _MAX_DYNAMIC_SHARED_BYTES = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 _COOPERATIVE, _CLUSTER, _PROGRAMMATIC = 2, 4, 6  # CU_LAUNCH_ATTRIBUTE_...; the last: PROGRAMMATIC_STREAM_SERIALIZATION
 _PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has
+
+# CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_PITCH2D, CU_TR_ADDRESS_MODE_CLAMP, CU_TRSF_READ_AS_INTEGER
+_LINEAR, _PITCHED, _CLAMP, _READ_AS_INTEGER = 2, 3, 1, 1
 
 _PERSISTING_L2_SIZE = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 
@@ -165,6 +169,7 @@ class GpuPlatform(Platform):
         self._functions: dict[str, ctypes.c_void_p] = {}
         self._most_shared_bytes: dict[str, int] = {}
         self._modules: list[ctypes.c_void_p] = []
+        self._textures: dict[tuple[Any, ...], int] = {}
         self._variables: list[list[_Variable]] = []
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
@@ -203,6 +208,19 @@ class GpuPlatform(Platform):
 
     def address(self, memory: Any) -> int:
         return int(memory)
+
+    def texture(self, memory: Any, dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool) -> int:
+        told = (int(memory), dtype.name, sides, is_linear)
+        if told not in self._textures:
+            (width, height), handle = sides, ctypes.c_uint64()
+            row = width * dtype.itemsize
+            # CUDA_RESOURCE_DESC: linear memory has its bytes, and one of two dimensions width, height and pitch.
+            kind, sizes = (_PITCHED, (width, height, row)) if height else (_LINEAR, (row, 0, 0))
+            resource = struct.pack("=IIQII3Q", kind, 0, int(memory), TEXELS[dtype.name], 1, *sizes).ljust(144, b"\0")
+            how = struct.pack("=5I", *[_CLAMP] * 3, is_linear, _READ_AS_INTEGER).ljust(104, b"\0")  # CUDA_TEXTURE_DESC
+            self._asked("cuTexObjectCreate", ctypes.byref(handle), resource, how, None)
+            self._textures[told] = handle.value
+        return self._textures[told]
 
     def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():

@@ -59,6 +59,10 @@ class MemoryMistake:
     is_doubtful: bool = False
 
 
+# The types of a texture's elements, by CUarray_format's number.
+TEXELS = {"uint8": 1, "uint16": 2, "uint32": 3, "int8": 8, "int16": 9, "int32": 10, "float32": 32}
+
+
 class Platform(Protocol):
     """Allocates, copies, launches and times. All calls but allocate, upload, download, equal and within are queued.
 
@@ -103,6 +107,13 @@ class Platform(Protocol):
 
     def address(self, memory: Memory) -> int:
         """Where memory begins, as a kernel has it in a pointer."""
+
+    def texture(self, memory: Memory, dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool) -> int:
+        """A handle of a texture on memory, which it reads at places that are clamped, of width and height.
+
+        dtype  one of TEXELS
+        sides  width and height; a height of 0 is tex1Dfetch's
+        """
 
     def upload(self, memory: Memory, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         """Copy an array from the host to `offset` bytes in `memory`."""

@@ -254,7 +254,9 @@ class FileInstance:
         for name, value in {**declared, **self.inputs.by_name}.items():
             if isinstance(value, ArrayValue):
                 updated = name in declared and value.contents is not None
-                arrays[name] = Array(value.dtype, value.size, value.contents, updated, name in self.outputs)
+                arrays[name] = Array(
+                    value.dtype, value.size, value.contents, updated, name in self.outputs, value.shape
+                )
         return arrays
 
     def scalars(self, point: Point) -> dict[str, Scalar]:

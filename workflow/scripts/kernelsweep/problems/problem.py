@@ -96,6 +96,7 @@ class Array:
     updated    whether kernels change its contents, so that it is restored before every run; else a kernel that leaves
                it changed is wrong
     is_result  whether its elements are among the results where the kernel names none
+    shape      where it matters, as to a texture; else all in a row
 
     An array of 2^32 elements costs the host no more than its contents, one repetition.
     """
@@ -105,6 +106,7 @@ class Array:
     contents: Elements | None = None
     updated: bool = False
     is_result: bool = False
+    shape: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.size or (self.contents is not None and not self.contents.size):

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.errors import MisfitError
 from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison, Results
-from kernelsweep.platforms.platform import Memory, Platform
+from kernelsweep.platforms.platform import TEXELS, Memory, Platform
 from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem import ALL_ONES, Array, Elements
-from kernelsweep.sweep.kernels.plan import Plan
+from kernelsweep.sweep.kernels.plan import Plan, array_of
 from kernelsweep.sweep.point import Point
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
@@ -71,7 +72,7 @@ class KernelMemory:
         """
         arrays, scalars = arrays_of(point, plan, instance), instance.scalars(point)
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
-        named = {argument for launch in plan.launches for argument in launch.arguments if isinstance(argument, str)}
+        named = {array_of(one) for launch in plan.launches for one in launch.arguments if isinstance(one, str)}
         given = {name: one for name, one in {**scalars, **arrays}.items() if name in {*named, *plan.constants}}
         pointed = [one.dtype for one in given.values() if isinstance(one, Array | np.void)]
         pointed = [dtype for dtype in pointed if _pointers(dtype)]
@@ -179,8 +180,22 @@ class KernelMemory:
             return value
         if value in self._arrays:
             return self._memory_of(value, place)
+        if (name := array_of(value)) != value:
+            return np.uint64(self._texture(name, place, value.startswith("linear")))
         scalar: np.generic = self._scalars[self.input_at(place)][value]
         return self._with_addresses(scalar, place) if isinstance(scalar, np.void) else scalar
+
+    def _texture(self, name: str, place: int, is_linear: bool) -> int:
+        """The handle of a texture made from an array. Raises MisfitError where none can be."""
+        array = self._arrays[name]
+        *rows, width = array.shape or (array.size,)
+        fits = array.dtype.name in TEXELS and len(rows) < 2 and not (rows and width * array.dtype.itemsize % 32)
+        if not fits or (is_linear and not (rows and array.dtype == np.float32)):
+            raise MisfitError(
+                f"{name} makes no texture: it needs one or two dimensions, rows of a multiple of 32 bytes, and "
+                "integers or float32 of at most 32 bits; for linear_texture two dimensions, and float32"
+            )
+        return self._platform.texture(self._memory_of(name, place), array.dtype, (width, sum(rows)), is_linear)
 
     @property
     def needs_restoring(self) -> bool:

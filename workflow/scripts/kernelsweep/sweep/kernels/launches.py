@@ -26,7 +26,7 @@ from kernelsweep.problems.array_values import read_declared
 from kernelsweep.problems.problem import CXX_TYPES, Array
 from kernelsweep.problems.problem_file import Problem, UserLaunch
 from kernelsweep.sweep.expressions import Expression, expression, number
-from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Launch, Plan
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Launch, Plan, array_of
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings
@@ -238,7 +238,7 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
         yield from ((f"{where}.cluster", text) for text in _several(launch.cluster or 1))
         yield f"{where}.shared", launch.shared or 0
         for argument in launch.arguments:
-            if not _IDENTIFIER.fullmatch(str(argument)):
+            if not _IDENTIFIER.fullmatch(array_of(str(argument))):
                 yield f"{where}.arguments", argument
     yield "shared", entry.shared
     yield from ((f"results.{name}", count) for name, count in entry.results.items())
@@ -356,9 +356,9 @@ def _block(texts: Sequence[str | float], point: Mapping[str, Any]) -> tuple[int,
 
 
 def _argument(text: str | float | np.generic, point: Mapping[str, Any]) -> Any:
-    """An argument at a point: a number, an axis' value, an expression's, or the name of an array or of a scalar."""
+    """An argument at a point: a number, an axis' value, an expression's, or what names an array or a scalar."""
     if not isinstance(text, str):
         return text
     if text in point:
         return point[text]
-    return text if _IDENTIFIER.fullmatch(text) else expression(text)(point)
+    return text if _IDENTIFIER.fullmatch(array_of(text)) else expression(text)(point)
