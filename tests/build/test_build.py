@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from shipped_builds import admits, typed_unrolls
 from kernelsweep.build import gcc, nvcc, toolkit
 from kernelsweep.build.binaries import global_variables, read_report, unit_files, write_report
 from kernelsweep.build.build import cuda_unit
-from kernelsweep.build.builder import Builder, build
+from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
@@ -227,23 +226,6 @@ def test_a_kernel_is_built_from_a_program_as_it_stands(tmp_path: Path, target: s
     message = build_toy(tmp_path, wrong, ["scale<128>"], target)["message"]
     line = 1 + wrong[: wrong.index("2 * z")].count("\n")
     assert f"{tmp_path}/toy.cu:{line}" in message or f"{tmp_path}/toy.cu({line})" in message
-
-
-def test_a_variant_that_does_not_compile_in_the_background_costs_only_itself(tmp_path: Path) -> None:
-    kernel = tmp_path / "fill.cu"
-    text = 'template <int n> __global__ void fill(int *y) { static_assert(n != 2, "not two"); y[0] = n; }\n'
-    unit = Unit({}, [[f"fill<{n}>"] for n in (1, 2, 3)])
-    for fault, built in (("", ["fill<1>", "fill<3>"]), ("nonsense;", [])):
-        kernel.write_text(text.replace("y[0]", f"{fault} y[0]"))
-        with Builder(source_of(kernel), "emulator", UnitStore(tmp_path / "units"), 2) as builder:
-            builder.offer([unit])
-            builder.ask(["fill<3>", "fill<1>"])
-            for name in ("fill<1>", "fill<2>", "fill<3>"):
-                with (
-                    nullcontext() if name in built else pytest.raises(BuildError, match="nonsense" if fault else "two")
-                ):
-                    assert builder.wait(name).variants.keys() == {name}
-            assert sorted(builder.report()["variants"]) == built
 
 
 GUARDED = """\

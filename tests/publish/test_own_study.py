@@ -187,16 +187,6 @@ def test_axes_are_typed_and_the_table_has_each_kernels_best_with_its_ties(here: 
     assert "n=1024, cold cache." in markdown and "GB/s" not in markdown
 
 
-def test_failed_and_emulated_points_have_no_time_in_the_table(here: Path) -> None:
-    data = made_up(here)
-    failed = fail(data.measurements, "launch_failed", "too many threads", kernel="naive", n=1024)
-    table, text = table_of(StudyData(data.settings, failed, H200))
-    assert table["time_us"].isna().tolist() == [True, *4 * [False]] and table["speedup"].isna().all()
-    assert "At n=1024, cold cache: launch failed; too many threads" in as_markdown(text)
-    table, text = table_of(made_up(here, EMULATOR))
-    assert "time_us" not in table and "All 108 points" in as_markdown(text) and "µs" not in as_markdown(text)
-
-
 def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     data = made_up(here)
     found = find_best("product", data, ())

@@ -18,7 +18,6 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.drawing.layout import texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.tables.formats import as_latex, captions
@@ -139,14 +138,6 @@ def test_a_view_of_the_explorer_is_a_figure_with_the_studys_labels_and_colours()
     cells = draw_view(data, page.replace("view=lines", "view=map").replace("show=gain", "show=time_us"), 3.3)
     # At each size, one of the best is 100% of it, whatever the others take.
     assert [text.get_text() for text in cells.axes[0].texts].count("100") >= 8
-    # Libraries have no value on a kernel's axis, the driver's copy has no GFLOP/s, and exchanges' reference no width.
-    for study, kernels, axes in (
-        ("matmul", "naive,cublas_matmul", "view=map&show=gflops&over=block_m&across=kernel&at.m=4096"),
-        ("convolution", "direct,limit_copy", "view=lines&show=gflops&over=radius&across=kernel"),
-        ("exchanges", "rotate,butterfly", "view=lines&show=time_us&over=width&across=kernel"),
-    ):
-        drawn = draw_view(recorded(study), f"explorer?study={study}&kernels={kernels}&{axes}", 3.3)
-        assert "missing" not in texts_of(drawn)
     for wrong in (page.partition("#")[0], page.replace("view=lines", "view=points")):
         with pytest.raises(UserError, match=r"explorer|every point"):
             draw_view(data, wrong, 3.3)

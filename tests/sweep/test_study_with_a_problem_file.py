@@ -246,22 +246,6 @@ def test_a_function_may_say_the_launches_and_how_many_there_are(
     assert len(kernel.plan(point.at(width=3)).launches) == 1
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ("shared=tile", "shard=tile", r", line 15: launches raises TypeError at width=100, tile=4: .*'shard'"),
-        ("(kernel, width", "(kernel, widht", "launches takes 'widht', but nothing has this name; did you mean 'width'"),
-    ],
-)
-def test_a_mistake_in_launches_is_a_sentence_before_any_job_starts(
-    old: str, new: str, sentence: str, load: Callable[..., Project]
-) -> None:
-    assert old in WITH_LAUNCHES
-    with pytest.raises(UserError, match=sentence) as raised:
-        load(of_function(), WITH_LAUNCHES.replace(old, new))
-    assert str(raised.value).startswith("kernels/own/problem.py") and len(str(raised.value).splitlines()) == 1
-
-
 def test_an_axis_of_the_command_line_that_no_study_has_is_refused(load: Callable[..., Project]) -> None:
     with pytest.raises(UserError, match="axes has 'tyle'; did you mean 'tile'"):
         load(axes={"tyle": [1]})
