@@ -1,22 +1,13 @@
 # Baselines for kernels on the same device: libraries' functions, the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import COMPILED, LIBRARIES
-
-
-def cub(suffix):
-    """A function of wildcards: the library with a rival's functions, or its report; none for a Python package's."""
-    return for_job(
-        lambda project, platform, rival: (
-            [path("cub", target=project.target(platform), library=rival, suffix=suffix)] if rival in COMPILED else []
-        )
-    )
+from kernelsweep.baselines.libraries import LIBRARIES
 
 
 # Libraries' functions on the GPU: one job a library.
 rule measure_library:
     input:
-        library=cub("so"),
-        report=cub("json"),
+        library=for_job(inputs.cub, suffix="so"),
+        report=for_job(inputs.cub, suffix="json"),
         device=path("device"),
         problem=for_job(inputs.problem_files),
     output:

@@ -2,10 +2,10 @@
 # start Python for each job, and a hundred starts take as long as all the rest of a run's drawing and judging.
 
 import os
-import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
@@ -14,6 +14,7 @@ from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 
 # What draws has a server of its own: its imports take seconds, in which a server can't start what measures.
 FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()
+DRAWING_STAGES = ("publish", "judge", "share")
 # Where the processes that measure wait for the next job.
 WORKERS = tempfile.TemporaryDirectory()
 # An edit's verdict is waited for: what its jobs import takes a second, and is there when the jobs are planned. Snakemake
@@ -38,7 +39,9 @@ def execute_in_fork(execute_script, script, file, edit):
     # Compilers that are killed leave files.
     with tempfile.TemporaryDirectory(dir=script.resources.get("tmpdir"), ignore_cleanup_errors=True) as folder:
         environment |= {"TMPDIR": folder, FOLDER_OF_NOTES: folder, FOLDER_OF_WORKERS: WORKERS.name}
-        server = DRAWING_SERVER if re.search(r"/(publish|judge|share)/|/draw_", str(script.path)) else FORK_SERVER
+        path_of_script = Path(str(script.path))
+        draws = path_of_script.parent.name in DRAWING_STAGES or path_of_script.name.startswith("draw_")
+        server = DRAWING_SERVER if draws else FORK_SERVER
         status = server.run(file, script.rulename, environment, SlowCalls(folder).tell)
         if status < 0 and script.log:
             end_log(script.log[0], script.rulename, status, folder)

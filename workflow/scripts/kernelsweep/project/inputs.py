@@ -10,6 +10,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from kernelsweep.baselines.libraries import COMPILED
 from kernelsweep.build.build import names_gpu
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
@@ -87,6 +88,11 @@ def searched_points(project: Project, platform: str, study: str, kernel: str) ->
     """The points that a search has measured; none where nothing is searched."""
     is_search = bool(project.studies[study].settings.search) and kind_of(platform).has_clock
     return [path("points", platform=platform, study=study, kernel=kernel)] if is_search else []
+
+
+def cub(project: Project, platform: str, rival: str, suffix: str) -> list[str]:
+    """The library with a rival's functions (suffix so), or its report (json); none for a Python package's function."""
+    return [path("cub", target=project.target(platform), library=rival, suffix=suffix)] if rival in COMPILED else []
 
 
 # Measurements
