@@ -109,7 +109,10 @@ class TooSlow(BaseException):
 
 @contextmanager
 def limited() -> Iterator[None]:
-    """Where code gets TooSlow after a minute, and each second from then on; in a process' main thread only."""
+    """Where code gets TooSlow after a minute, and each second from then on; in a process' main thread only.
+
+    An alarm that was set before is set again afterwards.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -118,12 +121,13 @@ def limited() -> Iterator[None]:
         raise TooSlow(f"still runs after {_MOST_SECONDS:.0f} s")
 
     before = signal.signal(signal.SIGALRM, alarm)
-    signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS, 1)
+    earlier = signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS, 1)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *earlier)
 
 
 def _note() -> int | None:
