@@ -9,8 +9,7 @@ from pathlib import Path
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
-from kernelsweep.running import THREAD_VARIABLES
-from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
+from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, THREAD_VARIABLES, running_in
 
 # What draws has a server of its own: its imports take seconds, in which a server can't start what measures.
 FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()

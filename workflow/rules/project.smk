@@ -95,10 +95,8 @@ onstart:
             f"You can't write to {os.path.abspath(RESULTS)}. Make the folder writable, or move it away, and type "
             "the same command again: existing results are kept."
         )
-    if (targets_of(workflow) or ["all"])[0] in (
-        "all",
-        *PROJECT.studies,
-    ):  # What draws is there after the last point.
+    # What draws is there after the last point.
+    if (targets_of(workflow) or ["all"])[0] in ("all", *PROJECT.studies):
         FORK_SERVER.prepare(["measure/measure_kernel"])
         DRAWING_SERVER.prepare(["publish/publish_study", "publish/make_page"])
 
