@@ -13,7 +13,8 @@ device code, run the same configurations with a hot cache, and begin without com
 
 Seconds are counted from the command here; there, from the import of Kernel Tuner. `first` is when the first
 configuration was timed and, where it is checked, found right; `last` the same of the last one, and `end` the end of the
-process. `best` is the time of the fastest, as each side measures it.
+process. `best` is the time of the fastest, as each side measures it. A line before says what one reference with its
+bounds takes alone, in one process.
 """
 
 from __future__ import annotations
@@ -40,8 +41,11 @@ from support.own_sweep import ROOT, leased, require
 from kernelsweep.build import nvcc
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.kernel_sweep import KernelSweep
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes
 from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.sweep.study import Study
 
 OWN = ROOT / "benchmarks/own_kernels"
 STUDIES = ("black_scholes", "matmul", "layer_norm", "softmax", "heat")
@@ -78,13 +82,30 @@ class Without:
             raise ModuleNotFoundError(f"{name} is not needed here", name=name)
 
 
-def tune(name: str, platform: str, is_checked: bool) -> dict[str, Any]:
-    """What Kernel Tuner takes for a study's kernel, in this process."""
+def swept(name: str, platform: str) -> tuple[Study, KernelSource, list[Point]]:
+    """A study, its kernel, and the points of it."""
     config = load_config({**read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), "axes": HOT}, ROOT)
     study = load_study(name, OWN)
-    kernel, settings = study.kernels[name], study.settings
-    sweep = KernelSweep(kernel, kernel_axes(config, study, name, platform), 0, settings.restrictions, None)
-    points = [planned.point for planned in sweep.planned()]
+    kernel = study.kernels[name]
+    sweep = KernelSweep(kernel, kernel_axes(config, study, name, platform), 0, study.settings.restrictions, None)
+    return study, kernel, [planned.point for planned in sweep.planned()]
+
+
+def reference_seconds(name: str, platform: str) -> float:
+    """What a study's reference takes with its bounds, after its inputs."""
+    study, _, points = swept(name, platform)
+    with tempfile.TemporaryDirectory() as scratch:  # No reference of an earlier run is read.
+        instance = replace(study.problem, references=Path(scratch)).instance(name, points[0], seed=1)
+        _ = instance.inputs.by_name
+        started = time.time()
+        instance.expect(points[0])
+        return time.time() - started
+
+
+def tune(name: str, platform: str, is_checked: bool) -> dict[str, Any]:
+    """What Kernel Tuner takes for a study's kernel, in this process."""
+    study, kernel, points = swept(name, platform)
+    settings = study.settings
     tuned = [axis for axis in points[0] if len({point[axis] for point in points}) > 1]
     plans = {tuple(point[axis] for axis in tuned): kernel.plan(point).launches[0] for point in points}
 
@@ -180,6 +201,7 @@ def main() -> None:
     print("| study | side | first (s) | last (s) | end (s) | best (µs) | right |\n|---|---|---:|---:|---:|---:|---:|")
     every: dict[str, dict[str, Any]] = {}
     for study in options.study or STUDIES:
+        print(f"{study}: one reference takes {reference_seconds(study, options.platform):.1f} s", file=sys.stderr)
         for side, found in sides(study, options.platform, options.cores):
             every.setdefault(study, {})[side] = found
             numbers = [f"{found[name]:.1f}" for name in ("first", "last", "end", "best")]
