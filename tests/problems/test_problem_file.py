@@ -413,23 +413,17 @@ def test_memory_that_runs_out_is_told_with_the_line(read: Callable[..., Problem]
     problem = read(ADD.replace("a + b", "np.zeros(2**50)"))
     with pytest.raises(MemoryError, match=r"line 11: reference raises .*MemoryError at n=48: Unable to allocate"):
         in_child(lambda: problem.doubts("k", {"n": 48}, 1), problem.name)
-    huge = ADD.replace("random.random(n,", "random.random(9,")
-    with pytest.raises(UserError, match=r"outputs: c has 4,096 GiB at n=1099511627776, more than this machine's mem"):
-        read(huge).doubts("k", {"n": 2**40}, 1)
 
 
 def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[..., Problem]) -> None:
     softmax = ADD.replace("a + b", "np.exp(a) / np.exp(a).sum()")
-    lossy = ADD.replace("a + b", "np.append((a + b)[:-1], np.float32(1))")
     absolute = f"{softmax}\ndef error_bound(): return {{'c': 0.1}}\n"
     assert doubts(instance_of(read(ADD), POINT, 1), POINT) == []
     told = doubts(instance_of(read(absolute), POINT, 1), POINT)
-    assert doubts(instance_of(read(lossy), POINT, 1), POINT) == [], "the reference never needs the last elements"
     start, end = "kernels/own/problem.py, at n=48: ", "he inputs or the check can't show this mistake there."
     assert all(text.endswith(end) for text in told)
     assert [text.removeprefix(start).partition(" would pass. ")[0] for text in told] == [
         "zeros in c",
         "the mean in all of c",
         "two swapped elements of c",
-        "the loss of the last element of a",
     ]

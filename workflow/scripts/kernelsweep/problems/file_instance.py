@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import math
-import os
 import re
 import shutil
 import tempfile
@@ -230,16 +229,7 @@ class FileInstance:
                 _ = self.bounds()
 
     def check(self) -> None:
-        """Raise UserError for arrays that this machine has no memory for, and for a reference of other arrays."""
-        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        for function, arrays in (("outputs", self.outputs), ("scratch", self.scratch)):
-            for name, array in arrays.items():
-                size = array.size * array.dtype.itemsize
-                if size > room:
-                    raise UserError(
-                        f"{self.functions[function].shown}: {name} has {size / 2**30:,.0f} GiB at {self.place}, more "
-                        f"than this machine's memory of {room / 2**30:,.0f} GiB. Give the study a smaller point."
-                    )
+        """Raise UserError for a reference of other arrays than the outputs."""
         if {"mistake", "result"}.isdisjoint(self.functions):
             self._check_names_and_shapes(self.outputs)
             _ = self.bounds()
@@ -344,10 +334,6 @@ class FileInstance:
             shape = self.expected[name].shape
             if shape != array.shape and not self.expected[name].size == array.size == 1:
                 raise UserError(f"{reference} gives {name} the shape {shape}. {by} gives it {array.shape}.")
-
-    def reference_with(self, inputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ArrayValue]:
-        """What the reference gives with some inputs replaced. Raises UserError."""
-        return self._read("reference", {**inputs, "inputs": {**self.inputs.as_given, **inputs}})
 
     def _compared(self, found: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, ArrayValue]:
         """What is compared with the reference: the outputs, or what `result` makes of them."""

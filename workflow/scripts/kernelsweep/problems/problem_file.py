@@ -18,7 +18,6 @@ reference). So it is known which axes the data depends on. GIVEN in user_module.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,7 +29,6 @@ import numpy as np
 
 from kernelsweep.code_hash import user_code_hash
 from kernelsweep.errors import UserError, check_known, shown_value
-from kernelsweep.problems.array_values import ArrayValue
 from kernelsweep.problems.drawn import DRAWN
 from kernelsweep.problems.file_instance import FileInstance, Inputs, ReferenceStore, make_instance
 from kernelsweep.problems.problem import ARITHMETIC, Axis, Elements, Point
@@ -40,28 +38,20 @@ from kernelsweep.problems.user_module import OF_DATA, UserFunction, UserModule, 
 def doubts(instance: FileInstance, point: Point) -> list[str]:
     """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
 
-    The mistakes are those of plain_mistakes(), memory left as it was before the run, and the loss of an input's last
-    element. The reference is computed once for each input, so that the point should be a small one. Raises UserError
-    where a function of the file is wrong, and where this machine has no memory for the outputs.
+    The mistakes are those of plain_mistakes(), and memory left as it was before the run. Raises UserError where a
+    function of the file is wrong.
     """
     instance.check()
     where = f"{instance.functions['outputs'].module.shown}, at {instance.place}"
     faked = [told for told, results in _fakes(instance, point) if instance.judge(point, results, 1).mistake is None]
-    return [
-        *(f"{where}: {told} would pass. The inputs or the check can't show this mistake there." for told in faked),
-        *(
-            f"{where}: the loss of the last element of {name} would pass. If a right kernel needs that element, "
-            "the inputs or the check can't show this mistake there."
-            for name in _unseen_inputs(instance)
-        ),
-    ]
+    return [f"{where}: {told} would pass. The inputs or the check can't show this mistake there." for told in faked]
 
 
 def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str, Elements]]]:
     """Wrong results, each with what it is: one output after another if the right ones are known, else all at once."""
     # Those of a right kernel; none if the problem has no reference of the outputs themselves.
     known = instance.expected if {"mistake", "result"}.isdisjoint(instance.functions) else {}
-    right = {name: _as_output(instance, name, array).part(0, array.size) for name, array in known.items()}
+    right = {name: array.part(0, array.size).astype(instance.outputs[name].dtype) for name, array in known.items()}
     arrays = instance.arrays(point)
     zeros = {name: np.zeros(array.size, array.dtype) for name, array in instance.outputs.items()}
     held = {name: arrays[name].contents for name in zeros}
@@ -93,56 +83,6 @@ def plain_mistakes(name: str, right: Elements) -> Iterator[tuple[str, Elements]]
         yield f"two swapped elements of {name}", swapped
 
 
-def _as_output(instance: FileInstance, name: str, array: ArrayValue) -> ArrayValue:
-    """An array of a reference in the type that kernels give it."""
-    if "result" in instance.functions:
-        return array
-    dtype = instance.outputs[name].dtype
-    return ArrayValue(dtype, array.shape, array.elements.astype(dtype))
-
-
-def _unseen_inputs(instance: FileInstance) -> Iterator[str]:
-    """The inputs whose last element might as well be zero, as far as the check sees, and isn't indifferent."""
-    for name, value in instance.inputs.by_name.items() if "reference" in instance.functions else ():
-        if not isinstance(value, ArrayValue) or not value.elements[-1]:
-            continue
-        lossy = _with_last(instance, name, value, 0)
-        # A reference that does not accept such an input would show the loss.
-        if lossy is None or instance.difference(lossy, instance.bounds(1)) is not None:
-            continue
-        # The reference gives the same bits whatever the element is: no right kernel needs it.
-        others = [lossy, *(_with_last(instance, name, value, other) for other in _others(value))]
-        if not all(
-            other is not None
-            and all(
-                np.array_equal(
-                    one.elements, instance.expected[of].elements.astype(one.dtype), equal_nan=one.dtype.kind in "fc"
-                )
-                for of, one in other.items()
-            )
-            for other in others
-        ):
-            yield name
-
-
-def _others(value: ArrayValue) -> list[object]:
-    """Other values for the last element of an array: its negative, and one larger than all."""
-    if value.dtype.kind in "iu":
-        return [~value.elements[-1], np.iinfo(value.dtype).max]
-    return [] if value.dtype.kind not in "fc" else [-value.elements[-1], 2 * np.abs(value.elements).max() + 1]
-
-
-def _with_last(instance: FileInstance, name: str, value: ArrayValue, last: object) -> dict[str, ArrayValue] | None:
-    """What the reference gives with another last element of an input, as outputs; None if it doesn't accept it."""
-    contents = value.elements.copy()
-    contents[-1] = last
-    try:
-        found = instance.reference_with({name: ArrayValue(value.dtype, value.shape, contents).as_given})
-    except UserError:
-        return None
-    return {one: _as_output(instance, one, array) for one, array in found.items()}
-
-
 _EXAMPLE = "[Launch(grid=n // 256, block=256, arguments=['A', n])]"
 
 
@@ -170,62 +110,19 @@ class UserLaunch:
 
 
 def read_launches(returned: Any, where: str) -> tuple[UserLaunch, ...]:
-    """The launches that a function returns, with sides as sequences. Raises UserError, which says what is wrong."""
-    if (
-        not isinstance(returned, list | tuple)
-        or not returned
-        or not all(isinstance(one, UserLaunch) for one in returned)
+    """The launches that a function returns. Raises UserError unless they are some; their numbers are checked later."""
+    launches = tuple(returned) if isinstance(returned, list | tuple) else ()
+    if not launches or not all(
+        isinstance(one, UserLaunch)
+        and isinstance(one.kernel, str)
+        and isinstance(one.arguments, list | tuple)
+        and all(isinstance(argument, str | int | float | np.generic) for argument in one.arguments)
+        for one in launches
     ):
         raise UserError(
             f"{where} returns {shown_value(returned)}. It has to return a list of launches, such as {_EXAMPLE}."
         )
-    return tuple(_read(launch, f"{where}.{number}") for number, launch in enumerate(returned))
-
-
-def _read(launch: UserLaunch, where: str) -> UserLaunch:
-    shared = 0 if launch.shared is None else launch.shared
-    is_size = is_number(shared) and shared >= 0 and shared == int(shared)
-    is_list = isinstance(launch.arguments, list | tuple)
-    for key, is_right, allowed in (
-        ("kernel", isinstance(launch.kernel, str), "a function's name, such as 'sums<256>'"),
-        ("shared", is_size, "a number of bytes"),
-        (
-            "arguments",
-            is_list and all(map(_is_argument, launch.arguments)),
-            "a list of names and of numbers of 64 bits",
-        ),
-    ):
-        if not is_right:
-            raise UserError(f"{where}.{key} is {shown_value(getattr(launch, key))}. Allowed: {allowed}.")
-    return UserLaunch(
-        grid=_sides(launch.grid, f"{where}.grid"),
-        block=_sides(launch.block, f"{where}.block"),
-        arguments=tuple(launch.arguments),
-        kernel=launch.kernel,
-        shared=None if launch.shared is None else int(shared),
-        cluster=None if launch.cluster is None else _sides(launch.cluster, f"{where}.cluster"),
-        cooperative=bool(launch.cooperative),
-        programmatic=bool(launch.programmatic),
-    )
-
-
-def _is_argument(value: Any) -> bool:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return is_number(value)
-    return isinstance(value, str | bool | float | np.generic)
-
-
-def _sides(given: Any, where: str) -> tuple[Any, ...]:
-    sides = tuple(given) if isinstance(given, list | tuple) else (given,)
-    if not 1 <= len(sides) <= 3 or not all(map(is_number, sides)):
-        raise UserError(f"{where} is {shown_value(given)}. Allowed: a number, or a list of up to three.")
-    return tuple(side.item() if isinstance(side, np.generic) else side for side in sides)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value of the user's is a finite number of at most 64 bits, or a float."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return -(2**63) <= value < 2**64 if is_whole else isinstance(value, float | np.floating) and math.isfinite(value)
+    return launches
 
 
 # A point's values on the axes that its data depend on.
@@ -336,17 +233,15 @@ class Problem:
             raise UserError(
                 f"{shown}: work returns {shown_value(work)}. It has to return counts, such as {{'bytes': n}}."
             )
-        kind = work.get("arithmetic")
-        if kind is not None:
-            check_known(kind, ARITHMETIC, f"{shown}: work: arithmetic is")
-        counts = {unit: count for unit, count in work.items() if unit != "arithmetic"}
+        counts = {unit: _plain(count) for unit, count in work.items()}
         for unit, count in counts.items():
-            if not isinstance(unit, str) or not is_number(count) or count < 0:
+            if unit == "arithmetic":
+                check_known(count, ARITHMETIC, f"{shown}: work: arithmetic is")
+            elif not isinstance(unit, str) or not isinstance(count, int | float) or not 0 <= count < 2**64:
                 raise UserError(
                     f"{shown}: work: {unit} is {shown_value(count)}. Allowed: names with numbers from 0 to 2^64."
                 )
-        plain = {unit: count.item() if isinstance(count, np.generic) else count for unit, count in counts.items()}
-        return {**plain, **({} if kind is None else {"arithmetic": kind})}
+        return counts
 
     @cached_property
     def work_axes(self) -> tuple[str, ...]:

@@ -320,6 +320,8 @@ def _shared(given: str | float, point: Mapping[str, Any]) -> int:
 def _sides(
     texts: Sequence[str | float], key: str, largest: Sequence[int], point: Mapping[str, Any]
 ) -> tuple[int, int, int]:
+    if not 1 <= len(texts) <= 3:
+        raise UserError(f"the {key} has {len(texts)} sides. Allowed: up to three.")
     sides = [math.ceil(number(text, point)) for text in texts] + [1] * (3 - len(texts))
     for text, side, limit in zip(texts, sides, largest, strict=False):
         if not 1 <= side <= limit:
