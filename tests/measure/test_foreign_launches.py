@@ -234,7 +234,6 @@ def test_clusters_have_the_blocks_that_the_launch_says(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize(("old", "new", "message"), [
     ('"scale": np.float32(2)', '"scale": 2', "constants has 'scale', a number without a type: write np.float32(scale)"),
-    ("def result(bodies", "def _result(bodies", "bodies has structures, which nothing compares. Let a function result"),
     ('("mass", np.float32)', '("mass", object)', "the field mass has the type object"),
 ])  # fmt: skip
 def test_what_structures_and_constants_need_is_said(tmp_path: Path, old: str, new: str, message: str) -> None:

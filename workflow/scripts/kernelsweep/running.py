@@ -10,7 +10,6 @@ import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -19,8 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from kernelsweep.errors import UserError
 
@@ -69,9 +67,6 @@ FOLDER_OF_NOTES = "KERNELSWEEP_NOTES"
 # The environment variable with the folder where workers wait for the next job of a run; without it, none does.
 FOLDER_OF_WORKERS = "KERNELSWEEP_WORKERS"
 
-# What only describes data ends after so many seconds.
-_MOST_SECONDS = 60.0
-
 # A note is looked at so often.
 _SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -80,54 +75,15 @@ Answer = TypeVar("Answer")
 
 @contextmanager
 def running(what: str) -> Iterator[None]:
-    """Where the user's code runs: it is noted, and os._exit(), which would end a run as if all were well, raises
-    SystemExit, as does a closed sys.stdout.
-    """
-    note, ends, process, output = _note(), os._exit, os.getpid(), sys.stdout
+    """Where the user's code runs: it is noted."""
+    note = _note()
     if note is not None:
         os.pwrite(note, what.encode(), 0)
-
-    def leave(status: int) -> NoReturn:
-        if os.getpid() != process:  # A fork, such as multiprocessing's.
-            ends(status)
-        raise SystemExit(f"os._exit({status})")
-
-    os._exit = leave
     try:
         yield
     finally:
-        os._exit = ends
-        if note is not None and os.getpid() == process:
+        if note is not None:
             os.ftruncate(note, 0)
-    if output.closed:
-        raise SystemExit("sys.stdout was closed")
-
-
-class TooSlow(BaseException):
-    """Is raised in code that should have ended long ago. No `except Exception` of the user's stops it."""
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Where code gets TooSlow after a minute, and each second from then on; in a process' main thread only.
-
-    An alarm that was set before is set again afterwards.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def alarm(number: int, frame: FrameType | None) -> None:
-        raise TooSlow(f"still runs after {_MOST_SECONDS:.0f} s")
-
-    before = signal.signal(signal.SIGALRM, alarm)
-    earlier = signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS, 1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, *earlier)
 
 
 def _note() -> int | None:

@@ -416,17 +416,16 @@ def make_instance(
             if array in known or array in RESERVED:
                 of = "an axis" if array in known else "what functions get besides arrays"
                 raise UserError(f"{functions[name].shown} returns {array!r}, the name of {of}. Call it otherwise.")
-    for name, output in outputs.items():
-        if output.dtype.names and {"result", "mistake"}.isdisjoint(functions):
-            raise UserError(
-                f"{functions['outputs'].shown}: {name} has structures, which nothing compares. Let a function result "
-                f"return its fields, such as {name}['{output.dtype.names[0]}']."
-            )
     for name in {*outputs} & {*scratch}:
         raise UserError(f"{functions['scratch'].shown} returns {name!r}, which is an output already.")
-    for name, declared in {**outputs, **scratch}.items():
-        if name in inputs.by_name:
-            _check_updated(functions["outputs" if name in outputs else "scratch"], name, declared, inputs.by_name[name])
+    for name, array in {**outputs, **scratch}.items():
+        given = inputs.by_name.get(name)
+        is_same = isinstance(given, ArrayValue) and (given.shape, given.dtype) == (array.shape, array.dtype)
+        if given is not None and (not is_same or array.contents is not None):
+            raise UserError(
+                f"{functions['outputs' if name in outputs else 'scratch'].shown} gives {name} the shape {array.shape} "
+                f"and the type {array.dtype}. It is an input, too, and needs what inputs gives it, without a value."
+            )
     for function in functions.values():
         if function.names_data:
             data = {*inputs.by_name, *(outputs if "outputs" in GIVEN[function.name] else ())}
@@ -441,19 +440,6 @@ def _declared(function: UserFunction | None, axes: Mapping[str, Any], kernel: st
     return read_mapping(
         function.call(axes, {"kernel": kernel}), function.shown, "{'C': ((n, n), np.float32)}", read_declared
     )
-
-
-def _check_updated(function: UserFunction, name: str, declared: ArrayValue, value: ArrayValue | Scalar) -> None:
-    """Raise UserError unless an array that is an input, too, is the same there."""
-    if declared.contents is not None:
-        raise UserError(f"{function.shown}: {name} has an initial value and is an input, too. Leave out one of them.")
-    if not isinstance(value, ArrayValue):
-        raise UserError(f"{function.shown} returns {name}, which is a scalar among the inputs.")
-    if (value.shape, value.dtype) != (declared.shape, declared.dtype):
-        raise UserError(
-            f"{function.shown} gives {name} the shape {declared.shape} and the type {declared.dtype}. "
-            f"inputs gives it {value.shape} and {value.dtype}."
-        )
 
 
 def generator(function: str, seed: int, axes: Mapping[str, Any]) -> np.random.Generator:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import os
@@ -10,9 +9,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import ModuleType
@@ -20,12 +19,9 @@ from typing import Any
 
 from kernelsweep.code_hash import imported_user_files, is_of_library
 from kernelsweep.errors import UserError, nearest, readable, shown_value
-from kernelsweep.running import TooSlow, limited, running
+from kernelsweep.running import running
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
-
-# What only describes data, and so takes no time.
-_QUICK = (_FILE := "the file", "outputs", "scratch", "work", "launches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +41,6 @@ class UserModule:
     names: Mapping[str, Any]
     own: frozenset[str] = frozenset()
     siblings: dict[str, ModuleType] = field(default_factory=dict)
-
-    @cached_property
-    def used_names(self) -> frozenset[str]:
-        """The names that the file's code reads, such as those of its helpers."""
-        tree = ast.parse(self.files[0].read_bytes())
-        return frozenset(
-            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        )
 
     def call(self, function: str, arguments: Mapping[str, Any], at: str) -> Any:
         """What a function of the file returns.
@@ -97,7 +85,7 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     siblings: dict[str, ModuleType] = {}
     own = _own_modules(files[0].parent)
     importlib.invalidate_caches()
-    with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings):
+    with _told(files[0], shown, "the file", "") as opened, _siblings_first(files[0].parent, own, siblings):
         exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     # Modules that no import statement names, such as importlib's.
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
@@ -110,8 +98,7 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
 def _told(path: Path, shown: str, function: str, at: str) -> Iterator[list[Path]]:
     """Where the user's code runs: what it raises becomes UserError or MemoryError. Gives the files that it opens."""
     try:
-        is_quick = function in _QUICK
-        with running(f"{shown}: {function}{at}"), limited() if is_quick else nullcontext(), opened_files() as opened:
+        with running(f"{shown}: {function}{at}"), opened_files() as opened:
             yield opened
     except MemoryError as error:
         raise MemoryError(_message(error, path, shown, function, at)) from error
@@ -180,8 +167,6 @@ def _message(error: BaseException, path: Path, shown: str, function: str, at: st
         if file.is_relative_to(path.parent):
             name = shown if file == path else str(Path(shown).parent / file.relative_to(path.parent))
             where = f"{name}, line {line}"
-    if isinstance(error, TooSlow):
-        return f"{where}: {function}{at} {error}."
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
     except Exception:  # Of the user's own kind.
@@ -292,15 +277,10 @@ def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserF
         raise UserError(f"{shown}: no axis can be called {name!r}: functions get something else by this name.")
     functions = {name: _read_function(module, name) for name in GIVEN if name in module.names}
     missing = [name for name in GIVEN if name not in functions]
-    used = module.used_names
     for name, value in module.names.items():
-        is_own = inspect.isfunction(value) and value.__module__ == module.names["__name__"]
-        if is_own and not name.startswith("_") and name not in functions and name not in used:
-            guess = nearest(name, missing) or f". Functions are {', '.join(GIVEN)}."
-            raise UserError(
-                f"{shown}: {name} is no function of a problem, and nothing calls it{guess} A helper's name may begin "
-                "with _."
-            )
+        is_fine = name in functions or name.startswith("_") or not inspect.isfunction(value)
+        if not is_fine and (guess := nearest(name, missing, 0.8)):
+            raise UserError(f"{shown}: {name} is no function of a problem{guess} A helper's name may begin with _.")
     if "outputs" not in functions:
         raise UserError(f"{shown}: lacks the function outputs, which gives the arrays that kernels fill.")
     if ("reference" in functions) == ("mistake" in functions):
