@@ -129,16 +129,6 @@ def test_options_architectures_and_toolkits_make_units_of_their_own(
 
 
 @pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
-def test_a_macro_with_the_name_of_a_parameter_is_named(tmp_path: Path, target: str) -> None:
-    kernel = tmp_path / "scale.cu"
-    kernel.write_text("// n elements\n__global__ void scale(float *const __restrict__ y, int n) { y[0] = n; }\n")
-    for macro, named in (("n", True), ("scale_by", False)):
-        report = build(source_of(kernel), tmp_path / "built.bin", target, [Unit({macro: "64"}, [["scale"]])])
-        clash = f"scale.cu:2: {macro} is a variable here, and the kernel's macros define {macro}. Rename one. "
-        assert (clash in report["message"]) == named == (report["status"] == "build_failed")
-
-
-@pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
 def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: Path, target: str) -> None:
     # Pins: 64 KB of static shared memory, "ok" on the emulator, where nvcc refuses the kernel.
     source = TOY.replace("shared[block_size];", "shared[192 * block_size];")

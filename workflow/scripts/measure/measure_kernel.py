@@ -38,7 +38,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep, units
-from kernelsweep.sweep.kernels.source import hint_of_constants, source_sha256, source_text
+from kernelsweep.sweep.kernels.source import source_sha256, source_text
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.study import kernel_of_job
 
@@ -122,7 +122,6 @@ with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() 
                 device,
                 {**known, "source_sha256": source},
                 params.measuring["relative_precision"],
-                hint_of_constants(kernel),
                 identity_of,
             )
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)

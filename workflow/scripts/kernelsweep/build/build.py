@@ -174,12 +174,6 @@ def _first_argument(text: str) -> str:
     return text
 
 
-# A declaration of a name, of a variable or a parameter.
-_DECLARED = (
-    r"\b(?:bool|char|short|int|long|unsigned|float|double|half|auto|\w+_t)\b"
-    r"[\s*&]*(?:const\s+|__restrict__\s+)*\b({name})\b"
-)
-
 # A macro that a source defines although it has been defined.
 _REDEFINED = re.compile(r'^([^\s:][^:\n]*:\d+):(?:\d+:)? warning: "(\w+)" redefined', re.MULTILINE)
 
@@ -232,16 +226,6 @@ def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compile
 def compiler_of(target: str) -> str:
     """The release of a target's compiler. Raises BuildError if it is missing."""
     return gcc.version() if target_named(target).is_emulator else nvcc.version()
-
-
-def macro_clash(file: Path, macros: Iterable[str]) -> str:
-    """A sentence on a macro that has the name of a variable or parameter of the kernel's file; empty without one."""
-    text = read_source(file)
-    for name in macros:
-        if declared := re.search(_DECLARED.format(name=re.escape(name)), text):
-            line = text.count("\n", 0, declared.start(1)) + 1
-            return f"{file}:{line}: {name} is a variable here, and the kernel's macros define {name}. Rename one. "
-    return ""
 
 
 def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from kernelsweep.build.build import (
     compiler_of,
     content_of,
     content_of_unit,
-    macro_clash,
     variant_reports,
 )
 from kernelsweep.build.toolkit import find_tool
@@ -119,11 +118,11 @@ class Builder:
         try:
             found = self._store.compiled(self._content_of(number), stem, compiled) if self._store else compiled()
             return self._unit(number, stem, found)
-        except BuildError as error:
+        except BuildError:
             for each in self._alone(unit, stem):
                 self._add(each)
                 self.ask(_names(each))
-            raise BuildError(macro_clash(self._source.file, unit.macros) + str(error)) from error
+            raise
 
     def _alone(self, unit: Unit, stem: Path) -> list[Unit]:
         """The variants of a refused unit, each in a unit of its own; none where the file is refused without them, too.

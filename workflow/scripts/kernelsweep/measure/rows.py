@@ -24,14 +24,12 @@ def measurement_rows(
     device: Mapping[str, Any],
     known: Mapping[str, Any],
     relative_precision: float,
-    hint: str = "",
     identity_of: IdentityOf | None = None,
 ) -> list[Row]:
     """The kernel's rows of measurements.csv, in the outcomes' order.
 
     known               the columns that the caller knows: study, kernel, platform, source_sha256
     relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
-    hint                follows the message of each wrong result
     identity_of         as measure.identity.identities() returns it; without it, the column identity_sha256 is empty
     """
     rows = []
@@ -50,7 +48,7 @@ def measurement_rows(
                 "launches": len(launches),
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
-                "message": _message(outcome, hint),
+                "message": _message(outcome),
                 "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
                 "binary_sha256": binary,
                 **times,
@@ -69,11 +67,11 @@ def measurement_rows(
     return rows
 
 
-def _message(outcome: Outcome, hint: str) -> str:
+def _message(outcome: Outcome) -> str:
     """A row's message: why its point failed, or that it failed before."""
     if outcome.status == "ok" and outcome.once_wrong:
         return f"right now, and wrong in an earlier run of the same code: {' '.join(outcome.once_wrong.split())}"
-    return " ".join(outcome.message.split()) + (hint if outcome.status == "wrong_result" else "")
+    return " ".join(outcome.message.split())
 
 
 def _plausible(outcome: Outcome, point: Point, work: Mapping[str, Any], device: Mapping[str, Any]) -> Outcome:

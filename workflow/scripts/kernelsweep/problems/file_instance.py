@@ -418,13 +418,13 @@ def make_instance(
                 raise UserError(f"{functions[name].shown} returns {array!r}, the name of {of}. Call it otherwise.")
     for name in {*outputs} & {*scratch}:
         raise UserError(f"{functions['scratch'].shown} returns {name!r}, which is an output already.")
-    for name, array in {**outputs, **scratch}.items():
+    for name, declared in {**outputs, **scratch}.items():
         given = inputs.by_name.get(name)
-        is_same = isinstance(given, ArrayValue) and (given.shape, given.dtype) == (array.shape, array.dtype)
-        if given is not None and (not is_same or array.contents is not None):
+        is_same = isinstance(given, ArrayValue) and (given.shape, given.dtype) == (declared.shape, declared.dtype)
+        if given is not None and (not is_same or declared.contents is not None):
             raise UserError(
-                f"{functions['outputs' if name in outputs else 'scratch'].shown} gives {name} the shape {array.shape} "
-                f"and the type {array.dtype}. It is an input, too, and needs what inputs gives it, without a value."
+                f"{functions['outputs' if name in outputs else 'scratch'].shown} gives {name} the shape {declared.shape} "
+                f"and the type {declared.dtype}. It is an input, too, and needs what inputs gives it, without a value."
             )
     for function in functions.values():
         if function.names_data:

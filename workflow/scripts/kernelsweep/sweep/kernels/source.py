@@ -15,7 +15,6 @@ from typing import Any
 from kernelsweep.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
 from kernelsweep.compilers import named_headers
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.home import HEADERS, HOME
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.kernels.plan import Plan
@@ -187,28 +186,6 @@ def story(text: str) -> str:
     found = _FIRST_COMMENT.match(text)
     told = "\n".join(_MARKS.sub("", line).rstrip() for line in (found[1].splitlines() if found else ())).strip()
     return "" if _LICENCE.search(told) else told
-
-
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_DECLARATION = re.compile(r"__constant__\b[^;={(]*?(?P<name>\w+)\s*(?:\[[^;={]*\]\s*)?(?P<end>[;={])")
-
-
-def hint_of_constants(kernel: KernelSource) -> str:
-    """A sentence about variables in constant memory that a kernel's file declares and nothing sets; "" without any."""
-    without_values = [name for name, end in _declared(_text(kernel.path)).items() if end == ";"]
-    unset = ", ".join(name for name in without_values if name not in kernel.launches.entry.constants)
-    return f". Nothing sets {unset} in constant memory: list it in the kernel's constants" if unset else ""
-
-
-def _text(path: Path) -> str:
-    """The text of a kernel's file, kernels/<study>/<kernel>.cu, and of the files that it includes, without comments."""
-    folders = [path.parents[1] / "include", HOME / HEADERS]
-    return "\n".join(_COMMENT.sub(" ", read_source(file)) for file in (path, *included_files(path, folders)))
-
-
-def _declared(text: str) -> Mapping[str, str]:
-    """What stands after each variable in constant memory, by the variable's name."""
-    return {found["name"]: found["end"] for found in _DECLARATION.finditer(text)}
 
 
 FUNCTION = "build"
