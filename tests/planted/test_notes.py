@@ -111,7 +111,7 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
         "- own/other_code, races",
     }
     assert (
-        "- own/other_code: kernels/own/other_code.cu:17, 19: the emulator can't run the GPU's code "
+        "- own/other_code: kernels/own/other_code.cu: the emulator can't run the GPU's code "
         "(kernels/own/other_code.cu:17: tex1D is a CUDA word that the emulator does not supply)"
     ) in said
 

@@ -17,7 +17,7 @@ INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT 
 
 def write_unit(path: Path, kernels: list[Path], names: list[str]) -> Path:
     includes = "".join(f'#include "{kernel}"\n' for kernel in kernels)
-    table = "".join(f'    EMULATOR_ENTRY("{name}", 0, {name}),\n' for name in names)
+    table = "".join(f'    EMULATOR_ENTRY("{name}", {name}),\n' for name in names)
     path.write_text(
         f'#include "emulator.hpp"\n{includes}'
         f"static const emulator::Entry entries[] = {{\n{table}}};\n"

@@ -6,13 +6,12 @@
 //     #include "<kernel>.cu"
 //
 //     static const emulator::Entry entries[] = {
-//         EMULATOR_ENTRY("unrolled<int, Sum, 1u>", 0, unrolled<int, Sum, 1u>),
-//         EMULATOR_ENTRY("unrolled<int, Sum, 2u>", 256, unrolled<int, Sum, 2u>),
+//         EMULATOR_ENTRY("unrolled<int, Sum, 1u>", unrolled<int, Sum, 1u>),
+//         EMULATOR_ENTRY("unrolled<int, Sum, 2u>", unrolled<int, Sum, 2u>),
 //     };
 //     static const emulator::Symbol symbols[] = {EMULATOR_SYMBOL(weights), {}};
 //     EMULATOR_EXPORT(entries, symbols)
 //
-// Each has the number of threads that __launch_bounds__ allows a block; 0 without.
 // The symbols name the __constant__ or __device__ variables that the host sets. Nothing runs when a library is loaded.
 #pragma once
 
@@ -33,7 +32,6 @@ struct Entry {
     AnyFunction thread_main; // calls it with its arguments, once for each thread
     const size_t *parameter_sizes;
     const char *parameter_kinds; // one character each, as kind_of() gives them
-    size_t bounds; // the threads that its __launch_bounds__ allows a block; 0 without
 };
 
 // A variable that the host sets.
@@ -106,10 +104,10 @@ extern const Symbol *const exported_symbols; // the last one has no name
 
 } // namespace emulator
 
-#define EMULATOR_ENTRY(name, bounds, ...)                                                                              \
+#define EMULATOR_ENTRY(name, ...)                                                                                      \
     {                                                                                                                  \
         name, reinterpret_cast<emulator::AnyFunction>(&__VA_ARGS__), emulator::Of<decltype(&__VA_ARGS__)>::main,       \
-            emulator::Of<decltype(&__VA_ARGS__)>::sizes, emulator::Of<decltype(&__VA_ARGS__)>::kinds, bounds           \
+            emulator::Of<decltype(&__VA_ARGS__)>::sizes, emulator::Of<decltype(&__VA_ARGS__)>::kinds                   \
     }
 
 #define EMULATOR_SYMBOL(variable)                                                                                      \

@@ -207,8 +207,6 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     const size_t threads = block[0] * block[1] * block[2];
     if (threads > most_threads)
         return refuse("a block of %zu threads, where CUDA allows at most %u", threads, most_threads);
-    if (entry.bounds != 0 && threads > entry.bounds)
-        return refuse("a block of %zu threads, where its __launch_bounds__ allows at most %zu", threads, entry.bounds);
     for (unsigned side = 0; side < 3; ++side)
         if (grid[side] < 1 || grid[side] > largest_grid[side])
             return refuse("a grid of %zu blocks in %c, where CUDA allows 1 to %zu", grid[side], "xyz"[side],

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +26,6 @@ DEFAULT_ARCHITECTURE = "sm_90"
 _DEFAULT_RELEASE = "13.0.0"
 
 _NAMED = re.compile(r"\b(?:__CUDA\w+|__NVCC\w*|CUDART_VERSION|CUDA_VERSION)\b")
-_PLACE = re.compile(r'^# (\d+) "([^"]*)"', re.MULTILINE)
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+|[^\w\s]')
-
-# Before a source, so that code_of() has what launch_bounds() looks for.
-KEEPS_SPECIFIERS = "#undef __global__\n#undef __launch_bounds__\n"
 
 
 def names_gpu(files: Iterable[Path]) -> bool:
@@ -64,47 +57,6 @@ def gpu_macros(architecture: str) -> dict[str, str]:
     }
 
 
-def other_lines(one: str, another: str, files: Iterable[Path]) -> str:
-    """The lines with other tokens in one output of the preprocessor than in another: file:first-last; empty if none.
-
-    files  whose lines count, as messages name them
-    """
-    tokens: dict[tuple[str, int], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for side, text in enumerate((one, another)):
-        for token, file, line in _tokens(text, files):
-            tokens[file, line][side].append(token)
-    lines: dict[str, list[int]] = defaultdict(list)
-    for file, line in sorted(place for place, (first, second) in tokens.items() if first != second):
-        lines[file].append(line)
-    return ", ".join(f"{file}:{_ranges(found)}" for file, found in lines.items())
-
-
-def code_of(text: str, files: Iterable[Path]) -> str:
-    """The tokens of these files in an output of the preprocessor."""
-    return " ".join(token for token, _, _ in _tokens(text, files))
-
-
-def _tokens(text: str, files: Iterable[Path]) -> Iterator[tuple[str, str, int]]:
-    """The tokens of files in an output of the preprocessor, each with its file and its line."""
-    shown = {file.resolve(): str(file) for file in files}
-    names = {name: shown.get(Path(name).resolve(), "") for name in {place[2] for place in _PLACE.finditer(text)}}
-    file, line = "", 0
-    for row in text.splitlines():
-        if place := _PLACE.match(row):
-            file, line = names[place[2]], int(place[1])
-            continue
-        if file and not row.startswith("#"):
-            yield from ((token, file, line) for token in _TOKEN.findall(row))
-        line += 1
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    """Such as 3-5, 9."""
-    starts = [lines[0], *(after for before, after in pairwise(lines) if after != before + 1)]
-    ends = [*(before for before, after in pairwise(lines) if after != before + 1), lines[-1]]
-    return ", ".join(f"{start}-{end}" if end > start else str(start) for start, end in zip(starts, ends, strict=True))
-
-
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
 
 
@@ -120,58 +72,23 @@ def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
 
 
-def emulator_unit(
-    kernel_file: Path, unit: Unit, constants: Sequence[str] = (), given: str = "", code: str | None = None
-) -> str:
+def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = (), given: str = "") -> str:
     """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
 
     constants  the variables in constant memory whose addresses the library gives
     given      lines before the kernel, such as macros
-    code       the kernel's source for its launch bounds, if it is not the file's
 
     Macros are defined for the kernel only: the emulator's own names may be the same.
     """
     defined = given + "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
     undefined = "".join(f"#undef {name}\n" for name in unit.macros)
-    source = read_source(kernel_file) if code is None else code
-    bounds = entries = ""
-    for number, name in enumerate(unit.functions):
-        struct = f"kernelsweep_bounds_{number}"
-        of_kernel, bracket, arguments = name.partition("<")
-        declared = launch_bounds(source, of_kernel, struct)
-        bounds += declared
-        threads = f"{struct}{bracket}{arguments}::kernelsweep_threads" if declared else "0"
-        entries += f'    EMULATOR_ENTRY("{name}", ({threads}), {name}),\n'
+    entries = "".join(f'    EMULATOR_ENTRY("{name}", {name}),\n' for name in unit.functions)
     symbols = "".join(f"EMULATOR_SYMBOL({name}), " for name in constants)
     table = f"static const emulator::Entry entries[] = {{\n{entries}}};\n"
     table += f"static const emulator::Symbol symbols[] = {{{symbols}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n"
     # The emulator is compiled with a sanitizer, and no GPU's code is.
     kernel = f'#include "emulator.hpp"\n#undef __SANITIZE_THREAD__\n{defined}#include "{kernel_file}"\n'
-    return f'{_HEAD}{kernel}#line 1 "launches of {kernel_file.name}"\n{bounds}{undefined}{table}'
-
-
-def launch_bounds(source: str, kernel: str, struct: str) -> str:
-    """A C++ struct whose `threads` is the block that a kernel's __launch_bounds__ allows; empty without bounds.
-
-    It has the kernel's template parameters. The bounds of kernels in namespaces are not found.
-    """
-    declared = re.search(rf"(template\s*<[^;{{}}]*?>\s*)?__global__([^;{{}}]*?)\b{re.escape(kernel)}\s*\(", source)
-    bounds = declared and re.search(r"__launch_bounds__\s*\((.*)", declared[2], re.DOTALL)
-    if not declared or not bounds:
-        return ""
-    template = " ".join((declared[1] or "").split())
-    threads = " ".join(_first_argument(bounds[1]).split())
-    return f"{template} struct {struct} {{ static constexpr size_t kernelsweep_threads = {threads}; }};\n".lstrip()
-
-
-def _first_argument(text: str) -> str:
-    """The first of the arguments that a text begins with, up to a comma or a parenthesis that none has opened."""
-    depth = 0
-    for place, character in enumerate(text):
-        if depth == 0 and character in ",)":
-            return text[:place]
-        depth += (character == "(") - (character == ")")
-    return text
+    return f'{_HEAD}{kernel}#line 1 "launches of {kernel_file.name}"\n{undefined}{table}'
 
 
 # A macro that a source defines although it has been defined.
@@ -257,7 +174,7 @@ def content_of_unit(unit: Unit, target: str) -> dict[str, Any]:
 def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Compile a unit with g++. Returns its warnings, and what the report says of each function.
 
-    Where the code depends on macros that nvcc defines, it is the GPU's; without these macros where g++ refuses that.
+    Code that names macros of nvcc's is compiled with them; without these macros where g++ refuses that.
     """
     options = [*source.options, *unit.options]
     text, given = library.with_suffix(".cpp"), preprocessor_lines(options)
@@ -267,29 +184,22 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
     include = [source.emulator, source.emulator / "include", *include, *named_headers(source.options)[0]]
 
-    def preprocessed(defined: str) -> str:
-        text.write_text(emulator_unit(kernel, unit, (), KEEPS_SPECIFIERS + defined, ""), encoding="utf-8")
-        return gcc.preprocess(text, include, standard)
-
     def compiled(defined: str, other: str = "") -> tuple[str, dict[str, Any]]:
-        code = read_source(source.file)
-        if "__launch_bounds__" in code and re.search(r"^\s*#\s*if", code, re.MULTILINE):
-            code = code_of(preprocessed(defined), files)
-        text.write_text(emulator_unit(kernel, unit, source.constants, defined, code), encoding="utf-8")
+        text.write_text(emulator_unit(kernel, unit, source.constants, defined), encoding="utf-8")
         warnings = gcc.compile_for_emulator(text, library, runtime, include, standard)
         _check_macros(unit, warnings)
         found = {"binary_sha256": sha256_of(library)} | ({OTHER_CODE: other} if other else {})
         return warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
 
     of_gpu = "".join(f"#define {name} {value}\n" for name, value in gpu_macros(source.gpu).items()) + given
-    if not names_gpu(files) or not (lines := other_lines(preprocessed(of_gpu), preprocessed(given), files)):
+    if not names_gpu(files):
         return compiled(given)
     try:
         return compiled(of_gpu)
     except BuildError as error:
         reason = str(error).partition("\n")[0].partition(". ")[0]
         with suppress(BuildError):
-            return compiled(given, f"{lines}: the emulator can't run the GPU's code ({reason})")
+            return compiled(given, f"{source.file}: the emulator can't run the GPU's code ({reason})")
         raise
 
 

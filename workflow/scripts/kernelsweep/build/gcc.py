@@ -105,7 +105,6 @@ _UNKNOWN = re.compile(
     r"|(?P<header>[\w./]+): No such file or directory"
     r"|'(?P<member>\w+)' is not a member of '(?P<space>cooperative_groups)'"
 )
-_MISSING = re.compile(r"fatal error: (?P<header>[\w./]+): No such file or directory")
 # A static assertion of the emulator's headers, which says so itself.
 _REFUSED = re.compile(r"static assertion failed: (?P<reason>.* that the emulator does not supply)")
 _REQUIRED_FROM = re.compile(r"^(?P<place>[^\s:][^:]*:\d+):\d+:\s+required from here", re.MULTILINE)
@@ -203,20 +202,6 @@ def compile_for_emulator(
             reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
             raise BuildError(f"g++ could not link the kernel: {reason}")
     return _relative(compiled.stderr)
-
-
-def preprocess(unit: Path, include: Sequence[Path], options: Sequence[str] = ()) -> str:
-    """A unit's tokens with markers of their lines. Headers that are missing count as empty."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [f"-I{path}" for path in (*include, folder)]
-        while True:
-            run = _run([*find(), *_LANGUAGE, *options, *paths, "-E", "-x", "c++", str(unit)])
-            missing = _MISSING.search(run.stderr)
-            header = Path(folder, missing["header"]) if missing else None
-            if header is None or header.exists() or not header.resolve().is_relative_to(folder):
-                return run.stdout
-            header.parent.mkdir(parents=True, exist_ok=True)
-            header.touch()
 
 
 def _compiler() -> list[str]:

@@ -42,7 +42,7 @@ _RUN = ("ok", "wrong_result")
 def proof_rows(
     kernel: KernelSource, outcomes: Mapping[Point, Outcome], report: Mapping[str, Any], known: Mapping[str, Any]
 ) -> list[Row]:
-    """A row for each variant and check; one that says why, where no point was run; and one for lines of other code.
+    """A row for each variant and check; one that says why, where no point was run; and one for other code.
 
     report  of the build
     known   the columns that the caller knows: study, kernel, source_sha256

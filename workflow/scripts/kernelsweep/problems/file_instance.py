@@ -422,9 +422,10 @@ def make_instance(
         given = inputs.by_name.get(name)
         is_same = isinstance(given, ArrayValue) and (given.shape, given.dtype) == (declared.shape, declared.dtype)
         if given is not None and (not is_same or declared.contents is not None):
+            shown = functions["outputs" if name in outputs else "scratch"].shown
             raise UserError(
-                f"{functions['outputs' if name in outputs else 'scratch'].shown} gives {name} the shape {declared.shape} "
-                f"and the type {declared.dtype}. It is an input, too, and needs what inputs gives it, without a value."
+                f"{shown} gives {name} the shape {declared.shape} and the type {declared.dtype}. It is an input, too, "
+                "and has to be the same array there, without an initial value."
             )
     for function in functions.values():
         if function.names_data:
