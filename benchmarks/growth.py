@@ -148,10 +148,8 @@ def read(project: Path, studies: int, kernels: int) -> None:
         "wildcards": {"study": name},
         "params": {
             "study": settings[name],
-            "figures": {
-                figure: str(file) for figure, file in drawn_figures(load_study(name, project), project, True).items()
-            },
-            "look": {"widths": ["two_columns"], "text": "all", "font": "DejaVu Sans"},
+            "figures": drawn_figures(load_study(name, project), True),
+            "widths": ["two_columns"],
             "formats": FORMATS,
             "definitions": {},
             "found_metrics": {},

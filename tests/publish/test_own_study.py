@@ -64,7 +64,7 @@ claims:
   - {claim: It was measured., reference_kernel: limit_copy, relation: above, value: 1, at: {n: 2048}}
 figures: FIGURES
 """
-FIGURES = ("effect", "lines", "heatmap", "ladder")
+FIGURES = ("lines", "heatmap", "ladder")
 # What each value costs, by axis; tile 1 and 2 can't be told apart.
 COSTS: dict[str, dict[Any, float]] = {
     "kernel": {"naive": 4.0, "tiled": 1.0},
@@ -74,7 +74,7 @@ COSTS: dict[str, dict[Any, float]] = {
 }
 
 
-def study(root: Path, figures: str = "[effect, lines, heatmap]", problem: str = PROBLEM, further: str = "") -> Study:
+def study(root: Path, figures: str = "[lines, heatmap]", problem: str = PROBLEM, further: str = "") -> Study:
     (root / "kernels/product").mkdir(parents=True, exist_ok=True)
     (root / "config/studies").mkdir(parents=True, exist_ok=True)
     if not (root / "workflow").exists():
@@ -214,7 +214,7 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
     figure = import_module(f"kernelsweep.publish.figures.{name}").draw(made_up(here), WIDTHS[width])
     check_texts(figure, 8)
     texts = " ".join([text.get_text() for text in drawn_texts(figure)] + [texts_of(figure)["message"]])
-    shown = {"effect": "1.30×", "lines": "naive", "heatmap": "53,687"}
+    shown = {"lines": "naive", "heatmap": "53,687"}
     shown["ladder"] = "Each at its fastest, tiled: 4.0 times as fast as naive."
     texts = texts.replace("\n", " ")
     assert shown[name] in texts
@@ -225,7 +225,7 @@ def test_figures_of_any_axes_are_legible(name: str, width: str, here: Path) -> N
 
 def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
     chosen = study(here, "[{lines: {x: tile, by: order}}, {heatmap: {x: n, y: kernel}}]")
-    check_figures(chosen, here)
+    check_figures(chosen)
     data = StudyData(chosen.settings, made_up(here).measurements, H200)
     figure = import_module("kernelsweep.publish.figures.lines").draw(data)
     assert figure.axes[0].get_xlabel() == "tile" and len(figure.axes[0].get_lines()) == 2
@@ -238,5 +238,5 @@ def test_axes_of_figures_are_the_studys_choice(here: Path) -> None:
         ("[lines, {lines: {x: n}}]", "figures lists 'lines' twice"),
     ):
         with pytest.raises(UserError) as error:
-            check_figures(study(here, figures), here)
+            check_figures(study(here, figures))
         assert mistake in str(error.value)

@@ -17,7 +17,8 @@ from kernelsweep.analysis.measurements import FLOATS, load_measurements
 from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.drawing.layout import TWO_COLUMNS
-from kernelsweep.publish.figure_files import drawn_figures, load_figure, shipped_figures
+from kernelsweep.publish.figure_files import drawn_figures
+from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_markdown
 from kernelsweep.publish.tables.study_table import study_table
@@ -61,12 +62,9 @@ def with_failures(data: StudyData, failures: list[str]) -> StudyData:
 
 
 def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
-    files = drawn_figures(study, ROOT, has_clock=True)
-    if not study.settings.steps:
-        files["heatmap"] = shipped_figures()["heatmap"]
     said = {}
-    for name, file in files.items():
-        figure = load_figure(file).draw(data, TWO_COLUMNS)
+    for name in drawn_figures(study, has_clock=True):
+        figure = DRAWERS[name](data, TWO_COLUMNS)
         said[name] = " ".join(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     return said
 

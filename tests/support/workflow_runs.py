@@ -60,23 +60,7 @@ kernels:
     function: unrolled<dtype, operation, unroll>
     axes: {unroll: [4], block_size: [64, 256]}
 steps: [{kernel: interleaved}, {kernel: unrolled, unroll: 4}]
-figures: [points]
-"""
-OWN_FIGURE = """\
-import seaborn
-
-from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, new_figure
-from kernelsweep.drawing.style import styled
-
-FIGURE = Declaration(title="Points", purpose="how many points each kernel has")
-
-
-@styled
-def draw(data, width=TWO_COLUMNS):
-    figure = new_figure(Frame(width, FIGURE.heading(data.title), "Points by kernel.", "By status."), 2.5)
-    seaborn.countplot(data.kernel_rows, x="kernel", hue="status", ax=figure.subplots())
-    return figure
+figures: []
 """
 RESTRICTION = "unroll <= array_size"
 
@@ -86,8 +70,7 @@ def finish_project(folder: Path) -> Path:
     project = copy_project(folder)
     shrink(project, ["warp_shuffle"])
     (project / "config/studies/mine.yaml").write_text(OWN_STUDY)
-    (project / "kernels/mine/figures").mkdir(parents=True)
-    (project / "kernels/mine/figures/points.py").write_text(OWN_FIGURE)
+    (project / "kernels/mine").mkdir()
     for kernel in FINISHED_STUDIES["mine"]:
         shutil.copy(project / f"kernels/unrolling/{kernel}.cu", project / "kernels/mine")
     config = project / "config/config.yaml"

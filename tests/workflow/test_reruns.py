@@ -47,18 +47,12 @@ def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_dr
     assert not [job for job in jobs if "mine" in job]
 
 
-def test_a_figures_code_redraws_the_studies_that_have_it(finished: Path) -> None:
-    edit(finished / "kernels/mine/figures/points.py", ", 2.5)", ", 3)")
-    drawn = "publish_untimed_mine emulator mine"
-    assert planned_jobs(finished) == {"all", "make_page emulator", "end_run emulator", drawn}
-
-
-def test_a_claim_of_ones_own_is_judged_and_of_the_figures_a_deleted_one_alone_comes_back(finished: Path) -> None:
+def test_a_claim_of_ones_own_is_judged_and_a_deleted_table_comes_back(finished: Path) -> None:
     claim = (
         "{claim: By 4 it is faster., kernel: shuffle, unroll: 4, reference_kernel: shuffle, relation: above, value: 1}"
     )
     edit(finished / "config/studies/warp_shuffle.yaml", "title:", f"claims: [{claim}]\ntitle:")
-    (finished / "results/emulator/studies/mine/figures/points.pdf").unlink()
+    (finished / "results/emulator/studies/mine/table.tex").unlink()
     assert planned_jobs(finished) == {
         "all",
         "judge emulator",

@@ -25,8 +25,6 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
     assert {row["time_us"] + row["bandwidth_gbs"] for row in found} == {""}, "emulated time is not time"
     for study, name in itertools.product(FINISHED_STUDIES, ("table.md", "table.csv", "table.tex")):
         assert (results / "studies" / study / name).stat().st_size > 0
-    for name in ("svg", "png", "pdf"):
-        assert (results / f"studies/mine/figures/points.{name}").stat().st_size > 0
     # A picture for each step of the story, which stands by the step on the page.
     pictures = {path.stem for path in (results / "studies/warp_shuffle/accesses").iterdir()}
     assert pictures == {kernel + factor for kernel in FINISHED_STUDIES["warp_shuffle"] for factor in ("", "_x4")}

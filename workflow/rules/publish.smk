@@ -34,13 +34,6 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
                 ]
             ),
             metrics=for_job(inputs.made_metrics),
-            own_figures=for_job(
-                lambda project, study: [
-                    os.path.relpath(file)
-                    for name, file in figure_files.own_figures(study, project.root).items()
-                    if name in project.studies[study].settings.figure_names
-                ]
-            ),
             kernels=by_code(inputs.kernel_files),
         output:
             inputs.published_files(PROJECT, study, has_clock),
@@ -57,17 +50,14 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         params:
             study=for_job(parameters.drawn_study),
             figures=for_job(parameters.figures),
-            look={key: config[f"figure_{key}"] for key in ("widths", "font")},
+            widths=config["figure_widths"],
             formats=formats_of(config["sweep"]),
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
             accesses=for_job(parameters.told_accesses),
             kernel_codes=for_job(parameters.kernel_codes),
             edited=for_job(parameters.edited_kernels),
-            code=lambda wildcards: code_hash_of(
-                "publish/publish_study.py",
-                *map(os.path.abspath, parameters.figures(PROJECT, wildcards.platform, wildcards.study).values()),
-            ),
+            code=code_of("publish/publish_study.py"),
         script:
             "../scripts/publish/publish_study.py"
 
@@ -89,7 +79,6 @@ rule end_figure:
         edited=for_job(parameters.edited_kernels),
         view=config["view"],
         width=config["width"],
-        font=config["figure_font"],
         code=code_of("publish/draw_view.py"),
     script:
         "../scripts/publish/draw_view.py"

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from kernelsweep.analysis.study_data import read_study_data
 from kernelsweep.drawing.layout import save, texts_of
-from kernelsweep.drawing.style import use_font
 from kernelsweep.logs import logged
 from kernelsweep.publish.view import draw_view
 
@@ -13,7 +12,6 @@ with logged(snakemake.log[0], is_answer=True):
     data = read_study_data(
         snakemake.wildcards.study, params.study, inputs.measurements, inputs.device, None, inputs.proofs, params.edited
     )
-    use_font(params.font)
     figure = draw_view(data, params.view, params.width)
     save(figure, Path(snakemake.output[0]))
     print(f"  Figure   {snakemake.output[0]}\n  Caption  {texts_of(figure)['caption']}")

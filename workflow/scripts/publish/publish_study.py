@@ -1,7 +1,7 @@
 """Make a study's table, the text on its steps, and its figures.
 
 The table is written as Markdown and CSV, and in short as LaTeX. Figures have the sweep's formats, and are PDFs of
-further widths; texts.json has their texts for the page, captions.tex for papers.
+further widths; texts.json has their texts for the page.
 """
 
 import json
@@ -13,27 +13,25 @@ from kernelsweep.analysis.study_data import read_metrics, read_study_data
 from kernelsweep.drawing.figure_formats import file_names, remove_others
 from kernelsweep.drawing.layout import TWO_COLUMNS, chosen_widths, save, texts_of
 from kernelsweep.logs import logged
-from kernelsweep.publish.figure_files import CAPTIONS_FILE, TEXTS_FILE, load_figure, users_figure
+from kernelsweep.publish.figure_files import TEXTS_FILE
+from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text
-from kernelsweep.publish.tables.formats import as_latex, as_markdown, captions
+from kernelsweep.publish.tables.formats import as_latex, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
-from kernelsweep.publish.tables.table_text import best_table, short_text, table_text
-from kernelsweep.publish.view import labelled
+from kernelsweep.publish.tables.table_text import short_text, table_text
 
 
-def draw_files(name: str, file: str) -> dict[str, dict[str, str]]:
+def draw_files(name: str) -> dict[str, dict[str, str]]:
     """Draw a figure's files. Returns its texts by its name; nothing where it isn't drawn over two columns."""
     texts = {}
-    with users_figure(Path(file)):
-        module = load_figure(Path(file))
-        for width_name, width in widths.items():
-            if not (names := file_names(name, width_name, params.formats)):
-                continue
-            figure = module.draw(shown, width)
-            for file_name in names:
-                save(figure, folder / file_name)
-            if width == TWO_COLUMNS:
-                texts[name] = texts_of(figure)
+    for width_name, width in widths.items():
+        if not (names := file_names(name, width_name, params.formats)):
+            continue
+        figure = DRAWERS[name](data, width)
+        for file_name in names:
+            save(figure, folder / file_name)
+        if width == TWO_COLUMNS:
+            texts[name] = texts_of(figure)
     return texts
 
 
@@ -43,24 +41,21 @@ with logged(snakemake.log[0]):
     data = read_study_data(
         study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
     )
-    markdown, csv, latex, best, steps, *figures = map(Path, snakemake.output)
+    markdown, csv, latex, steps, *figures = map(Path, snakemake.output)
     table = study_table(data)
     text = table_text(table, data)
     markdown.write_text(as_markdown(text), encoding="utf-8")
     csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
     latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
-    best.write_text(as_latex(best_table(data)), encoding="utf-8")
     sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 
-    shown = labelled(data)
-    widths = chosen_widths(**params.look)
+    widths = chosen_widths(params.widths)
     folder = figures[0].parent
     remove_others(map(str, figures))
     texts: dict[str, dict[str, str]] = {}
     # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:
-        for drawn in processes.map(draw_files, params.figures.keys(), params.figures.values()):
+        for drawn in processes.map(draw_files, params.figures):
             texts |= drawn
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / CAPTIONS_FILE).write_text(captions(study, texts), encoding="utf-8")

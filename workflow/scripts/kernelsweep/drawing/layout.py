@@ -56,12 +56,8 @@ ONE_COLUMN = Width(3.5)
 WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
 
 
-def chosen_widths(widths: Sequence[str | float], font: str) -> dict[str | float, Width]:
-    """The widths as config.yaml's figure_widths has them, and its figure_font, which this process then uses.
-
-    Raises UserError where the font is not installed.
-    """
-    style.use_font(font)
+def chosen_widths(widths: Sequence[str | float]) -> dict[str | float, Width]:
+    """The widths as config.yaml's figure_widths has them."""
     return {name: WIDTHS[name] if isinstance(name, str) else Width(name) for name in widths}
 
 

@@ -9,11 +9,9 @@ from typing import Any, ParamSpec
 import matplotlib
 import seaborn
 from matplotlib.figure import Figure
-from matplotlib.font_manager import fontManager
 from matplotlib.rcsetup import cycler
 
 from kernelsweep.drawing.palette import GREY, INK, LINE_COLOURS
-from kernelsweep.errors import UserError, nearest
 
 Parameters = ParamSpec("Parameters")
 
@@ -52,20 +50,6 @@ MOST_COLOURS = len(LINE_COLOURS)
 # Those of a line by its number, beginning anew; dashes as seaborn takes them: lengths, or "" for a solid line.
 MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
 DASHES: tuple[Any, ...] = ("", (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2))
-
-
-def use_font(family: str) -> None:
-    """Draw this process's figures in a font family; glyphs that it lacks come from the usual one.
-
-    Raises UserError where it is not installed.
-    """
-    known = fontManager.get_font_names()
-    if family not in known:
-        raise UserError(
-            f"figure_font: this machine has no font {family!r}{nearest(family, known) or ';'} `fc-list : family` lists"
-            " the installed ones."
-        )
-    RC["font.family"] = ["sans-serif"] if family == FONT else [family, "sans-serif"]
 
 
 def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:

@@ -283,14 +283,13 @@ def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
 
     Platform and study stay wildcards. The table comes first: as Markdown, CSV and LaTeX.
     """
-    drawn = figure_files.drawn_figures(project.studies[study], project.root, has_clock)
+    drawn = figure_files.drawn_figures(project.studies[study], has_clock)
     widths, formats = project.config.figure_widths, formats_of(project.config.sweep)
     figures = [file for name in drawn for width in widths for file in file_names(name, width, formats)]
     return [
         *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
-        path("best_table"),
         path("steps"),
-        *(path("figure", file=file) for file in (*figures, figure_files.TEXTS_FILE, figure_files.CAPTIONS_FILE)),
+        *(path("figure", file=file) for file in (*figures, figure_files.TEXTS_FILE)),
     ]
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
 from kernelsweep.code_hash import code_hash
-from kernelsweep.drawing.declaration import read_declaration
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
 from kernelsweep.platforms.kinds import kind_of
@@ -205,10 +203,9 @@ def drawn_study(project: Project, study: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in ("claims", "problem")}
 
 
-def figures(project: Project, platform: str, study: str) -> dict[str, str]:
-    """The files that draw a study's figures, by the figures' names; without a clock, no figures of times."""
-    drawn = drawn_figures(project.studies[study], project.root, kind_of(platform).has_clock)
-    return {name: os.path.relpath(file, project.root) for name, file in drawn.items()}
+def figures(project: Project, platform: str, study: str) -> list[str]:
+    """A study's figures; without a clock, no figures of times."""
+    return drawn_figures(project.studies[study], kind_of(platform).has_clock)
 
 
 def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
@@ -245,10 +242,7 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
         study: {
             **explored,
             **settings(project, study, "description", "limits", "search"),
-            "figures": {
-                name: {"file": file, **asdict(read_declaration(project.root / file))}
-                for name, file in figures(project, platform, study).items()
-            },
+            "figures": figures(project, platform, study),
             "file": f"config/studies/{study}.yaml",
             "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
         }

@@ -213,7 +213,7 @@ def load_study(name: str, root: Path) -> Study:
         published_outputs(study.settings.published, root / PUBLISHED)
     except UserError as error:
         raise UserError(f"{study.file}: {error}") from error
-    check_figures(study, root)
+    check_figures(study)
     return study
 
 

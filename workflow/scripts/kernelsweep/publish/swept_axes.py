@@ -11,7 +11,7 @@ import pandas
 from kernelsweep.analysis.reference import at_place, shown_status, timed, undefined_kernels
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
-from kernelsweep.drawing.declaration import QUANTITIES
+from kernelsweep.publish.figure_files import QUANTITIES
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote
 from kernelsweep.errors import UserError
 
 # The figures that show the explorer's views, and an axis' value in its address where that is free.
-FIGURES = {"lines": "lines", "map": "heatmap"}
+VIEWS = {"lines": "lines", "map": "heatmap"}
 BEST = "best"
 # What each view names, besides the values of axes.
 _NAMED = ("study", "view", "show", "over", "across", "kernels")
@@ -25,7 +25,7 @@ def read_view(address: str) -> dict[str, str]:
             f"view={address!r} has no {missing[0]} behind explorer?. Choose a view in the page's explorer, and copy "
             "the page's address: snakemake figure --config view='<address>' width=3.3"
         )
-    if view["view"] not in FIGURES:
+    if view["view"] not in VIEWS:
         raise UserError("view: a figure shows lines or a heat map, not every point. Choose another view.")
     if view["view"] == "lines" and view["over"] == "kernel":
         raise UserError("view: lines over kernels join what has no order. Choose another axis, or the figure ladder.")

@@ -398,8 +398,6 @@ class Config(OnPlatforms):
     figure_widths: Annotated[Items[FigureWidth], AfterValidator(_differ)] = ["two_columns"]
     """The widths of figures: a paper's columns, or inches. The page shows the figures of two columns, so these are
     always drawn."""
-    figure_font: Words = "DejaVu Sans"
-    """The font family of figures, which must be installed where they are drawn."""
     view: str = ""
     """The address of a view in the page's explorer, which the target figure draws."""
     width: Inches = 3.3
@@ -676,18 +674,8 @@ class _Study(AxesLayer):
     kernel's, or a metric."""
     reference: Place = {}
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
-    figures: Items[FigureEntry] = ["effect", "lines"]
+    figures: Items[FigureEntry] = ["lines", "heatmap"]
     """The study's figures: names, or a name with the axes that it shows."""
-    table: Annotated[Names, Field(examples=["[time_us, speedup, global_load_sectors]"])] = []
-    """The columns of the study's table.tex, by their names in table.csv; without them time, rate, share of the peak and
-    speedup."""
-    labels: Annotated[Table[str, Words], Field(examples=["{shuffle: ours}"])] = {}
-    """Other names for kernels, in figures."""
-    colours: Annotated[
-        Table[str, Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$", examples=["#004488"])]],
-        Field(examples=['{shuffle: "#004488"}']),
-    ] = {}
-    """Colours of kernels' lines, in figures."""
     published: CsvName | None = None
     """A file in resources/published/ with published outputs, where the study compares outputs; or null."""
 
@@ -709,11 +697,6 @@ class _Study(AxesLayer):
             for entry in self.figures
             for name, axes in ({entry: {}} if isinstance(entry, str) else entry).items()
         }
-
-    @property
-    def figure_names(self) -> list[str]:
-        """The names of the figures."""
-        return [*self.figure_axes]
 
 
 class StudyFile(_Study):

@@ -11,22 +11,16 @@ from matplotlib.figure import Figure
 from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData, place_axes
 from kernelsweep.analysis.words import axis_value, list_texts, status_key
-from kernelsweep.drawing.declaration import SHOW, Declaration
 from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
 from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.publish import swept_axes
+from kernelsweep.publish.figure_files import FIGURES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 
-FIGURE = Declaration(
-    title="Two axes",
-    purpose="throughput by any two axes",
-    needs=("times",),
-    axes=("x", "y", "panel"),
-    shows_quantity=True,
-)
+FIGURE = FIGURES["heatmap"]
 # The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
 UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
 # The panel of kernels with one value of y.

@@ -5,8 +5,14 @@ The steps of a study with axes of its own are its kernels, each at its fastest c
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import pandas
+import seaborn
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from kernelsweep.analysis.reference import flagged_kernels, undefined_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
@@ -23,25 +29,28 @@ from kernelsweep.analysis.words import (
     step_name,
 )
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.declaration import Declaration
-from kernelsweep.drawing.dots import draw_dots, name_rows
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
+from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, Width, empty_figure, new_figure
+from kernelsweep.drawing.series import on_grid
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
+from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.swept_axes import no_times, place_caption
 from kernelsweep.publish.tables.formats import broken, four_digits
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, RIVAL_ROW, study_table
 from kernelsweep.results import PROOF_FAILED
 
-FIGURE = Declaration(
-    title="Time, step by step",
-    purpose="the time of each step of the story",
-    needs=("times",),
-)
+FIGURE = FIGURES["ladder"]
 ROW_IN, FRAME_IN = 0.2, 0.4
 # A name's lines have at most so many letters for each inch of the figure's width.
 NAME_LETTERS_AN_INCH = 7
 # What a row has no value for on a platform without a clock.
 DRAWN_COLUMNS = ("time_us", "time_low_us", "time_high_us", "speedup")
+DOT_PT = 4.8
+# An axis is logarithmic where its ends are further apart than this factor.
+LOGARITHMIC_FROM = 4.0
+# The multiples of powers of ten that are ticked: the first of these that give few enough ticks.
+TICKS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
+# The room of a tick.
+TICK_IN = 0.45
 
 
 @style.styled
@@ -55,15 +64,40 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     row_in = ROW_IN * (1.3 if any("\n" in name for name in names) else 1)
     figure = new_figure(frame, FRAME_IN + row_in * len(table))
     axes = figure.subplots()
-    dots = table[["time_us", "time_low_us", "time_high_us"]].set_axis(["value", "low", "high"], axis=1).astype(float)
-    dots = dots.assign(row=range(len(table)), is_open=False)
-    draw_dots(axes, dots[dots["value"].notna()], palette.BLUE)
+    dots = table[["time_us", "time_low_us", "time_high_us"]].astype(float).assign(row=range(len(table)))
+    timed = dots.dropna()
+    axes.hlines(timed["row"], timed["time_low_us"], timed["time_high_us"], colors=palette.BLUE, linewidth=1.0)
+    seaborn.scatterplot(timed, x="time_us", y="row", s=DOT_PT**2, c=palette.BLUE, linewidth=0, ax=axes, zorder=3)
+    on_grid(axes)
+    axes.grid(visible=False, axis="y")
     gains = [f", {gain:.{2 if gain < 10 else 1}f}×" if gain == gain else "" for gain in table["speedup"]]
     times = zip(table["time_us"], gains, strict=True)
     values = [f"{four_digits(time)} µs{gain}" if time == time else "" for time, gain in times]
-    name_rows(axes, list(dots["row"]), names, values)
+    _name_rows(axes, names, values)
     axes.set_xlabel("time (µs)")
     return figure
+
+
+def _name_rows(axes: Axes, names: Sequence[str], values: Sequence[str]) -> None:
+    """Each row's name on the left and its value in words on the right, and ticks below for the room between them."""
+    beside = axes.secondary_yaxis("right")
+    for side, texts, spine in ((axes, names, "left"), (beside, values, "right")):
+        side.set_yticks(range(len(texts)), texts)
+        side.tick_params(axis="y", length=0)
+        side.spines[spine].set_visible(False)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    letters = sum(max(map(len, "\n".join(texts).split("\n"))) for texts in (names, values))
+    most = max(2, int((axes.figure.bbox.width / axes.figure.dpi - letters * LETTER_IN) / TICK_IN))
+    low, high = axes.dataLim.intervalx
+    if high > LOGARITHMIC_FROM * low > 0:
+        axes.set_xscale("log")
+        decades = math.log10(high / low)
+        fitting = next((subs for subs in TICKS if len(subs) * decades <= most), TICKS[-1])
+        axes.xaxis.set_major_locator(LogLocator(subs=fitting, numticks=most))
+        axes.xaxis.set_ticks([], minor=True)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(most))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
 def _rows(data: StudyData) -> pandas.DataFrame:

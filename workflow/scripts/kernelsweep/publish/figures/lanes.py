@@ -15,13 +15,10 @@ from kernelsweep.analysis.reference import with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.declaration import Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
+from kernelsweep.publish.figure_files import FIGURES
 
-FIGURE = Declaration(
-    title="Which lane's value lands where",
-    purpose="where each lane's value goes",
-)
+FIGURE = FIGURES["lanes"]
 # The size of a picture, and the least width of a cell in print. A picture of more elements takes the whole width.
 PICTURE_IN, HEIGHT_IN, CELL_LEAST_IN, MOST_CELLS = 3.3, 0.95, 0.15, 16
 # In cells: the rows' names on the left, and the gap between threads that hold several elements.

@@ -13,20 +13,14 @@ from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData, size_axes
 from kernelsweep.analysis.words import axis_value
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.declaration import SHOW, Declaration
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure
 from kernelsweep.drawing.series import draw_lines, facet_grid
 from kernelsweep.publish import swept_axes
+from kernelsweep.publish.figure_files import FIGURES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 from kernelsweep.publish.tables.formats import broken
 
-FIGURE = Declaration(
-    title="Lines over an axis",
-    purpose="throughput or time against an axis, a line a value of another",
-    needs=("times",),
-    axes=("x", "by", "panel"),
-    shows_quantity=True,
-)
+FIGURE = FIGURES["lines"]
 # A panel's least width and its height, and its vertical axis over the largest value.
 PANEL_IN, HEADROOM = (2.3, 2.5), 1.08
 # More would not be told apart.
@@ -66,8 +60,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     rows = rows.assign(panel=panels)
     groups = _alike(rows, x, names, shown.more_is_better)
     labels = {group[0]: "\n".join(broken(", ".join(group), LABEL_LETTERS, " ")) for group in groups}
-    usual = enumerate(labels)
-    colours = {labels[name]: data.settings.colours.get(name, style.colour(number)) for number, name in usual}
+    colours = {label: style.colour(number) for number, label in enumerate(labels.values())}
     rows = rows[rows["line"].isin([*labels])].replace({"line": labels})
     if any(len(group) > 1 for group in groups):
         caption += " Lines that would cover each other everywhere are one."

@@ -1,4 +1,4 @@
-"""Figures inside the page: each as a picture, in words, and with links to its files, data and script."""
+"""Figures inside the page: each as a picture, in words, and with links to its files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ class Figure:
     caption: str
     drawing: str
     files: Sequence[Link]
-    script: Link
 
     @property
     def alternative(self) -> str:
@@ -46,12 +45,11 @@ class Figure:
         return f"{self.title}. {self.message}".strip()
 
 
-def embed(path: Path, title: str, script: Path, base: Path, texts: Mapping[str, str]) -> Figure:
+def embed(path: Path, title: str, base: Path, texts: Mapping[str, str]) -> Figure:
     """A figure as a part of the page in the folder `base`.
 
     path    the SVG file, with its siblings of other formats
     title   its heading
-    script  the file that draws it
     texts   its message and caption, where they are known
     """
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
@@ -62,7 +60,6 @@ def embed(path: Path, title: str, script: Path, base: Path, texts: Mapping[str, 
         caption=texts.get("caption", ""),
         drawing=drawing(path, link(path, base).target),
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
-        script=link(script, base, script.name),
     )
 
 

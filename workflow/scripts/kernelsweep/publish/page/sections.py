@@ -9,7 +9,7 @@ from typing import Any
 from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.json_files import read_json
-from kernelsweep.publish.figure_files import TEXTS_FILE
+from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.glossary import proven_means
 from kernelsweep.publish.page.markdown import to_html
@@ -37,21 +37,20 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     return to_html(text, "failed", "failed points", base, base)
 
 
-def study_figures(folder: Path, figures: Mapping[str, Mapping[str, Any]], base: Path) -> tuple[list[Figure], list[str]]:
+def study_figures(folder: Path, figures: Sequence[str], base: Path) -> tuple[list[Figure], list[str]]:
     """A study's figures in the order of its story, and sentences on those that would show nothing.
 
-    folder   of the study's results
-    figures  by name, the figure's declaration and the file that draws it
+    folder  of the study's results
     """
     texts = read_json(folder / "figures" / TEXTS_FILE)
     embedded, undrawn = [], []
-    for figure, declared in figures.items():
+    for figure in figures:
         if reason := texts[figure].get("missing"):
-            undrawn.append(f"{declared['title']}: {reason}")
+            undrawn.append(f"{FIGURES[figure].title}: {reason}")
             continue
-        path, script = folder / f"figures/{figure}.svg", Path(declared["file"])
-        title = texts[figure]["title"].partition(": ")[2] or declared["title"]
-        embedded.append(embed(path, f"{title[:1].upper()}{title[1:]}", script, base, texts[figure]))
+        title = texts[figure]["title"].partition(": ")[2]
+        path = folder / f"figures/{figure}.svg"
+        embedded.append(embed(path, f"{title[:1].upper()}{title[1:]}", base, texts[figure]))
     return embedded, undrawn
 
 
@@ -74,7 +73,6 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
         files={
             "The table": [
                 *(link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")),
-                link(folder / "best.tex", base, "best by size (TEX)"),
             ],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,27 +211,3 @@ def escape(text: str) -> str:
         lambda match: rf"\textsuperscript{{{''.join(_SUPERSCRIPTS[digit] for digit in match[0])}}}",
         escaped,
     )
-
-
-def captions(study: str, texts: Mapping[str, Mapping[str, str]]) -> str:
-    """One `figure*` environment for each figure that shows something, with the label `fig:<study>-<figure>`.
-
-    texts  the title, message and caption of each figure by its name, and `missing` where it is empty
-    """
-    lines = ["% Needs \\usepackage{graphicx}, and \\graphicspath with this folder.", ""]
-    for name, of_figure in texts.items():
-        if "missing" in of_figure:
-            continue
-        words = " ".join(
-            f"{of_figure[kind].rstrip('.')}." for kind in ("title", "message", "caption") if of_figure[kind]
-        )
-        lines += [
-            r"\begin{figure*}",
-            r"  \centering",
-            rf"  \includegraphics{{{name}.pdf}}",
-            rf"  \caption{{{caption(words)}}}",
-            rf"  \label{{fig:{study.replace('_', '-')}-{name.replace('_', '-')}}}",
-            r"\end{figure*}",
-            "",
-        ]
-    return "\n".join(lines)
