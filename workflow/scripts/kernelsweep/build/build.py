@@ -91,9 +91,6 @@ def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = (), 
     return f'{_HEAD}{kernel}#line 1 "launches of {kernel_file.name}"\n{undefined}{table}'
 
 
-# A macro that a source defines although it has been defined.
-_REDEFINED = re.compile(r'^([^\s:][^:\n]*:\d+):(?:\d+:)? warning: "(\w+)" redefined', re.MULTILINE)
-
 _COMPILING = ("build.py", "device_code.py", "gcc.py", "nvcc.py", "user_code.py")
 
 # The resources of a variant that launches several functions, from the resources of the functions.
@@ -187,7 +184,6 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     def compiled(defined: str, other: str = "") -> tuple[str, dict[str, Any]]:
         text.write_text(emulator_unit(kernel, unit, source.constants, defined), encoding="utf-8")
         warnings = gcc.compile_for_emulator(text, library, runtime, include, standard)
-        _check_macros(unit, warnings)
         found = {"binary_sha256": sha256_of(library)} | ({OTHER_CODE: other} if other else {})
         return warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
 
@@ -203,16 +199,6 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
         raise
 
 
-def _check_macros(unit: Unit, said: str) -> None:
-    """Raise BuildError where a compiler says that the source defines one of the unit's macros once more."""
-    for place, name in _REDEFINED.findall(said):
-        if name in unit.macros:
-            raise BuildError(
-                f"{place}: the kernel's macros have {name}, and this line defines it, too: every variant would have "
-                f"its value. Put it between #ifndef {name} and #endif"
-            )
-
-
 def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Compile a unit with nvcc. Returns its warnings, and what the report says of each function."""
     text = cubin.with_suffix(".cu")
@@ -220,7 +206,6 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
     kernel, include = _device_code(source, files, cubin.with_suffix(".source"), unit)
     text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
     output = nvcc.compile_cubin(text, cubin, target, include, [*source.options, *unit.options], unit.toolkit)
-    _check_macros(unit, output)
     return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
 
 

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,7 +37,11 @@ _SYSTEM_INCLUDE = re.compile(
 )
 # What opens a namespace, or a linkage.
 _NAMESPACE = re.compile(r'\bnamespace\b|^extern "[^"]*"$')
-_UNROLL = re.compile(r"^[^\S\n]*#[^\S\n]*pragma[^\S\n]+unroll\b.+$", re.MULTILINE)
+# A directive that gives a name a value or takes it away, or that unrolls a loop a number of times.
+_VALUE = re.compile(
+    r"^[^\S\n]*#[^\S\n]*(?:(?:define|undef)[^\S\n]+(\w+)(?://[^\n]*|/\*.*?\*/|\\\n|[^\n])*|pragma[^\S\n]+unroll\b[^\n]+)",
+    re.MULTILINE | re.DOTALL,
+)
 _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
@@ -91,7 +95,8 @@ def write_device_code(
     files      the kernel's first
     functions  in C++, such as ``unrolled<int, Sum>``; if one is in none of the files, or there are none, all code of
                the device stays
-    macros     values by macro, which also stand for it in a `#pragma unroll`, where nvcc expands none
+    macros     values by macro, in place of those that the files define; they also stand for it in a `#pragma unroll`,
+               where nvcc expands none
     used       further names
 
     Lines keep their numbers, and compilers name the original files. A header in angle brackets that is nowhere is left
@@ -105,11 +110,16 @@ def write_device_code(
         cut = [item for item in parsed[file].items if not kept(item)]
         copy = folder / file.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        kept_text = _UNROLL.sub(
-            lambda line: _NAME.sub(lambda name: str(defined.get(name[0], name[0])), line[0]), _without(text, cut)
-        )
+        kept_text = _VALUE.sub(partial(_given, defined), _without(text, cut))
         copy.write_text(f'#line 1 "{file}"\n{_optional_headers(kept_text)}', encoding="utf-8")
     return folder / files[0].resolve().relative_to("/")
+
+
+def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
+    """A directive with the values of macros in place of its own: of a definition, its line ends are left."""
+    if directive[1]:
+        return "\n" * directive[0].count("\n") if directive[1] in macros else directive[0]
+    return _NAME.sub(lambda name: str(macros.get(name[0], name[0])), directive[0])
 
 
 def kernel_parameters(text: str) -> dict[str, list[str]]:
