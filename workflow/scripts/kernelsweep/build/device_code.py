@@ -133,13 +133,6 @@ def kernel_parameters(text: str) -> dict[str, list[str]]:
     return kernels
 
 
-def original_of(copy: Path) -> Path:
-    """The file of which write_device_code() wrote this copy; the file itself if it is no copy."""
-    with copy.open(encoding="utf-8", errors="replace") as file:
-        first = re.match(r'#line 1 "(.*)"$', file.readline())
-    return Path(first[1]) if first else copy
-
-
 class _Reachable:
     """Whether an item stays: it is a function's, or is used, directly or through other items and macros."""
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kernelsweep.build.device_code import original_of
 from kernelsweep.build.untrusted import check_object
 from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
@@ -105,18 +104,17 @@ _UNKNOWN = re.compile(
     r"|(?P<header>[\w./]+): No such file or directory"
     r"|'(?P<member>\w+)' is not a member of '(?P<space>cooperative_groups)'"
 )
-# A static assertion of the emulator's headers, which says so itself.
-_REFUSED = re.compile(r"static assertion failed: (?P<reason>.* that the emulator does not supply)")
-_REQUIRED_FROM = re.compile(r"^(?P<place>[^\s:][^:]*:\d+):\d+:\s+required from here", re.MULTILINE)
 _CUDA_WORD = re.compile(
     r"^(?:__\w+|atomic\w+|cuda\w*|cooperative_groups|cub|thrust|nvcuda|nv_\w+|half2?|tex\w+|surf\w+|curand\w*|clock(?:64)?"
     r"|cooperative_groups::\w+|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
 )
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
 _REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
-_ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _HINT = (
+    "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
+    "leave this kernel to a GPU."
+)
+_REFUSED_HINT = (
     "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
     "leave this kernel to a GPU."
 )
@@ -187,7 +185,7 @@ def compile_for_emulator(
             assembled = _run([*find(), "-c", str(assembly), "-o", str(objects[0])])
             compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
         if compiled.returncode != 0:
-            raise BuildError(_explain(compiled.stderr, unit, include))
+            raise BuildError(_explain(compiled.stderr))
         if is_untrusted():
             check_object(objects[0])
         _check_static_shared_memory(objects[0])
@@ -250,7 +248,7 @@ def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
         ]
 
 
-def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
+def _explain(stderr: str) -> str:
     """The first of g++'s errors, after an explanation if the emulator lacks a feature."""
     text = _relative(stderr)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
@@ -263,24 +261,6 @@ def _explain(stderr: str, unit: Path, include: Sequence[Path]) -> str:
         if _CUDA_WORD.match(word):
             cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
             return f"{cause}. {_HINT}\n{message}"
-    if refused := _REFUSED.search(text):
-        kernel = _REQUIRED_FROM.search(text)
-        return f"{kernel['place'] if kernel else unit.name}: {refused['reason']}. {_HINT}\n{message}"
     if _REFUSED_ASSEMBLY.search(text):
-        place = _find_assembly(unit, include) or unit.name
-        return f"{place}: assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
+        return f"assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
     return message
-
-
-def _find_assembly(unit: Path, include: Sequence[Path]) -> str | None:
-    """The first asm statement in the files that the unit includes, as file:line; assembler errors name no source."""
-    for name in _INCLUDE.findall(unit.read_text(encoding="utf-8")):
-        found = next((path / name for path in [unit.parent, *include] if (path / name).is_file()), None)
-        if found is None or found.name == "emulator.hpp":
-            continue
-        for line in found.read_text(encoding="utf-8", errors="replace").splitlines():
-            if _ASSEMBLY.search(line):
-                original = original_of(found)
-                number = original.read_text(encoding="utf-8", errors="replace").splitlines().index(line) + 1
-                return f"{_relative(str(original))}:{number}"
-    return None
