@@ -16,8 +16,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kernelsweep.errors import UserError
-from kernelsweep.json_files import check_keys, read_json
+from kernelsweep.json_files import read_json
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
 _ZEROS = ".nv.global"
@@ -87,10 +86,5 @@ def write_report(path: Path, report: Report) -> None:
 
 
 def read_report(path: Path) -> Report:
-    """Read a build report back. Raises UserError, naming file and key, where it is none."""
-    report = read_json(path)
-    keys = {"status": str, "message": str, "target": str, "compiler": str, "variants": dict, "failed": dict}
-    check_keys(report, keys, path)
-    if report["status"] not in ("ok", "build_failed"):
-        raise UserError(f"{path}: status is {report['status']!r}. Allowed: ok, build_failed.")
-    return report
+    """Read a build report back. Raises UserError where the file was cut."""
+    return read_json(path)
