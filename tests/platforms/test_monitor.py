@@ -102,6 +102,7 @@ def test_other_processes(
     names = {10: "kernelsweep", 11: "kernelsweep", 99: "python3", 42: "Xorg"}
     monkeypatch.setattr(monitor, "process_name", names.get)
     monkeypatch.setattr(monitor, "own_processes", lambda: [10, 11])
+    monkeypatch.setattr(monitor, "_SECONDS_BETWEEN_LISTS", 0.0)
     watching = Monitor(UUID)
     for gpu.pids, found in (listed, others), ([10], ()), (listed, others):
         assert watching.other_processes() == found
