@@ -75,8 +75,8 @@ def timer_step(times: Sequence[float]) -> float:
 
     Samples are whole nanoseconds, so differences are rounded to nanoseconds.
     """
-    steps = (later - earlier for earlier, later in pairwise(sorted(times)))
-    return round(min((step for step in steps if 0 < step < LARGEST_TIMER_STEP_US + 5e-4), default=0.0), 3)
+    steps = [later - earlier for earlier, later in pairwise(sorted({*times}))]
+    return round(min((step for step in steps if step < LARGEST_TIMER_STEP_US + 5e-4), default=0.0), 3)
 
 
 def summarise_visits(visits: Sequence[Sequence[float]]) -> Summary:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
-from kernelsweep.measure.outcome import Outcome, read_outcome
+from kernelsweep.measure.outcome import Outcome, outcome_values, read_outcome
 from kernelsweep.sweep.point import Point
 
 
@@ -27,7 +26,7 @@ def points_of_chunk(points: Sequence[Point], chunk: int, chunks: int, seed: int)
 def write_failures(path: Path, outcomes: Mapping[Point, Outcome]) -> None:
     """Write a chunk's failed outcomes, for the job that makes the kernel's rows."""
     failures = [
-        {"point": dict(point), "outcome": asdict(outcome)}
+        {"point": dict(point), "outcome": outcome_values(outcome)}
         for point, outcome in outcomes.items()
         if outcome.status != "ok"
     ]

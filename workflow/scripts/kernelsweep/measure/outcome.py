@@ -136,8 +136,13 @@ class Outcome:
         return Interval(middle, min([*energies, middle - error]), max([*energies, middle + error]))
 
 
+def outcome_values(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as JSON has it: what read_outcome() reads. dataclasses.asdict() would copy each sample."""
+    return {**vars(outcome), "visits": [*map(vars, outcome.visits)], "mistakes": [*map(vars, outcome.mistakes)]}
+
+
 def read_outcome(values: Mapping[str, Any]) -> Outcome:
-    """The outcome whose dataclasses.asdict() `values` are, after their way through JSON."""
+    """The outcome whose outcome_values() `values` are, after their way through JSON."""
     mistakes = [MemoryMistake(**{**one, "lines": tuple(one["lines"])}) for one in values.get("mistakes", [])]
     return Outcome(**{**values, "visits": [Visit(**visit) for visit in values["visits"]], "mistakes": mistakes})
 

@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from operator import itemgetter
 from statistics import median
@@ -20,7 +20,7 @@ from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome, combined, ended_early, read_outcome
+from kernelsweep.measure.outcome import Outcome, combined, ended_early, outcome_values, read_outcome
 from kernelsweep.measure.pairs import FASTER, SLOWER, UNDECIDED, Enough, Pairs, decide, pairs_of, scatter_of, verdict
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
@@ -121,28 +121,18 @@ def _known(journal: Journal, identity: Identity, decides: float | None) -> Outco
 
     Failures are, and where no verdict is wanted, visits that ended once pairs had decided.
     """
-    latest = _latest(journal, identity)
+    latest = _latest(journal, identity_sha256(identity))
     if not latest or latest.status != "ok":
         return None
     return None if decides is None and any(map(ended_early, latest.visits)) else latest
 
 
-def _latest(journal: Journal, identity: Identity) -> Outcome | None:
-    """The outcome of the last visit with an identity, of this run or of earlier ones."""
+def _latest(journal: Journal, key: str) -> Outcome | None:
+    """The outcome of the last visit with an identity's hash, of this run or of earlier ones."""
     try:
-        return read_outcome((journal.get(identity_sha256(identity)) or {})["outcome"])
+        return read_outcome((journal.get(key) or {})["outcome"])
     except (KeyError, TypeError):  # Not there, or a line that was edited.
         return None
-
-
-def noted(outcome: Outcome, identity: Identity, journal: Journal) -> Outcome:
-    """The outcome of a visit, with what the journal says of earlier visits with its identity."""
-    earlier = _latest(journal, identity)
-    if earlier is None:
-        return outcome
-    same = (earlier.status, earlier.message) == (outcome.status, outcome.message)
-    wrong = earlier.message if earlier.status == "wrong_result" else earlier.once_wrong
-    return replace(outcome, once_wrong=wrong, is_repeated=outcome.status != "ok" and same)
 
 
 @dataclass
@@ -384,8 +374,7 @@ def do_work(
                     one.process = process
                 if outcome.status == "ok":
                     limits.add(point, time.perf_counter() - started)
-                outcome = noted(outcome, ready.identity, journal)
-                record(journal, outcome, ready.identity, source)
+                outcome = recorded(journal, outcome, ready.identity, source)
             work.visited[point][visit] = outcome
             if outcome.status != "ok":
                 failed.add(point)
@@ -445,12 +434,19 @@ class TimeLimits:
         return min(self._most, max(self._least, _TIMES_ANOTHER * likely))
 
 
-def record(journal: Journal, outcome: Outcome, identity: Identity, of_source: Mapping[str, Any]) -> None:
-    """Add a finished visit to a journal, with what is known `of_source`. Raises UserError where it can't be."""
+def recorded(journal: Journal, outcome: Outcome, identity: Identity, of_source: Mapping[str, Any]) -> Outcome:
+    """The outcome of a visit with what the journal says of earlier ones; it is added there with what is `of_source`.
+
+    Raises UserError where it can't be.
+    """
     # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
-    when = time.strftime("%FT%TZ", time.gmtime())
-    value = {"measured": when, "outcome": asdict(outcome), "of": identity, **of_source}
-    journal.add(identity_sha256(identity), value)
+    when, key = time.strftime("%FT%TZ", time.gmtime()), identity_sha256(identity)
+    if earlier := _latest(journal, key):
+        same = (earlier.status, earlier.message) == (outcome.status, outcome.message)
+        wrong = earlier.message if earlier.status == "wrong_result" else earlier.once_wrong
+        outcome = replace(outcome, once_wrong=wrong, is_repeated=outcome.status != "ok" and same)
+    journal.add(key, {"measured": when, "outcome": outcome_values(outcome), "of": identity, **of_source})
+    return outcome
 
 
 def of_source(source_sha256: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import log
 
 from kernelsweep.measure.outcome import Visit
@@ -66,7 +66,7 @@ def take_samples(
     else:
         sampled = sample(time_samples, sampling)
     return Visit(
-        **asdict(sampled),
+        **vars(sampled),
         before=before,
         fixed=bool(enough and enough.fixed),
         throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),

@@ -42,9 +42,8 @@ from kernelsweep.measure.work import (
     do_work,
     find_work,
     made_ready,
-    noted,
     of_source,
-    record,
+    recorded,
 )
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import problem_of
@@ -317,8 +316,7 @@ class _Evaluator:
         with self._one_at_a_time:
             if not ready.outcome:
                 self._limits.add(missing.point, sum(visit.seconds for visit in outcome.visits))
-                outcome = noted(outcome, ready.identity, self._bench.journal)
-                record(self._bench.journal, outcome, ready.identity, self._source)
+                outcome = recorded(self._bench.journal, outcome, ready.identity, self._source)
             self._done += 1
             self._show(self._done, self._total, missing.point, outcome)
         return outcome

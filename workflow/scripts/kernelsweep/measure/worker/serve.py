@@ -23,12 +23,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TextIO
 
 from kernelsweep.errors import ContextLost, UserError
-from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.outcome import Outcome, outcome_values
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import read_task
@@ -93,7 +93,7 @@ def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platf
             continue
         except ContextLost as error:
             outcome, lost = Outcome("launch_failed", str(error)), True
-        answer(outcome=asdict(outcome), lost=lost)
+        answer(outcome=outcome_values(outcome), lost=lost)
         if lost:
             os._exit(1)  # A clean end would hang or fail in the broken context.
     return False
