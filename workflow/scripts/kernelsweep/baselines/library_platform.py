@@ -42,10 +42,11 @@ class LibraryPlatform(GpuPlatform):
         (name,) = {variant["rival"] for variant in variants.values()}
         self._function = load(name, binary)
 
-    def launch(
+    def launcher(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> None:
-        self._function(*self._variants[variant]["words"], *map(_plain, arguments), self._stream)
+    ) -> Callable[[], None]:
+        words, given = self._variants[variant]["words"], [*map(_plain, arguments)]
+        return lambda: self._function(*words, *given, self._stream)
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         return None

@@ -252,9 +252,15 @@ class EmulatorPlatform(Platform):
         memory[:] = constant_bytes(name, values, len(memory))
         self._constants.add(memory.ctypes.data)
 
+    def launcher(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
+    ) -> Callable[[], None]:
+        return partial(self.launch, variant, grid, block, shared_bytes, arguments, attributes)
+
     def launch(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> None:
+        """Launch a variant now."""
         self.threads = self.threads or prod(block)
         number, entry = self._entries[variant]
         unit = self._units[number]

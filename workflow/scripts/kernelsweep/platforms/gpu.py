@@ -258,13 +258,11 @@ class GpuPlatform(Platform):
         """
         if kernel not in self._comparisons:
             module = cuda.module_from_file(str(Path(__file__).with_name(f"{kernel}.ptx")))
-            self._comparisons[kernel] = module.get_function(kernel)
-        function = self._comparisons[kernel]
-        function.prepare(types)
+            self._comparisons[kernel] = module.get_function(kernel).prepare(types)
         blocks = self._device.get_attribute(cuda.device_attribute.MULTIPROCESSOR_COUNT) * _COMPARE_BLOCKS
-        grid = min(blocks, -(-count // _COMPARE_BLOCK))
+        grid, block = (min(blocks, -(-count // _COMPARE_BLOCK)), 1), (_COMPARE_BLOCK, 1, 1)
         cuda.memset_d32_async(self._found, 0, _VERDICT_BYTES // _WORD, self._stream)
-        function.prepared_async_call((grid, 1), (_COMPARE_BLOCK, 1, 1), self._stream, *arguments, self._found)
+        self._comparisons[kernel].prepared_async_call(grid, block, self._stream, *arguments, self._found)
         self.synchronize()
         return np.frombuffer(self._bytes(int(self._found), _VERDICT_BYTES), np.uint8)
 
@@ -359,9 +357,9 @@ class GpuPlatform(Platform):
         self.synchronize()
         self.upload(address, constant_bytes(name, values, size))
 
-    def launch(
+    def launcher(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> None:
+    ) -> Callable[[], None]:
         function, shared_bytes = self._with_shared(variant, shared_bytes)
         if prod(attributes.cluster) > _PORTABLE_CLUSTER:
             self._asked("cuFuncSetAttribute", function, _NON_PORTABLE_CLUSTER, 1)
@@ -371,8 +369,11 @@ class GpuPlatform(Platform):
         wanted += [(_CLUSTER, attributes.cluster)] if attributes.cluster else []
         wanted += [(_PROGRAMMATIC, (1,))] if attributes.programmatic else []
         given = (_LaunchAttribute * len(wanted))(*(_LaunchAttribute(number, 0, value) for number, value in wanted))
-        sizes = (*grid, *block, shared_bytes)
-        config = _LaunchConfig(sizes, self._stream.handle, ctypes.addressof(given), len(wanted))
+        config = _LaunchConfig((*grid, *block, shared_bytes), None, ctypes.addressof(given), len(wanted))
+        return partial(self._launch, config, function, parameters, (values, given))
+
+    def _launch(self, config: _LaunchConfig, function: ctypes.c_void_p, parameters: Any, _kept: object) -> None:
+        config.stream = self._stream.handle
         self._asked("cuLaunchKernelEx", ctypes.byref(config), function, parameters, None)
 
     def _with_shared(self, variant: str, shared_bytes: int) -> tuple[ctypes.c_void_p, int]:

@@ -179,10 +179,10 @@ class Platform(Protocol):
         Waits for all that is queued. Raises LaunchError if there is no such variable, or if it is shorter.
         """
 
-    def launch(
+    def launcher(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
-    ) -> None:
-        """Launch a variant; NumPy scalars are passed at their own width. Raises LaunchError."""
+    ) -> Callable[[], None]:
+        """What queues a launch of a variant; NumPy scalars are passed at their own width. Raises LaunchError, as it."""
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.

@@ -70,7 +70,7 @@ class PointRun:
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
         launches = [
-            (
+            self.platform.launcher(
                 launch.function,
                 launch.grid,
                 launch.block,
@@ -83,7 +83,7 @@ class PointRun:
 
         def queue() -> None:
             for launch in launches:
-                self.platform.launch(*launch)
+                launch()
 
         return queue
 
