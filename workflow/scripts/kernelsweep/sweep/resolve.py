@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,11 +9,10 @@ import numpy as np
 
 from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import Axes, resolve_axes
-from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernel_sweep import considered, launched_points, swept_points, units
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit
-from kernelsweep.sweep.settings import CONFIG_FILE, AxesLayer, Config
+from kernelsweep.sweep.settings import AxesLayer, Config
 from kernelsweep.sweep.spaces import ValidPoints, combination_count
 from kernelsweep.sweep.study import Study
 
@@ -141,34 +139,14 @@ def kernel_units(config: Config, study: Study, kernel: str, platform: str, targe
     return units(source, (points[int(alike[0])] for alike in points.groups(source.variant_axes)))
 
 
-# A restriction is tried at up to this many of a kernel's points, which takes a fraction of a second.
-_MOST_TRIED = 100_000
-
 # Launches are computed at up to this many points that differ in them, from the first to the last.
 _MOST_LAUNCHED = 10
 
 
 def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None:
-    """Raise UserError for a kernel with too many points, or for a restriction that can't be computed at a point."""
+    """Raise UserError for a kernel with too many points, or for one at which a launch or a restriction is wrong."""
     shown = study.file
-    restrictions = [
-        (CONFIG_FILE, number, text)
-        for number, text in enumerate(config.restrictions)
-        if expression(text).names <= set(study.problem.axes)
-    ]
-    restrictions += [(shown, number, text) for number, text in enumerate(study.settings.restrictions)]
-    for name, source in study.kernels.items():
-        restrictions += [(f"{shown}: {name}", number, text) for number, text in enumerate(source.restrictions)]
-    sweeps = {
-        (platform, kernel): kernel_axes(config, study, kernel, platform)
-        for platform in platforms
-        for kernel in study.kernels
-    }
-    for file, number, text in restrictions:
-        try:
-            _check_restriction(text, study.name, [axes for of_kernel in sweeps.values() for axes in of_kernel])
-        except UserError as error:
-            raise UserError(f"{file}: restrictions.{number}: {error}") from error
+    sweeps = [(platform, kernel) for platform in platforms for kernel in study.kernels]
     for platform, kernel in sweeps:
         try:
             listed = listed_points(config, study, kernel, platform)
@@ -184,22 +162,3 @@ def _check_launches(kernel: KernelSource, points: ValidPoints) -> None:
     chosen = np.linspace(0, len(numbers) - 1, min(len(numbers), _MOST_LAUNCHED), dtype=int)
     for point in launched_points(kernel, [points[int(number)] for number in numbers[chosen]]):
         kernel.plan(point)
-
-
-def _check_restriction(text: str, study: str, sweeps: Iterable[Axes]) -> None:
-    """Raise UserError if no kernel of a study has the axes of a restriction, or if it can't be computed at a point."""
-    condition = expression(text)
-    names = sorted(condition.names)
-    there = {name for axes in sweeps for name in names if axes.get(name, [None]) not in ([None], [""])}
-    for name in names:
-        if name not in there:
-            raise UserError(f"{text!r}: no kernel of the study {study} has the axis {name}.")
-    for values in {tuple(tuple(_known(name, axes)) for name in names) for axes in sweeps}:
-        for point in itertools.islice(itertools.product(*values), _MOST_TRIED):
-            admits(text, dict(zip(names, point, strict=True)))
-
-
-def _known(name: str, axes: Axes) -> Iterable[Any]:
-    """An axis' values, without the grids that are counted in multiprocessors: no device is known yet."""
-    values = axes.get(name, [None])
-    return [value for value in values if not isinstance(value, str)] if name == "grid_size" else values
