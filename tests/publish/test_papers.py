@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
@@ -21,7 +22,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.study_table import study_table
-from kernelsweep.publish.tables.table_text import short_text
+from kernelsweep.publish.tables.table_text import best_table, short_text
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import platform_in
 from kernelsweep.share.recording import recorded_device
@@ -61,7 +62,7 @@ def recorded_rows() -> pandas.DataFrame:
 
 
 def latex(data: StudyData) -> str:
-    return as_latex(short_text(study_table(data), data))
+    return f"{as_latex(short_text(study_table(data), data))}\n{as_latex(best_table(data))}"
 
 
 @pytest.mark.skipif(
@@ -103,13 +104,19 @@ def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_non
     # The host's sums are another matter, and a mark says which code is undefined.
     assert "cpu" not in text and "volatile †" in text and "undefined behaviour" in text
     assert r"\texttt{cublas\_matmul} & tf32 & " in latex(recorded("matmul"))
+    chosen = replace(data, settings=data.settings.changed(table=["points_run", "speedup"]))
+    assert re.search(r"\\texttt\{unrolled\} & 512/8 & \d+ & [\d.]+ ", as_latex(short_text(table, chosen)))
+    with pytest.raises(UserError, match="did you mean 'speedup'"):
+        short_text(table, replace(data, settings=data.settings.changed(table=["speed_up"])))
     emulated = shipped_data("unrolling", str(EMULATOR["name"]))
     for without in (emulated, recorded("exchanges")):
-        assert re.fullmatch(r"% .*times.*\.\n+", latex(without))
+        assert re.fullmatch(r"(% .*times.*\.\n+){2}", latex(without))
 
 
-def test_a_view_of_the_explorer_is_a_figure() -> None:
+def test_a_view_of_the_explorer_is_a_figure_with_the_studys_labels_and_colours() -> None:
     data = recorded("unrolling")
+    own = {"labels": {"unrolled": "ours"}, "colours": {"unrolled": "#004488"}}
+    data = replace(data, settings=data.settings.changed(**own))
     view = {"study": "unrolling", "view": "lines", "show": "gain", "baseline": "neighbored", "over": "array_size"}
     view |= {"across": "block_size", "at.block_size": "512", "at.cache": "cold", "kernels": "neighbored,unrolled"}
     page = f"file:///x/results/recording/nvidia-h200/report.html#explorer?{urlencode(view)}"
@@ -117,9 +124,9 @@ def test_a_view_of_the_explorer_is_a_figure() -> None:
     assert figure.get_figwidth() == 3.3
     axes = figure.axes[0]
     assert axes.get_ylabel() == "times as fast as neighbored"
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["neighbored", "unrolled"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["neighbored", "ours"]
     baseline, ours = (line for line in axes.lines if len(line.get_ydata()) > 1)
-    assert set(baseline.get_ydata()) == {1.0}
+    assert set(baseline.get_ydata()) == {1.0} and ours.get_color() == "#004488"
     rows = data.kernel_rows
     there = rows[(rows["block_size"] == 512) & (rows["cache"] == "cold") & (rows["array_size"] == 2**30)]
     best = there.groupby("kernel")["time_us"].min()

@@ -18,7 +18,8 @@ from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_latex, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
-from kernelsweep.publish.tables.table_text import short_text, table_text
+from kernelsweep.publish.tables.table_text import best_table, short_text, table_text
+from kernelsweep.publish.view import labelled
 
 
 def draw_files(name: str) -> dict[str, dict[str, str]]:
@@ -27,7 +28,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
     for width_name, width in widths.items():
         if not (names := file_names(name, width_name, params.formats)):
             continue
-        figure = DRAWERS[name](data, width)
+        figure = DRAWERS[name](shown, width)
         for file_name in names:
             save(figure, folder / file_name)
         if width == TWO_COLUMNS:
@@ -41,15 +42,17 @@ with logged(snakemake.log[0]):
     data = read_study_data(
         study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
     )
-    markdown, csv, latex, steps, *figures = map(Path, snakemake.output)
+    markdown, csv, latex, best, steps, *figures = map(Path, snakemake.output)
     table = study_table(data)
     text = table_text(table, data)
     markdown.write_text(as_markdown(text), encoding="utf-8")
     csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
     latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
+    best.write_text(as_latex(best_table(data)), encoding="utf-8")
     sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 
+    shown = labelled(data)
     widths = chosen_widths(params.widths)
     folder = figures[0].parent
     remove_others(map(str, figures))

@@ -58,6 +58,7 @@ PATHS = {
     "end": "{scope}/.verdict",
     "index": "index.html",
     "table": "{platform}/studies/{study}/table.{suffix}",
+    "best_table": "{platform}/studies/{study}/best.tex",
     "steps": "{platform}/studies/{study}/steps.md",
     "figure": "{platform}/studies/{study}/figures/{file}",
     "view": "{platform}/studies/{study}/views/{name}.pdf",

@@ -288,6 +288,7 @@ def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
     figures = [file for name in drawn for width in widths for file in file_names(name, width, formats)]
     return [
         *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
+        path("best_table"),
         path("steps"),
         *(path("figure", file=file) for file in (*figures, figure_files.TEXTS_FILE)),
     ]

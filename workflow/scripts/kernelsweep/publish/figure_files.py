@@ -54,7 +54,10 @@ FIGURES = {
 
 
 def check_figures(study: Study) -> None:
-    """Raise UserError if a study names a figure, an axis or a quantity that doesn't exist."""
+    """Raise UserError if a study names a figure, an axis, a quantity or a labelled kernel that doesn't exist."""
+    for key in ("labels", "colours"):
+        for name in getattr(study.settings, key):
+            check_known(name, study.kernels, f"{study.file}: {key} names")
     for number, (name, chosen) in enumerate(study.settings.figure_axes.items()):
         check_known(name, FIGURES, f"{study.file}: figures.{number} is")
         known = FIGURES[name].axes

@@ -1,4 +1,4 @@
-"""A view of the page's explorer as a figure."""
+"""A view of the page's explorer as a figure, and the labels that a study's file gives its kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def draw_view(data: StudyData, address: str, width: float) -> Figure:
     Raises UserError where the address has no view that a figure can show.
     """
     view = read_view(address)
-    return DRAWERS[VIEWS[view["view"]]](viewed(data, view), Width(width))
+    return DRAWERS[VIEWS[view["view"]]](labelled(viewed(data, view)), Width(width))
 
 
 def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:
@@ -57,19 +57,18 @@ def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:
     shown = dict(zip(("peak_fraction", "gain"), columns, strict=True)).get(view["show"], view["show"])
     of_map = {"y": view["across"], "panel": ""}
     axes = {"x": x, SHOW: shown} | (of_map if is_map else {"by": KERNEL})
-    marks = {name: name + UNDEFINED_MARK for name in undefined_kernels(rows)}
+    marks = {name: settings.labels.get(name, name) + UNDEFINED_MARK for name in undefined_kernels(rows)}
     # Where outputs are compared, the reference has no value on some axes.
     first = next(iter(rows[[*settings.kinds]].head(1).to_dict("records")), {})
     return replace(
         data,
         # Here, what is marked is drawn.
-        measurements=rows.assign(
-            **columns, flags=rows["flags"].where(~rows[KERNEL].isin([*marks]), ""), kernel=rows[KERNEL].replace(marks)
-        ),
+        measurements=rows.assign(**columns, flags=rows["flags"].where(~rows[KERNEL].isin([*marks]), "")),
         settings=settings.changed(
-            kernels=[settings.kernels[0].changed(name=marks.get(name, name)) for name in view["kernels"].split(",")],
+            kernels=[settings.kernels[0].changed(name=name) for name in view["kernels"].split(",")],
             reference={**first, **settings.reference, **fixed},
             kinds={axis: kind if axis in (*fixed, *drawn) else "kernel" for axis, kind in settings.kinds.items()},
+            labels={**settings.labels, **marks},
             figures=[{VIEWS[view["view"]]: axes}],
         ),
     )
@@ -79,3 +78,23 @@ def _value(column: pandas.Series[Any], text: str) -> Any:
     """The value that an address names, of a column's type."""
     values = column.dropna().unique()
     return next((value for value in values if text in (str(value), str(value).removesuffix(".0"))), text)
+
+
+def labelled(data: StudyData) -> StudyData:
+    """The study's data with its kernels under the labels that its file gives them; colours go with them."""
+    labels, settings = data.settings.labels, data.settings
+
+    def named(name: str) -> str:
+        return labels.get(name, name)
+
+    return replace(
+        data,
+        measurements=data.measurements.assign(kernel=data.measurements[KERNEL].map(named)),
+        published={(named(name), arguments): it for (name, arguments), it in data.published.items()},
+        settings=settings.changed(
+            kernels=[kernel.changed(name=named(kernel.name)) for kernel in settings.kernels],
+            steps=[step.changed(kernel=named(step.kernel)) for step in settings.steps],
+            limits=[named(limit) for limit in settings.limits],
+            colours={named(name): colour for name, colour in settings.colours.items()},
+        ),
+    )

@@ -676,6 +676,16 @@ class _Study(AxesLayer):
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["lines", "heatmap"]
     """The study's figures: names, or a name with the axes that it shows."""
+    table: Annotated[Names, Field(examples=["[time_us, speedup, global_load_sectors]"])] = []
+    """The columns of the study's table.tex, by their names in table.csv; without them time, rate, share of the peak and
+    speedup."""
+    labels: Annotated[Table[str, Words], Field(examples=["{shuffle: ours}"])] = {}
+    """Other names for kernels, in figures."""
+    colours: Annotated[
+        Table[str, Annotated[str, Field(pattern="^#[0-9A-Fa-f]{6}$", examples=["#004488"])]],
+        Field(examples=['{shuffle: "#004488"}']),
+    ] = {}
+    """Colours of kernels' lines, in figures."""
     published: CsvName | None = None
     """A file in resources/published/ with published outputs, where the study compares outputs; or null."""
 

@@ -60,7 +60,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     rows = rows.assign(panel=panels)
     groups = _alike(rows, x, names, shown.more_is_better)
     labels = {group[0]: "\n".join(broken(", ".join(group), LABEL_LETTERS, " ")) for group in groups}
-    colours = {label: style.colour(number) for number, label in enumerate(labels.values())}
+    own = data.settings.colours
+    colours = {label: own.get(name, style.colour(number)) for number, (name, label) in enumerate(labels.items())}
     rows = rows[rows["line"].isin([*labels])].replace({"line": labels})
     if any(len(group) > 1 for group in groups):
         caption += " Lines that would cover each other everywhere are one."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pandas
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, varied
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_words, shown_place, size_axes, varied
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     axis_value,
@@ -20,10 +22,16 @@ from kernelsweep.analysis.words import (
     reference_text,
     small_number,
 )
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.judge.best.best_words import configuration_text
+from kernelsweep.judge.best.find import fastest_by_size, find_best
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
+
+# The letters a line of a narrow column.
+_NARROW = 12
 
 NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
 
@@ -247,6 +255,16 @@ _MARKS = {
 }
 
 
+# The columns that have other heads in LaTeX than in table.csv: head, factor and decimals.
+_SHORT = {
+    "time_us": ("time (µs)", 1, None),
+    "bandwidth_gbs": ("GB/s", 1, 0),
+    "gflops": ("GFLOP/s", 1, 0),
+    "peak_fraction": ("of peak (%)", 100, 1),
+    "speedup": ("speedup", 1, 2),
+}
+
+
 def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     """The rows of a study's kernels and of libraries for one column of a paper; or why there are none.
 
@@ -259,7 +277,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     axes = [axis for axis in kernel_axes(data.settings) if axis in varied(data.kernel_rows, kernel_axes(data.settings))]
     axes = [axis for axis in axes if rows[axis].notna().any() and (axis != "grid_size" or axis in _axes(data))]
     configurations = [_configuration(row, axes) for _, row in rows.iterrows()]
-    columns = [Column("configuration", configurations, right=False), *_short_columns(rows)]
+    columns = [Column("configuration", configurations, right=False), *_chosen(rows, data)]
     marks = {flag: mark for flag, mark in _MARKS.items() if rows["flags"].str.contains(flag).any()}
     names = [
         kernel + "".join(sign for flag, (sign, _) in marks.items() if flag in flags)
@@ -280,6 +298,34 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     )
 
 
+def best_table(data: StudyData) -> TableText | str:
+    """The fastest configuration at each size, at the reference's other values, for a column of a paper; or why not."""
+    if not data.has_times or data.compares_outputs:
+        return NO_TIMES_OF_OURS if not data.has_times else "This study compares outputs, not times."
+    found = fastest_by_size(find_best(data.title, data, data.gridded), data.settings)
+    rows = [pandas.Series({"status": "ok", **asdict(best.configuration)}) for best in found]
+    name, _, rest = data.title.partition(": ")
+    where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
+    return TableText(
+        title=f"{name}, fastest by size" + (f": {rest}" if rest else ""),
+        provenance=f"{data.device['name']}, {where}.",
+        kernels=[best.kernel for best in found],
+        columns=[
+            Column("size", [_narrow(place_words(best.point, data.settings)) for best in found], right=False),
+            Column("configuration", [_narrow(configuration_text(best.configuration)) for best in found], right=False),
+            Column("time (µs)", [_uncertain_time(row) for row in rows]),
+            Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
+        ],
+        explanation="In brackets: 95% interval of the last digits.",
+        main_rows=len(found),
+    )
+
+
+def _narrow(words: str) -> str:
+    """Words on lines for a column of a paper."""
+    return "\n".join(textwrap.wrap(words, _NARROW, break_long_words=False))
+
+
 def _configuration(row: pandas.Series[Any], axes: Sequence[str]) -> str:
     return "/".join(axis_value(axis, row[axis]) for axis in axes if not pandas.isna(row[axis])) or EMPTY
 
@@ -293,12 +339,26 @@ def _uncertain_time(row: pandas.Series[Any]) -> str:
     return f"{time}({math.ceil(round(side * 10 ** len(time.partition('.')[2]), 6))})"
 
 
-def _short_columns(rows: pandas.DataFrame) -> list[Column]:
-    """Time, rate, share of the peak and speedup."""
-    is_flops = rows["gflops"].notna().any()
-    return [
-        Column("time (µs)", [_uncertain_time(row) for _, row in rows.iterrows()]),
-        Column("GFLOP/s" if is_flops else "GB/s", numbers(rows["gflops" if is_flops else "bandwidth_gbs"], 0)),
-        Column("of peak (%)", numbers(100 * rows["peak_fraction"], 1)),
-        Column("speedup", numbers(rows["speedup"], 2)),
-    ]
+def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
+    """The columns that the study's file chooses for its LaTeX, by their names in table.csv without units.
+
+    Otherwise time, rate, share of the peak and speedup. Raises UserError for a column that isn't there.
+    """
+    rate = "gflops" if rows["gflops"].notna().any() else "bandwidth_gbs"
+    known = {str(column).partition(" (")[0]: rows[column] for column in rows}
+    columns = []
+    for name in data.settings.table or ("time_us", rate, "peak_fraction", "speedup"):
+        if name not in known:
+            guess = nearest(name, known) or ";"
+            raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(known)}.")
+        header, scale, decimals = _SHORT.get(name, (name.replace("_", " "), 1, None))
+        values = known[name]
+        if name == "time_us":
+            cells = [_uncertain_time(row) for _, row in rows.iterrows()]
+        elif pandas.api.types.is_numeric_dtype(values):
+            digits = 0 if pandas.api.types.is_integer_dtype(values) else decimals
+            cells = numbers(values * scale, _four_digits_of_largest(values) if digits is None else digits)
+        else:
+            cells = [str(value) or EMPTY for value in values]
+        columns.append(Column(header, cells, right=pandas.api.types.is_numeric_dtype(values)))
+    return columns
