@@ -11,8 +11,9 @@ import logging
 import os
 import re
 import sys
+import threading
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,15 @@ _ENDS = "end_"
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
 
+# And begins with the rules that have the most jobs.
+_NAMED_RULES = 2
+
 # The first line of progress comes after so many seconds, and the others are so far apart.
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
+_COLUMNS = 80
 
-# Events on Snakemake's own work, which --quiet does not know.
-_CHATTER_EVENTS = ("run_info", "job_started", "job_finished", "resources_info", "progress")
+# Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
+_CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
 
 _NOTHING = "Nothing to do: all that was asked for is there and up to date."
 
@@ -78,7 +83,10 @@ class LastWords(logging.Filter):
         self._asked = asked
         self._is_quiet = is_quiet
         self._is_dry = is_dry
-        self._started, self._next_line = 0.0, _SECONDS_TO_FIRST_LINE
+        self._started = self._next_line = 0.0
+        self._done = self._total = 0
+        self._running: dict[int | None, str] = {}  # the jobs that run now, by their number
+        self._over = threading.Event()
         self._has_jobs = self._has_error = False
         self._folder: Path | None = None  # of the run, once it has started
         self._before: dict[str, int | None] = {}  # when a job's log had been written before the job started
@@ -108,7 +116,11 @@ class LastWords(logging.Filter):
         if not self._is_quiet or self._is_dry():
             return True
         if event == "progress":
-            self._show_progress(getattr(record, "done", 0), getattr(record, "total", 0))
+            self._done, self._total = getattr(record, "done", 0), getattr(record, "total", 0)
+            self._show_progress()
+        if event == "run_info":
+            self._show_jobs(getattr(record, "stats", {}))
+            return False
         if event is None and record.levelno <= logging.INFO:
             if self._folder is None:
                 self._before_jobs.append(record.getMessage())
@@ -117,6 +129,7 @@ class LastWords(logging.Filter):
 
     def say(self) -> None:
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
+        self._over.set()
         for thread in list(self._held):
             self._release(thread)
         if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
@@ -146,9 +159,11 @@ class LastWords(logging.Filter):
         job: int | None = getattr(record, "jobid", None)
         if event == "workflow_started":
             self._folder, self._logger = Path.cwd(), record.name
+        if event in ("job_finished", "job_error"):
+            self._running.pop(getattr(record, "job_id", job), None)
         if event == "job_info":
             self._has_jobs = True
-            self._started = self._started or time.monotonic()
+            self._begin(record, job)
             self._failed.pop(job, None)  # It is tried again.
             self._before.update((log, _written(log)) for log in logs)
             self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
@@ -174,13 +189,45 @@ class LastWords(logging.Filter):
         others = f". Targets are {', '.join(known)}, and the path of every result."
         return "\n".join(f"There is no target {one!r}{nearest(one, known) or others}" for one in unknown)
 
-    def _show_progress(self, done: int, total: int) -> None:
-        """Log how many jobs are done, and the time left; unless the last such line is new."""
-        seconds = time.monotonic() - self._started
-        if seconds >= self._next_line:
-            self._next_line = seconds + _SECONDS_BETWEEN_LINES
-            line = f"{done} of {total} jobs{time_left(done, total, seconds)}"
-            logging.getLogger(self._logger).info(line, extra=OURS)
+    def _begin(self, record: logging.LogRecord, job: int | None) -> None:
+        """Note that a job begins."""
+        wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
+        where = "/".join(wildcards[name] for name in ("study", "kernel") if name in wildcards)
+        rule: str = getattr(record, "rule_name", "")
+        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}"
+        if self._started == 0.0 and self._is_quiet and not self._is_dry():
+            self._started = time.monotonic()
+            self._next_line = self._started + _SECONDS_TO_FIRST_LINE
+            threading.Thread(target=self._watch, daemon=True).start()
+
+    def _show_jobs(self, stats: Mapping[str, int]) -> None:
+        """Log how many jobs there are, and of which rules most are, instead of Snakemake's table."""
+        rules = sorted(((count, rule) for rule, count in stats.items() if rule != "total"), reverse=True)
+        most = ", ".join(f"{count} {rule}" for count, rule in rules[:_NAMED_RULES])
+        more = ", ..." if len(rules) > _NAMED_RULES else ""
+        logging.getLogger(self._logger).info(f"{stats.get('total', 0)} jobs: {most}{more}", extra=OURS)
+
+    def _watch(self) -> None:
+        """Show the progress also while no job ends."""
+        while not self._over.wait(1.0):
+            self._show_progress()
+
+    def _show_progress(self) -> None:
+        """Log how many jobs are done, the time left, and which jobs run now; unless the last such line is new."""
+        now = time.monotonic()
+        if now < self._next_line or not self._running:
+            return
+        self._next_line = now + _SECONDS_BETWEEN_LINES
+        done = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
+        line = f"{done}{time_left(self._done, self._total, now - self._started)}: "
+        first, *others = list(self._running.values())  # Another thread may change it.
+        line += first
+        for place, name in enumerate(others):
+            if len(f"{line}, {name} and 99 more") > _COLUMNS:
+                line += f" and {len(others) - place} more"
+                break
+            line += f", {name}"
+        logging.getLogger(self._logger).info(line, extra=OURS)
 
     def _is_new(self, log: str) -> bool:
         """Whether a job's log is of this run: a job that dies at once leaves the log of the last."""
