@@ -102,7 +102,6 @@ class Repository:
     """A user's repository, its point's identity, and the parameters and files of the jobs that build and measure it."""
 
     root: Path
-    store: Path
     target: str
     monkeypatch: pytest.MonkeyPatch
     study: dict[str, Any] = field(default_factory=lambda: yaml.safe_load(yaml.safe_dump(STUDY)))
@@ -141,7 +140,7 @@ class Repository:
         if self.target == "emulator":
             emulator, runtime = ROOT / "workflow/emulator", emulator_units.runtime()
             source = Source(file, source.include, emulator, runtime, source.options, source.constants)
-        with Builder(source, self.target, UnitStore(self.store), 1) as builder:
+        with Builder(source, self.target, UnitStore(emulator_units.UNITS), 1) as builder:
             builder.offer(units(kernel, [points[0]]))
             report = {**builder.report(), "variants": builder.wait(variant).variants}
         task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", self.protocol)
@@ -162,13 +161,11 @@ class Repository:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository on the emulator. Compiled units are kept for all tests of this process."""
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository on the emulator."""
     for name in ("CPATH", "NVCC_APPEND_FLAGS", "NVCC_PREPEND_FLAGS"):
         monkeypatch.delenv(name, raising=False)
-    emulator_units.runtime()  # In this folder, whose name it has.
-    store = tmp_path_factory.getbasetemp() / "units"
-    made = Repository(tmp_path / "repository", store, "emulator", monkeypatch)
+    made = Repository(tmp_path / "repository", "emulator", monkeypatch)
     made.write("kernels/own/problem.py", PROBLEM)
     made.write("kernels/own/helpers.py", "BOUND = 1e-5\n")
     made.write("kernels/own/scaled.cu", KERNEL)

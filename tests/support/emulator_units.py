@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import fcntl
 import functools
+import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -11,7 +15,12 @@ from checkout import ROOT
 from kernelsweep.build import gcc
 
 KERNELS = ROOT / "tests/support/emulator_kernels"
-_FOLDER = tempfile.TemporaryDirectory()
+# What all processes of a test run share: the process that starts the others makes it.
+if "KERNELSWEEP_TESTS" not in os.environ:
+    os.environ["KERNELSWEEP_TESTS"] = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, os.environ["KERNELSWEEP_TESTS"], ignore_errors=True)
+SHARED = Path(os.environ["KERNELSWEEP_TESTS"])
+UNITS = SHARED / "units"
 INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT / "kernels/include", ROOT]
 
 
@@ -29,10 +38,24 @@ def write_unit(path: Path, kernels: list[Path], names: list[str]) -> Path:
 
 @functools.cache
 def runtime() -> Path:
-    """The emulator's runtime, compiled once in this process."""
-    compiled = Path(_FOLDER.name) / "runtime.o"
-    gcc.compile_runtime(ROOT / "workflow/emulator", compiled)
+    """The emulator's runtime, compiled once in a test run."""
+    compiled = SHARED / "runtime.o"
+    with (SHARED / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not compiled.exists():
+            gcc.compile_runtime(ROOT / "workflow/emulator", compiled)
     return compiled
+
+
+def share_builds(project: Path) -> None:
+    """Give a project without results the runtime, and the units that the others compile."""
+    emulator = project / "results/build/emulator"
+    if not emulator.parent.exists():
+        emulator.mkdir(parents=True)
+        for file in (*runtime().parent.glob("*.gch"), runtime()):
+            shutil.copy(file, emulator)
+        UNITS.mkdir(exist_ok=True)
+        (emulator.parent / "units").symlink_to(UNITS)
 
 
 def line_of(stem: str, mark: str) -> str:

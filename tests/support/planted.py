@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from checkout import ROOT
-from emulator_units import runtime
+from emulator_units import UNITS, runtime
 from reductions import EXCHANGE, REDUCTION, kernel_in
 
 from kernelsweep.build.build import Source
@@ -149,7 +149,7 @@ def built(
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
     source = replace(source_of(kernel.path), constants=kernel.launches.entry.constants, options=kernel.options)
-    report = build(source, binary, target, units(kernel, points))
+    report = build(source, binary, target, units(kernel, points), store=UnitStore(UNITS))
     protocol = Protocol(
         QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed, second_input=second_input
     )

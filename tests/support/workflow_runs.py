@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from checkout import copy_project
+from emulator_units import share_builds
 
 from kernelsweep.fork_server import ForkServer
 
@@ -77,7 +78,7 @@ def finish_project(folder: Path) -> Path:
     edit(config, "studies: [warp_shuffle]", f"studies: [{', '.join(FINISHED_STUDIES)}]")
     edit(config, "restrictions: []", f'restrictions: ["{RESTRICTION}"]')
     edit(config, "figure_widths: [two_columns]", "figure_widths: [two_columns, one_column]")
-    run = snakemake(project, "all")
+    run = snakemake(project, "all", shares_builds=False)
     assert run.returncode == 0, run.stdout
     assert "Every point that was run is right." in run.stdout
     return project
@@ -94,13 +95,19 @@ _FORKS = ForkServer()
 
 
 def snakemake(
-    project: Path, *arguments: str, environment: dict[str, str] | None = None, timeout: int = 240
+    project: Path,
+    *arguments: str,
+    environment: dict[str, str] | None = None,
+    timeout: int = 240,
+    shares_builds: bool = True,
 ) -> subprocess.CompletedProcess[str]:
     """Run `snakemake --quiet host ARGUMENTS` in the copy, on the emulator unless the arguments say otherwise.
 
     The output has every job's files and wildcards, which the project's profile leaves out. Snakemake runs in a fork,
     which saves its imports; with an environment of its own, in a new Python.
     """
+    if shares_builds:
+        share_builds(project)
     command = ["--quiet", "host", "--cores", "2", *arguments]
     if "--config" not in arguments:
         command += ["--config", "platform=emulator"]
