@@ -29,7 +29,7 @@ from kernelsweep.share.recording import recorded_device
 
 # The width that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
 DOCUMENT = r"""\documentclass{article}
-\usepackage{booktabs,siunitx}
+\usepackage{booktabs,graphicx,siunitx}
 \begin{document}
 \setlength{\columnwidth}{3.5in}
 %s

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +17,8 @@ EMPTY = "–"
 # Intervals are about 0.2% of a median, so more digits would be noise.
 _TIME_DIGITS = 4
 
-# The most letters a line in LaTeX: of a heading, of a name, and of a configuration.
-_HEADING_LETTERS, _NAME_LETTERS, _CONFIGURATION_LETTERS = 14, 20, 12
-
-# A number: its digits before and after the point, and its uncertainty in the last of them.
-_NUMBER = re.compile(r"-?([\d,]+)\.?(\d*)(?:\((\d+)\))?")
+# A number, with its uncertainty in the last digits.
+_NUMBER = re.compile(r"-?[\d,]+\.?\d*(\(\d+\))?")
 
 # LaTeX reads UTF-8, but for exponents.
 _LATEX_SPECIAL = {
@@ -51,7 +47,6 @@ class TableText:
     kernels      the first column, one kernel a row
     columns      the others
     explanation  what the columns hold
-    main_rows    the number of rows above the line that LaTeX draws between rows of different kinds
     marks        in Markdown, each row's footnote numbers, from 1
     notes        the footnotes
     below        a second table under a title of its own
@@ -62,7 +57,6 @@ class TableText:
     kernels: Sequence[str]
     columns: Sequence[Column]
     explanation: str
-    main_rows: int
     marks: Sequence[Sequence[int]] = ()
     notes: Sequence[str] = ()
     below: TableText | None = None
@@ -109,36 +103,51 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
 
 
 def as_latex(text: TableText | str) -> str:
-    r"""A short table for a column of 3.5 in: a `table` environment with caption and label; a text as a remark.
+    r"""A short table for a column of a paper: a `table` environment with caption and label; a text as a remark.
 
-    Needs the packages booktabs and siunitx. The label is `tab:` and the title up to its colon, in lower case.
+    Needs the packages booktabs, graphicx and siunitx. The label is `tab:` and the title up to its colon.
     """
     if isinstance(text, str):
         return f"% {text}\n"
-    names = [rf"\texttt{{{_stacked(broken(kernel, _NAME_LETTERS), 't', 'l')}}}" for kernel in text.kernels]
-    first, *columns = text.columns
-    first = Column(first.header, ["\n".join(broken(cell, _CONFIGURATION_LETTERS, "/")) for cell in first.cells], False)
     label = re.sub(r"[^a-z0-9]+", "-", text.title.split(":")[0].lower()).strip("-")
     end = "" if text.title.endswith(("?", ".")) else "."
+    # A folder of the repository is no reader's of a paper.
+    provenance = re.sub(r" \(resources/recordings/[^)]*\)", "", text.provenance)
+    kinds = ["S" if any(map(_NUMBER.fullmatch, column.cells)) and column.right else "l" for column in text.columns]
+    heads = ["kernel", *(f"{{{escape(column.header)}}}" for column in text.columns)]
+    names = [rf"\texttt{{{escape(kernel)}}}" for kernel in text.kernels]
+    cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(text.columns, kinds, strict=True)]
+    rows = zip(names, *cells, strict=True)
     return "\n".join(
         [
-            r"% Needs \usepackage{booktabs,siunitx}, and a column 3.5 in wide.",
+            r"% Needs \usepackage{booktabs,graphicx,siunitx}.",
             r"\begin{table}",
             r"  \centering",
-            rf"  \caption{{{caption(f'{text.title}{end} {text.provenance}')}}}",
+            rf"  \caption{{{escape(f'{text.title}{end} {provenance}')}}}",
             rf"  \label{{tab:{label}}}",
-            r"  \scriptsize",
-            r"  \setlength{\tabcolsep}{1.5pt}",
-            *(f"  {line}" for line in _tabular(names, [first, *columns], text.main_rows)),
+            r"  \small",
+            r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+            rf"  \begin{{tabular}}{{@{{}}l{''.join(kinds)}@{{}}}}",
+            r"    \toprule",
+            rf"    {' & '.join(heads)} \\",
+            r"    \midrule",
+            *(rf"    {' & '.join(row)} \\" for row in rows),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"  }",
             "",
-            r"  \smallskip",
-            r"  \begin{minipage}{\linewidth}\raggedright",
-            f"    {escape(text.explanation)}",
-            r"  \end{minipage}",
+            rf"  \smallskip {escape(text.explanation)}",
             r"\end{table}",
             "",
         ]
     )
+
+
+def _cell(text: str, kind: str) -> str:
+    """A cell; bare numbers for siunitx."""
+    if kind == "S":
+        return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
+    return escape(text)
 
 
 def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:
@@ -149,58 +158,6 @@ def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:
             lines.append("")
         lines[-1] += part
     return [line.strip() for line in lines]
-
-
-def _tabular(names: Sequence[str], columns: Sequence[Column], main_rows: int) -> list[str]:
-    kinds = [_kind(column) for column in columns]
-    body = [
-        "  " + " & ".join([name, *map(_cell, cells, kinds)]) + r" \\"
-        for name, *cells in zip(names, *(column.cells for column in columns), strict=True)
-    ]
-    if 0 < main_rows < len(body):
-        body.insert(main_rows, r"  \midrule")
-    heads = [f"{{{_stacked(_heading_lines(column), 'b', 'r' if column.right else 'l')}}}" for column in columns]
-    header = " & ".join(["kernel", *heads])
-    start = rf"\begin{{tabular}}{{@{{}}l{''.join(kinds)}@{{}}}}"
-    return [start, r"  \toprule", rf"  {header} \\", r"  \midrule", *body, r"  \bottomrule", r"\end{tabular}"]
-
-
-def _kind(column: Column) -> str:
-    """How LaTeX sets a column: at the decimal points where its cells are numbers, else right or left."""
-    cells = [cell for cell in column.cells if cell != EMPTY]
-    found = [match for cell in cells if (match := _NUMBER.fullmatch(cell))]
-    others = [cell for cell in cells if not _NUMBER.fullmatch(cell)]
-    if not column.right or not found or re.search(r"\d", "".join(others)):
-        return "r" if column.right else "l"
-    whole, decimals = (max(len(match[part].replace(",", "")) for match in found) for part in (1, 2))
-    uncertain = max(len(match[3] or "") for match in found)
-    form = f"{whole}{f'.{decimals}' if decimals else ''}{f'({uncertain})' if uncertain else ''}"
-    return f"S[table-format={form}]"
-
-
-def _heading_lines(column: Column) -> list[str]:
-    """A header on several lines, unit or device below, so that columns stay as narrow as their numbers."""
-    first, _, second = column.header.partition(" (")
-    return textwrap.wrap(first, _HEADING_LETTERS) + textwrap.wrap(f"({second}" if second else "", _HEADING_LETTERS)
-
-
-def _cell(text: str, kind: str) -> str:
-    """A cell on its lines; bare numbers for siunitx."""
-    if not kind.startswith("S"):
-        return _stacked(text.split("\n"), "t", "l")
-    return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
-
-
-def _stacked(lines: Sequence[str], line_up: str, side: str) -> str:
-    if len(lines) <= 1:
-        return escape("".join(lines))
-    stacked = r"\\".join(map(escape, lines))
-    return rf"\begin{{tabular}}[{line_up}]{{@{{}}{side}@{{}}}}{stacked}\end{{tabular}}"
-
-
-def caption(text: str) -> str:
-    """A text for a caption in LaTeX: without the folder of a recording, which is no reader's of a paper."""
-    return escape(re.sub(r" \(resources/recordings/[^)]*\)", "", text))
 
 
 def escape(text: str) -> str:

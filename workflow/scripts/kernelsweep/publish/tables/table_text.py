@@ -71,7 +71,6 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
         columns=columns,
         notes=notes,
         explanation=" ".join(_explanation(table, columns, data)),
-        main_rows=int((table["kind"] == KERNEL_ROW).sum()),
         below=_counters(data),
     )
 
@@ -222,7 +221,6 @@ def _counters(data: StudyData) -> TableText | None:
         columns=columns,
         notes=notes,
         explanation=" ".join(texts),
-        main_rows=len(steps),
     )
 
 
@@ -294,7 +292,6 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
         kernels=names,
         columns=[column for column in columns if set(column.cells) != {EMPTY}],
         explanation="; ".join(texts) + ". " + " ".join(_peaks(data)),
-        main_rows=int((rows["kind"] == KERNEL_ROW).sum()),
     )
 
 
