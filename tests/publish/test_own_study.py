@@ -200,7 +200,7 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     assert entry["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"} and entry["bandwidth_gbs"] is None
     assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
     text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
-    assert "| 1024 | `tiled` | block_x=32 tile=1 order=rows | 40.00 | 39.88–40.16 | 53,687 | tile=2 |" in text
+    assert "| `tiled` | block_x=32 tile=1 order=rows | 2,560.00 | 2,552.32–2,570.24 | 53,687 | tile=2 |" in text
     (here / "best.json").write_text(json.dumps(document))
     assert best_uses(read_json(here / "best.json")) == find_uses("product", data, ())
     frame = ks.load(here).best("product")

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.study_data import kernel_axes, place_words, size_axes
 from kernelsweep.analysis.words import (
     axis_title,
-    axis_value,
     device_text,
-    list_texts,
     markdown_table,
     point_text,
     reference_text,
@@ -21,10 +18,8 @@ from kernelsweep.judge.best.find import (
     LITTLE,
     Best,
     Configuration,
-    Fastest,
     Use,
     at_reference_kind,
-    fastest_by_size,
     of_reference,
 )
 from kernelsweep.sweep.settings import StudySettings
@@ -77,37 +72,11 @@ def sizes_text(use: Use, study: StudySettings) -> str:
     return "–".join(ends)
 
 
-def also_text(fastest: Fastest) -> str:
-    """The kernels and configurations as fast: of a kernel that beats all others; else their number."""
-    chosen = fastest.configuration
-    if fastest.beats_all:
-        return list_texts([configuration_text(one, chosen) for _, one in fastest.ties]) if fastest.ties else NONE
-    every = [(fastest.kernel, chosen), *fastest.ties]
-    names = list_texts([f"{kernel} {configuration_text(one)}" for kernel, one in every])
-    return f'<abbr title="{names}">{len(every)}, of {len({kernel for kernel, _ in every})} kernels</abbr>'
-
-
-def use_lines(uses: Sequence[Use], study: StudySettings) -> list[str]:
-    """What to use, as Markdown: the configuration for every size, and where that loses more than a little, others."""
-    lines = []
-    for use in uses:
-        count = len(use.sizes)
-        where = "" if count == 1 else f" at all {count} sizes" if use.everywhere else f" at {count} sizes"
-        loss = f"at most {use.worst:.1%} from the fastest{where}" if use.worst else f"the fastest{where}"
-        loss += f", {use.mean:.1%} on average" if 0 < use.mean < use.worst else ""
-        of_sizes = "" if use.everywhere else f" for {sizes_text(use, study)}"
-        lines.append(f"- Use **`{use.kernel}` {configuration_text(use.configuration)}**{of_sizes}: {loss}.")
-    return lines
-
-
-# More sizes than these are left to best.json: of many, every second or third one is shown, and always the largest.
-MOST_SIZES = 8
-
 _EXPLANATION = (
     "Use: the configuration that loses least at any size, and where that is more than {:.0%}, the fewest that don't, or"
-    " that tie there. A configuration is a block size × an unroll factor, or its values on a study's own axes; the"
-    " number of blocks is named where the sweep chooses it. As fast: others that tie (95%). best.json has every size,"
-    " element type, operation and cache state."
+    " that tie there; the time is that at the largest of the sizes. A configuration is a block size × an unroll factor,"
+    " or its values on a study's own axes; the number of blocks is named where the sweep chooses it. As fast: others"
+    " that tie (95%). best.json has every size, element type, operation and cache state."
 )
 _SEARCHED = " A search measured up to {:,} configurations of each kernel at each size."
 _PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
@@ -116,7 +85,7 @@ _PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic whe
 def best_text(
     found: Sequence[Best], uses: Sequence[Use], studies: Mapping[str, StudySettings], device: Mapping[str, Any]
 ) -> str:
-    """The page: what to use and two tables a study, at the reference point's element type, operation and cache state.
+    """The page: what to use, and each kernel's best, at the reference point's element type, operation and cache state.
 
     studies  their settings by name
     """
@@ -135,30 +104,20 @@ def best_text(
         lines += [
             f"{where[:1].upper()}{where[1:]}." + (_SEARCHED.format(study.search.budget) if study.search else ""),
             "",
-            *use_lines(of_reference(uses, name, study), study),
-            "",
-            *_by_size(shown, study),
+            *_to_use(of_reference(uses, name, study), study),
             "",
             *_by_kernel(shown, study),
         ]
     return "\n".join(lines) + "\n"
 
 
-def _by_size(shown: Sequence[Best], study: StudySettings) -> list[str]:
-    """A row a size: the shortest time, its kernel if that beats all others, or those that tie."""
-    sizes, every = size_axes(study), fastest_by_size(shown, study)
-    if not every:
-        return ["Only kernels with undefined behaviour have a time."]
+def _to_use(uses: Sequence[Use], study: StudySettings) -> list[str]:
+    """A row for each configuration to use."""
     rows = [
-        [
-            *(axis_value(axis, fastest.point[axis]) for axis in sizes),
-            f"`{fastest.kernel}`" if fastest.beats_all else NONE,
-            *_facts(fastest.configuration, is_named=fastest.beats_all),
-            also_text(fastest),
-        ]
-        for fastest in every[::-1][:: math.ceil(len(every) / MOST_SIZES)][::-1]
+        [sizes_text(use, study), f"`{use.kernel}`", *_facts(use.configuration), f"{use.worst:.1%}, {use.mean:.1%}"]
+        for use in uses
     ]
-    return _table({**dict.fromkeys(map(axis_title, sizes), True), "faster than all others": False}, "as fast", rows)
+    return _table({"sizes": False, "use": False}, "loses at most, on average", rows)
 
 
 def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
@@ -181,10 +140,10 @@ def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
 _FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
-def _facts(one: Configuration, is_named: bool = True) -> list[str]:
+def _facts(one: Configuration) -> list[str]:
     """The columns _FACTS of a configuration."""
     return [
-        configuration_text(one) if is_named else NONE,
+        configuration_text(one),
         f"{one.time_us:,.2f}",
         f"{one.time_low_us:,.2f}–{one.time_high_us:,.2f}",
         f"{one.bandwidth_gbs:,.0f}" if one.bandwidth_gbs else NONE,

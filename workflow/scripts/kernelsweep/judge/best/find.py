@@ -98,27 +98,6 @@ def best_at(data: StudyData) -> dict[str, Best]:
     return {best.kernel: best for best in found if best.kernel not in data.settings.limits}
 
 
-@dataclass(frozen=True)
-class Fastest:
-    """The fastest of all kernels at one point, without kernels of undefined behaviour.
-
-    point     the values of the axes that are no configuration's
-    compared  the number of configurations with a time
-    ties      the kernels and configurations that can't be told apart from it, by time
-    """
-
-    kernel: str
-    point: Mapping[str, Any]
-    configuration: Configuration
-    compared: int
-    ties: tuple[tuple[str, Configuration], ...]
-
-    @property
-    def beats_all(self) -> bool:
-        """Whether no other kernel is as fast."""
-        return {kernel for kernel, _ in self.ties} <= {self.kernel}
-
-
 def comparable(found: Iterable[Best]) -> list[Best]:
     """The entries that may be called the fastest: of defined behaviour, and with the first one's kind of arithmetic.
 
@@ -130,36 +109,11 @@ def comparable(found: Iterable[Best]) -> list[Best]:
     return [best for best in allowed if best.fastest.arithmetic == allowed[0].fastest.arithmetic]
 
 
-def fastest_of(found: Iterable[Best]) -> Fastest | None:
-    """The fastest of the kernels' best configurations at one point that are comparable(); None without any."""
-    allowed = comparable(found)
-    every = [(best.kernel, one) for best in allowed for one in (best.fastest, *best.ties)]
-    if not every:
-        return None
-    (kernel, fastest), *slower = sorted(every, key=lambda entry: entry[1].time.value)
-    ties = tuple((other, one) for other, one in slower if do_tie(one.time, fastest.time))
-    return Fastest(kernel, allowed[0].point, fastest, sum(best.compared for best in allowed), ties)
-
-
 def at_reference_kind(found: Iterable[Best], study: StudySettings) -> list[Best]:
     """A study's entries at the reference's element type, operation and cache state, at every size."""
     sizes = size_axes(study)
     kind = {axis: value for axis, value in study.reference.items() if axis not in sizes}
     return [best for best in found if all(best.point.get(axis, value) == value for axis, value in kind.items())]
-
-
-def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Fastest]:
-    """The fastest of all kernels at each size, at the reference's other values; the smallest size first.
-
-    Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
-    """
-    sizes = size_axes(study)
-    by_size: dict[tuple[Any, ...], list[Best]] = {}
-    limits = study.limits
-    for best in (best for best in at_reference_kind(found, study) if best.kernel not in limits):
-        by_size.setdefault(tuple(best.point[axis] for axis in sizes), []).append(best)
-    every = (fastest_of(by_size[size]) for size in sorted(by_size))
-    return [fastest for fastest in every if fastest]
 
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
