@@ -14,12 +14,9 @@ import pandas
 import pytest
 from checkout import ROOT
 
-from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.step_metrics import sources
 from kernelsweep.analysis.study_data import read_study_data
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_device
-from kernelsweep.publish.page.facts import environment_text, run_facts
 from kernelsweep.share.recording import check_recording, recorded_device
 
 RECORDINGS = sorted((ROOT / "resources/recordings").iterdir())
@@ -93,12 +90,6 @@ def test_a_study_tells_the_days_on_which_it_was_measured_and_profiled(small: Pat
     counted = pandas.DataFrame({"source": ["ncu"]})
     assert sources(counted, devices["unrolling"]) == "Nsight Compute, 2026-01-02"
     assert sources(counted, devices["staged"]) == "Nsight Compute"
-    # A page of such a study alone has its run's day and revision, in each line.
-    points = row_counts([{"study": "transpose", "kernel": "vectors", "status": "ok", "flags": ""}])
-    facts = dict(run_facts(points, {}, device := read_device(small / "device.json", ["transpose"]), environment))
-    assert "on 2026-01-01" in facts["Numbers"] and facts["When"] == "2026-01-01"
-    assert "measured: '2026-01-01T10:00" in (text := environment_text(points, device, environment))
-    assert text.count("git_revision: ") == text.count("git_revision: abc") == 1
 
 
 def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import itertools
 from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
-from kernelsweep.publish.page.glossary import GLOSSARY, PROOFS
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -107,7 +106,8 @@ rule make_page:
                 else []
             )
         ),
-        sources=[of_home(file, Path.cwd()) for file in (*PAGE_FILES, GLOSSARY, PROOFS)],
+        sources=[of_home(file, Path.cwd()) for file in PAGE_FILES],
+        glossary=of_home(ROOT / "docs/glossary.md", Path.cwd()),
         kernels=by_code(inputs.kernel_files),
     output:
         path("page"),

@@ -12,16 +12,16 @@ from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import best_uses
 from kernelsweep.logs import logged
+from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.answer import answers
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
-from kernelsweep.publish.page.facts import environment_text, run_facts
-from kernelsweep.publish.page.glossary import GLOSSARY, explained, meanings
 from kernelsweep.publish.page.render import render
 from kernelsweep.publish.page.sections import (
     chapter_section,
     failed_html,
     html,
+    run_facts,
     study_section,
 )
 from kernelsweep.results import each_row
@@ -36,7 +36,9 @@ with logged(snakemake.log[0]):
     counted = row_counts(row for row in rows if row["study"] in studies)
     proofs = read_proofs(inputs.proofs)
     device = read_device(inputs.device, studies)
-    environment = read_json(inputs.environment[0]) if inputs.environment else None
+    # A recording's provenance has its day.
+    is_new = inputs.environment and not is_recording(snakemake.wildcards.scope)
+    day = read_json(inputs.environment[0])["measured"][:10] if is_new else ""
 
     timed = counted.by_status()["ok"] if has_times(device) else 0
     points = {}
@@ -58,7 +60,7 @@ with logged(snakemake.log[0]):
     content = render(
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
-        facts=run_facts(counted, proofs, device, environment),
+        facts=run_facts(counted, proofs, device["provenance"], day),
         answers=answers(settings, best_uses(read_json(inputs.best[1])), counted, proofs, params.edited),
         settings=settings,
         failed=failed_html(counted, proofs, base),
@@ -67,8 +69,7 @@ with logged(snakemake.log[0]):
         chapters=chapters,
         points=points,
         left_out=timed if timed > MOST_POINTS else 0,
-        environment=environment_text(counted, device, environment),
         files=[link(file, base) for file in files],
-        words=html(GLOSSARY, "words", "the words", base),
+        words=html(Path(inputs.glossary), "words", "the words", base),
     )
-    page.write_text(explained(content, meanings()), encoding="utf-8")
+    page.write_text(content, encoding="utf-8")

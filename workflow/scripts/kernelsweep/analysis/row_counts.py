@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 from kernelsweep.results import STATUSES
 
@@ -43,7 +42,6 @@ class RowCounts:
     flags              the flags of the points with several visits
     seconds            the sums of these points' columns seconds and busy_seconds
     machines           the values of each column of _OF_MACHINE, without empty ones
-    clocks_mhz         the lowest and the highest clock of a point; infinite if there is none
     """
 
     points: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -57,7 +55,6 @@ class RowCounts:
     flags: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMMED, 0.0))
     machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
-    clocks_mhz: tuple[float, float] = (inf, -inf)
 
     def differing(self) -> list[str]:
         """A sentence for each property of the machine in which rows differ, so that their times can't be compared."""
@@ -98,7 +95,6 @@ def is_excused(row: CsvRow) -> bool:
 def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
     """Count the rows."""
     counted = RowCounts()
-    lowest, highest = counted.clocks_mhz
     for row in rows:
         study, kernel, status = row["study"], row["kernel"], row["status"]
         counted.points[study, kernel, status] += 1
@@ -121,10 +117,6 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
         for name, values in counted.machines.items():
             if value := row.get(name):
                 values.add(value)
-        if row.get("clock_mhz"):
-            clock = float(row["clock_mhz"])
-            lowest, highest = min(lowest, clock), max(highest, clock)
-    counted.clocks_mhz = (lowest, highest)
     return counted
 
 

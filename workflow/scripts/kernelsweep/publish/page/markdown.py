@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from kernelsweep.publish.page.embed import drawing
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
-_ALLOWED_HTML = re.compile(r'</?sup>')
+_ALLOWED_HTML = re.compile(r"</?sup>")
 # What unfolds begins and ends with a line of its own.
 _FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
 # The signs that a verdict begins with, and the classes of their colours.

@@ -6,15 +6,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.proofs import Proofs, explained_findings, unproven
+from kernelsweep.analysis.proofs import Proofs, explained_findings, proofs_in_words, unproven
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
-from kernelsweep.publish.page.glossary import proven_means
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
 from kernelsweep.publish.summary import excused_points, failed_points
+
+
+def run_facts(counted: RowCounts, proofs: Proofs, provenance: str, day: str) -> dict[str, str]:
+    """The facts at the top of the page, without empty ones."""
+    statuses = [f"{count:,} {status.replace('_', ' ')}" for status, count in counted.by_status().items()]
+    if excused := counted.excused_in():
+        statuses[-1] += f" ({excused:,} expected of undefined behaviour)"
+    checked = proofs_in_words(proofs) if proofs else ""
+    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked, "When": day}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def html(file: Path, name: str, title: str, base: Path) -> str:
@@ -25,14 +34,12 @@ def html(file: Path, name: str, title: str, base: Path) -> str:
 def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     """The kernels that aren't proven, and the points that failed, by name, or that none did.
 
-    What was expected of undefined behaviour unfolds, and what "proven" means.
+    What was expected of undefined behaviour unfolds.
     """
     found = [*unproven(proofs, counted.points), *failed_points(counted)]
     if expected := [*explained_findings(proofs), *excused_points(counted)]:
         found += ["", "<details><summary>What the studies explain</summary>", "", *expected]
         found += ["", "</details>"]
-    if proofs:
-        found += ["", *proven_means()]
     text = "\n".join(["# Summary", "", *found])
     return to_html(text, "failed", "failed points", base, base)
 
