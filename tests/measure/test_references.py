@@ -50,9 +50,9 @@ def task_of(named: dict[str, Any]) -> KernelTask:
     return KernelTask("", "k", named, launches, "0", "k.cubin", {"k": {}}, protocol)
 
 
-def prepare(task: KernelTask, points: Sequence[PlannedPoint], has_clock: bool, processes: int = 1) -> None:
+def prepare(task: KernelTask, points: Sequence[PlannedPoint], processes: int = 1) -> None:
     """Have all references of the points."""
-    with References(task, points, has_clock, print, processes) as references:
+    with References(task, points, print, processes) as references:
         for each in points:
             references.wait([problem_of(task.problem).data_of(each.point)])
 
@@ -70,7 +70,7 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     points = [Point({"n": n, "block": block}) for n in (4, 5, 6, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
-        list(jobs.map(lambda _: prepare(task_of(named), planned(*points), True, 3), range(2)))
+        list(jobs.map(lambda _: prepare(task_of(named), planned(*points), 3), range(2)))
     calls = [line.split() for line in Path("calls").read_text(encoding="utf-8").splitlines()]
     # Of two inputs each, the smallest first, then the largest; three at once.
     assert sorted(n for n, _ in calls[:3]) == ["4", "4", "64"]
@@ -83,4 +83,4 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
         problem.instance("k", points[0], seed).expect(points[0])
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
-        prepare(task_of(named), planned(Point({"n": 65, "block": 1})), True)
+        prepare(task_of(named), planned(Point({"n": 65, "block": 1})))

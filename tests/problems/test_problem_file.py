@@ -16,7 +16,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.problems import comparison
+from kernelsweep.problems import comparison, file_instance
 from kernelsweep.problems.array_values import read_dtype
 from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem_file import Problem, doubts, problem_of
@@ -153,7 +153,10 @@ def test_an_array_updated_in_place_is_judged_against_what_it_was(read: Callable[
     ]
 
 
-def test_a_reference_is_kept_until_its_code_or_data_change(read: Callable[..., Problem], tmp_path: Path) -> None:
+def test_a_dear_reference_is_kept_until_its_code_or_data_change(
+    read: Callable[..., Problem], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_instance, "_DEAR_SECONDS", 0.0)
     kept, calls = tmp_path / "kept", tmp_path / "calls"
     text = MATMUL.replace(
         '    return {"C": A.ast', f'    open({str(calls)!r}, "a").write("x")\n    return {{"C": A.ast'

@@ -151,7 +151,7 @@ def _serve(control: socket.socket) -> NoReturn:
                 connection.sendall(b"\n")
             continue
         if thread_count() == 1:
-            _import(_imports_of(request["script"]))
+            _import([*_imports_of(request["script"]), "snakemake.io"])  # of which a job's files are
         # An import may have started a thread.
         if thread_count() == 1:
             pid = _forked(request, (control, ended, woken, connection, *running.values()))

@@ -37,6 +37,9 @@ LEFT_OUT: Mapping[str, str] = {
     "device.provenance": "a sentence of the device's name and driver",
 }
 
+# Made once, where this module is imported, and not in each job's process.
+_MEASURING_CODE = code_hash(measuring_files())
+
 # What the task says of the user's own files; the rest of it are settings.
 _OF_VERSION = ("roundings", "problem")
 
@@ -62,7 +65,7 @@ def identities(task: KernelTask, device: Mapping[str, Any]) -> IdentityOf:
     kept = {name: value for name, value in kept.items() if name not in LEFT_OUT}
     of_version = {name: kept.pop(f"task.{name}") for name in _OF_VERSION}
     of_version["problem_files"] = user_code_hash(problem.files)
-    settings = {**kept, "code": code_hash(measuring_files()), "numpy": np.__version__}
+    settings = {**kept, "code": _MEASURING_CODE, "numpy": np.__version__}
     launches = launches_of_task(task.launches, problem)
 
     # All visits to a point ask.

@@ -76,7 +76,9 @@ class KernelJob:
         work = find_work(self.task, planned, known, self.journal, self.device, self.builder, decides)
         if work.is_done:
             return work.results()
-        are_known = have_small_ones(self.task, [one.point for one in work.missing[0]], kind_of(self.platform).has_clock)
+        # Without a clock, no device waits for references: the worker computes them.
+        needs_none = not kind_of(self.platform).has_clock
+        are_known = needs_none or have_small_ones(self.task, [one.point for one in work.missing[0]])
         early = None
         if self.decides:
             early = EarlyVerdict(self.margin, len(work.first), notifier(self.terminal, self.name))
@@ -143,8 +145,7 @@ class KernelJob:
         return EarlierVersions(self.journal, self.store, units(self.kernel, points), self.margin)
 
     def _references(self, checked: Sequence[PlannedPoint]) -> References:
-        has_clock, notify = kind_of(self.platform).has_clock, notifier(self.terminal, self.name)
-        return References(self.task, checked, has_clock, notify, self.processes)
+        return References(self.task, checked, notifier(self.terminal, self.name), self.processes)
 
     def _lease(self, only: str = "") -> AbstractContextManager[str]:
         return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)

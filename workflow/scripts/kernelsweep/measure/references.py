@@ -19,7 +19,7 @@ from typing import Any
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first
 from kernelsweep.logs import time_left
-from kernelsweep.measure.point.instances import Instances, input_bytes, is_run_again, second_seed
+from kernelsweep.measure.point.instances import Instances, has_second_input, input_bytes, second_seed
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.problem_file import Data, Problem, problem_of
@@ -54,14 +54,12 @@ class References:
         self,
         task: KernelTask,
         planned: Sequence[PlannedPoint],
-        has_clock: bool,
         notify: Callable[[str], None],
         processes: int = 1,
     ) -> None:
         """Start to compute.
 
-        planned    the points that are to be checked, and others that are skipped
-        has_clock  whether the platform has one: then larger points have a second input, too
+        planned    the points that are to be checked, on a platform with a clock, and others that are skipped
         notify     gets a line for the user where something waits
         processes  compute references at once
         """
@@ -81,7 +79,7 @@ class References:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment() | threads
             )
-            arguments = (task, wanted, has_clock, processes)
+            arguments = (task, wanted, processes)
             threading.Thread(target=self._read, args=(self._process, arguments), daemon=True).start()
 
     def first_ready(self, data: Sequence[Data]) -> int | None:
@@ -140,7 +138,7 @@ class References:
             self._changed.notify_all()
 
 
-def have_small_ones(task: KernelTask, points: Iterable[Point], has_clock: bool) -> bool:
+def have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
     """Have the references of points on disk whose inputs are small. Returns whether those of all points are there.
 
     Where one has large inputs, none after it is computed. Raises StudyError where a function of the problem is wrong.
@@ -149,10 +147,11 @@ def have_small_ones(task: KernelTask, points: Iterable[Point], has_clock: bool) 
     try:
         for point in _by_size(problem, points):
             first = instances.at(point)
-            if input_bytes(first, point) > _SMALL:
+            size = input_bytes(first, point)
+            if size > _SMALL:
                 return False
             first.expect(point)
-            if task.protocol.second_input and is_run_again(first, point, has_clock):
+            if task.protocol.second_input and has_second_input(size):
                 instances.at(point, True).expect(point)
     except UserError as error:
         raise StudyError(str(error)) from error
@@ -194,11 +193,11 @@ class _MemoryBudget:
                 self._changed.notify_all()
 
 
-def _computed(task: KernelTask, wanted: Sequence[_Wanted], has_clock: bool, processes: int) -> Iterator[Data]:
+def _computed(task: KernelTask, wanted: Sequence[_Wanted], processes: int) -> Iterator[Data]:
     """Compute references in forks of this process; gives the data of each when it is there."""
     context, problem = multiprocessing.get_context("fork"), problem_of(task.problem)
     at_once = min(processes, len(wanted))
-    with ProcessPoolExecutor(at_once, context, _begin, (task, has_clock, _MemoryBudget())) as pool:
+    with ProcessPoolExecutor(at_once, context, _begin, (task, _MemoryBudget())) as pool:
         jobs = {pool.submit(_compute, one): problem.data_of(one[0]) for one in wanted}
         for job in as_completed(jobs):
             job.result()
@@ -216,16 +215,16 @@ def _compute(wanted: _Wanted) -> None:
 
     Where there is no memory for it, the point is tried without, and says so in its row.
     """
-    task, has_clock, memory = _compute.job  # type: ignore[attr-defined]
+    task, memory = _compute.job  # type: ignore[attr-defined]
     with suppress(MemoryError):
-        in_child(partial(_leave, task, wanted, has_clock, memory), problem_of(task.problem).name)
+        in_child(partial(_leave, task, wanted, memory), problem_of(task.problem).name)
 
 
-def _leave(task: KernelTask, wanted: _Wanted, has_clock: bool, memory: _MemoryBudget) -> None:
+def _leave(task: KernelTask, wanted: _Wanted, memory: _MemoryBudget) -> None:
     problem, seed = problem_of(task.problem), task.protocol.seed
     point, is_second = wanted
     instance = problem.instance(task.kernel, point, second_seed(seed) if is_second else seed)
-    if is_second and not is_run_again(instance, point, has_clock):
+    if is_second and not has_second_input(input_bytes(instance, point)):
         return
     size = sum(array.size * array.dtype.itemsize for array in instance.arrays(point).values())
     with memory.taken(_TIMES_THE_ARRAYS * size):

@@ -9,6 +9,7 @@ import math
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -93,6 +94,9 @@ class ReferenceStore:
 
 # Inputs of so many bytes take longer to make than to map; and of so many, longer to write than to make.
 _LARGE, _TOO_LARGE = 2**20, 2**31
+
+# Arrays that took fewer seconds to compute are made again sooner than they are kept and found.
+_DEAR_SECONDS = 0.002
 
 # The results of up to this many elements, one for each lane of a warp, are shown in full.
 _SHOWN = 32
@@ -222,7 +226,7 @@ class FileInstance:
         return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
     def expect(self, point: Point) -> None:
-        """Have the right results that judge() needs, and their bounds, on disk. Raises UserError."""
+        """Have the right results that judge() needs, and their bounds, on disk if they are dear. Raises UserError."""
         if "reference" in self.functions:
             _ = self.expected
             if not self._asks_for_roundings:
@@ -356,14 +360,16 @@ class FileInstance:
         kept = store.load(key) if store else None
         if kept is not None:
             return kept
+        started = time.perf_counter()
         arrays = self._read(name, given)
+        is_dear = time.perf_counter() - started > _DEAR_SECONDS
         for output, array in arrays.items():
             if name == "error_bound":
                 arrays[output] = array = replace(array, contents=widened_bound(array.elements, self.axes))
                 self._check_bound(output, array)
             elif array.dtype.kind in "fc" and self.axes.get(DRAWN) != NAN and np.isnan(array.elements).any():
                 raise UserError(f"{self.functions[name].shown}: {output} contains NaN, which no result can equal.")
-        if store:
+        if store and is_dear:
             store.save(key, arrays)
         return arrays
 

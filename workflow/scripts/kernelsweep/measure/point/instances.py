@@ -35,19 +35,9 @@ _BYTES = 2**24
 _BYTES_WITHOUT_CLOCK = 2**18
 
 
-def has_second_input(input_bytes: int, array_bytes: int, has_clock: bool) -> bool:
+def has_second_input(input_bytes: int, array_bytes_without_clock: int = 0) -> bool:
     """Whether a point is small enough, by the bytes of its inputs (each counted once where it repeats) and arrays."""
-    return input_bytes <= _BYTES if has_clock else array_bytes <= _BYTES_WITHOUT_CLOCK
-
-
-def is_run_again(instance: FileInstance, point: Point, has_clock: bool) -> bool:
-    """Whether a point is run with a second input, asked before its data are in memory.
-
-    instance  its instance of either input
-    """
-    arrays = instance.arrays(point).values()
-    size = sum(array.size * array.dtype.itemsize for array in arrays)
-    return has_second_input(input_bytes(instance, point), size, has_clock)
+    return input_bytes <= _BYTES and array_bytes_without_clock <= _BYTES_WITHOUT_CLOCK
 
 
 def input_bytes(instance: FileInstance, point: Point) -> int:

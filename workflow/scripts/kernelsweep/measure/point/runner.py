@@ -174,5 +174,5 @@ class Runner:
     def _has_second_input(self) -> bool:
         """Whether the point in memory is small enough to be run with a second input."""
         return self._task.protocol.second_input and has_second_input(
-            self.memory.contents_bytes, self.memory.bytes, self._platform.has_clock
+            self.memory.contents_bytes, 0 if self._platform.has_clock else self.memory.bytes
         )
