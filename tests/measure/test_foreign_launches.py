@@ -60,8 +60,15 @@ CLUSTER = """
 
 __global__ void ranks(int *y)
 {
+    __shared__ int block;
     const auto cluster = cooperative_groups::this_cluster();
-    y[blockIdx.x] = int(cluster.block_rank() + 10 * cluster.num_blocks());
+    const int own = blockIdx.y * gridDim.x + blockIdx.x, rank = cluster.block_rank();
+    if (threadIdx.x == 0)
+        block = own;
+    cluster.sync();
+    if (threadIdx.x == 0)
+        y[own] = 100 * rank + *cluster.map_shared_rank(&block, (rank + 1) % cluster.num_blocks());
+    cluster.sync();
 }
 """
 PROBLEM = """
@@ -219,16 +226,18 @@ def test_textures_are_made_from_arrays(tmp_path: Path, monkeypatch: pytest.Monke
         outcomes(tmp_path, files, study, target)
 
 
-@pytest.mark.gpu
-def test_clusters_have_the_blocks_that_the_launch_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_reads_the_memory_of_the_next_one_of_its_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     problem = (
-        "import numpy as np\n\ndef outputs(n):\n    return {'y': (n, np.int32)}\n\n"
-        "def reference(n):\n    return {'y': np.arange(n) % 4 + 40}\n"
+        "import numpy as np\n\ndef outputs(n):\n    return {'y': ((2, n), np.int32)}\n\n"
+        "def reference(n):\n    y, x = np.indices((2, n))\n    rank = x % 2 + 2 * y\n    later = (rank + 1) % 4\n"
+        "    return {'y': 100 * rank + later // 2 * n + x // 2 * 2 + later % 2}\n"
     )
-    launch = {"grid": "n", "block": 32, "cluster": 4, "arguments": ["y"]}
-    study = {**STUDY, "axes": {"n": [64]}, "kernels": [{"name": "ranks", "gpu_only": "clusters", "launches": [launch]}]}
-    (found,) = outcomes(tmp_path, {"ranks.cu": CLUSTER, "problem.py": problem}, study, "sm_90")
+    launch = {"grid": ["n", 2], "block": 32, "cluster": [2, 2], "arguments": ["y"]}
+    study = {**STUDY, "axes": {"n": [64]}, "kernels": [{"name": "ranks", "launches": [launch]}]}
+    (found,) = outcomes(tmp_path, {"ranks.cu": CLUSTER, "problem.py": problem}, study, target)
     assert (found.status, found.message) == ("ok", "")
 
 

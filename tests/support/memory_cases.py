@@ -30,7 +30,7 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.sweep.kernels.plan import Attributes
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
 from kernelsweep.sweep.point import Point
 
 FOLDER = ROOT / "tests/planted/cases"
@@ -41,8 +41,8 @@ _CASE = re.compile(
 )
 # Kernels whose mistake is in a function that they call; so are all with fences.
 _CALLS_OTHERS = ("both_branches_call", "block_pipeline_unwaited", "block_pipeline_kept", "producer_runs_ahead")
-# The file of those whose launches are cooperative.
-_TOGETHER = "grid"
+# How the blocks of a file's launches run together.
+_TOGETHER = {"grid": Attributes(cooperative=True), "clusters": Attributes(cluster=(2, 1, 1))}
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256
 
 
@@ -119,7 +119,7 @@ class _Runner:
         platform.upload(z, np.zeros(_COUNT, np.int32))
         self._before = [memory.view(np.int32).copy() for memory in self._memory]
         try:
-            attributes = Attributes(cooperative=self._topic == _TOGETHER)
+            attributes = _TOGETHER.get(self._topic, PLAIN)
             platform.launch(variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
         except LaunchError as error:
             return Outcome("launch_failed", str(error))

@@ -12,7 +12,8 @@
 // A thread that waits for a phase of a barrier (phases.hpp) tries again once a phase is over and no other thread can run.
 // Until then its warp is left, and keeps which of its lanes wait for what.
 //
-// The order is fixed by the block alone. In a cooperative launch, each block runs up to the grid's barrier, in turn.
+// The order is fixed by the block alone. In a cooperative launch, and in a cluster, each block runs up to the barrier of
+// these blocks, in turn.
 #pragma once
 
 #include "counting/events.hpp"
@@ -84,7 +85,7 @@ struct alignas(cache_line) Thread {
     int source_lane;
     uint64_t value; // brought and taken away
 
-    unsigned grid_barriers; // passed, of the block
+    unsigned grid_barriers; // passed, of blocks that take turns
 };
 
 struct Launch;
@@ -106,7 +107,7 @@ struct Worker {
     unsigned block_threads;
     unsigned ended;         // threads that have ended
 
-    Thread *at_grid;        // goes on once all blocks are at the grid's barrier; null while the block is not there
+    Thread *at_grid;        // goes on once all blocks that take turns are at their barrier; null while this one is not
     unsigned grid_barriers; // the block has come to
 
     bool has_news; // a phase is over
@@ -122,6 +123,9 @@ struct Worker {
 
     const Launch *launch;
     bool is_cooperative; // the launch
+    dim3 cluster;        // its sides; of one block in a launch without clusters
+    unsigned cluster_blocks;
+    unsigned cluster_rank;
     Context scheduler;
     sigjmp_buf recovery; // where the signal handler goes on
     bool failed;
@@ -420,22 +424,34 @@ EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site, const void *c
     return worker.outcome;
 }
 
-// Waits for all threads of the grid: once those of the block are there, one of them leaves it to other blocks.
-EMULATOR_APART void wait_for_grid(Site site, const void *call)
+// Waits for all threads of the grid or the cluster: once those of the block are there, one of them leaves it to other
+// blocks.
+EMULATOR_APART void wait_for_blocks(bool are_grid, Site site, const void *call)
 {
     counting::wait_for_copies(0);
     wait_at_barrier(false, site, call);
     Worker &worker = this_worker();
     Thread &self = *worker.current;
-    if (++self.grid_barriers <= worker.grid_barriers)
-        return;
-    if (!worker.is_cooperative)
+    if (are_grid && !worker.is_cooperative)
         fail(worker, "%s waits for the grid at %s:%d, and the launch is not cooperative", ThreadName(worker, self).text,
              site.file, site.line);
+    if (++self.grid_barriers <= worker.grid_barriers || (!are_grid && worker.cluster_blocks == 1))
+        return;
     worker.grid_barriers = self.grid_barriers;
     worker.at_grid = &self;
     self.site = site;
     switch_context(self.context, worker.scheduler);
+}
+
+// An address in shared memory as it is in a block of the cluster.
+EMULATOR_APART const void *map_shared(const void *address, unsigned rank, Site site)
+{
+    Worker &worker = this_worker();
+    if (rank >= worker.cluster_blocks)
+        fail(worker, "%s asks at %s:%d for the memory of block %u of a cluster of %u: the study's `cluster` says how many "
+             "there are, here also for a kernel with __cluster_dims__",
+             ThreadName(worker, *worker.current).text, site.file, site.line, rank, worker.cluster_blocks);
+    return rank == worker.cluster_rank ? address : counting::shared_of(rank, address, site);
 }
 
 // Waits until all lanes of `mask` have arrived with the same operation and mask or have ended, then exchanges their

@@ -1,4 +1,4 @@
-// Launching a kernel: its blocks run one after another, or take turns in a cooperative launch.
+// Launching a kernel: its blocks run one after another, or take turns in a cooperative launch and in a cluster.
 #pragma once
 
 #include "counting/races.hpp"
@@ -67,7 +67,7 @@ EMULATOR_COLD inline void run_blocks(Worker &worker)
         run_block(worker, block, launch.entry->thread_main);
 }
 
-// Runs the block that the worker of a cooperative launch has, up to the grid's next barrier or its end.
+// Runs the block that the worker has, up to the next barrier of the blocks that take turns, or to its end.
 EMULATOR_COLD inline void run_on(Worker &worker)
 {
     if (worker.at_grid != nullptr)
@@ -77,7 +77,7 @@ EMULATOR_COLD inline void run_on(Worker &worker)
 }
 
 // Runs blocks; a fault of theirs ends them.
-EMULATOR_COLD inline void work(Worker &worker)
+EMULATOR_COLD inline void work(Worker &worker, bool in_turns)
 {
     stack_t previous;
     stack_t own = {};
@@ -85,33 +85,31 @@ EMULATOR_COLD inline void work(Worker &worker)
     own.ss_size = signal_stack_size;
     sigaltstack(&own, &previous);
     if (sigsetjmp(worker.recovery, 1) == 0)
-        (worker.is_cooperative ? run_on : run_blocks)(worker);
+        (in_turns ? run_on : run_blocks)(worker);
     else
         describe_fault(worker);
     sigaltstack(&previous, nullptr);
 }
 
-// A block of a cooperative launch: its worker, its contents of shared memory, and what is remembered of these.
-struct Resident {
-    Worker *worker;
-    unsigned char *shared;
-    counting::Cell *cells;
-};
+using counting::Resident;
 
-// A worker for a block, like the launch's own; null in it, or in one of the others, where there is no room.
-EMULATOR_COLD inline Resident make_resident(const Worker &first, uint64_t block)
+// A worker for one of the blocks that take turns, like the launch's own; null in it, or in one of the others, where there
+// is no room.
+EMULATOR_COLD inline Resident make_resident(const Worker &first, unsigned rank)
 {
     the_worker = nullptr;
     const size_t shared_size = counting::spaces.shared_size;
     const Resident made = {ready_worker(first.block_threads), static_cast<unsigned char *>(calloc(shared_size, 1)),
-                           counting::make_cells(shared_size)};
+                           counting::make_cells(shared_size), false, false, nullptr, 0};
     if (made.worker != nullptr) {
         made.worker->launch = first.launch;
-        made.worker->is_cooperative = true;
+        made.worker->is_cooperative = first.is_cooperative;
+        made.worker->cluster = first.cluster;
+        made.worker->cluster_blocks = first.cluster_blocks;
+        made.worker->cluster_rank = first.is_cooperative ? 0 : rank;
         made.worker->block_threads = first.block_threads;
         made.worker->block_size = first.block_size;
         made.worker->grid_size = first.grid_size;
-        made.worker->block_number = block;
         made.worker->partial_block = first.partial_block;
         number_threads(*made.worker, first.block_size);
     } else {
@@ -120,14 +118,14 @@ EMULATOR_COLD inline Resident make_resident(const Worker &first, uint64_t block)
     return made;
 }
 
-// Has a block run on, and leaves in the launch's own worker what it has to tell. Whether it waits for the grid.
-EMULATOR_COLD inline bool take_turn(Worker &first, const Resident &block)
+// Has a block run on, and leaves in the launch's own worker what it has to tell.
+EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
 {
     Worker &worker = *(the_worker = block.worker);
     unsigned char *const shared = reinterpret_cast<unsigned char *>(counting::spaces.shared);
     counting::spaces.shared_cells = block.cells;
     memcpy(shared, block.shared, counting::spaces.shared_size);
-    work(worker);
+    work(worker, true);
     memcpy(block.shared, shared, counting::spaces.shared_size);
     first.block_number = worker.block_number;
     first.failed = worker.failed;
@@ -136,41 +134,78 @@ EMULATOR_COLD inline bool take_turn(Worker &first, const Resident &block)
         first.partial_block = worker.partial_block;
         first.partial_barrier = worker.partial_barrier;
     }
-    return worker.at_grid != nullptr;
+    block.has_ended = worker.at_grid == nullptr;
 }
 
-// Has the blocks of a cooperative launch take turns at the grid's barrier; false where there is no room for them.
-EMULATOR_COLD inline bool run_cooperatively(Worker &first)
+// The message of a block that has ended while others wait for it, or use its memory.
+__attribute__((format(printf, 3, 4))) EMULATOR_COLD inline void fail_turns(Worker &first, const Resident &block,
+                                                                           const char *format, ...)
 {
-    const uint64_t blocks = first.launch->blocks;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(first.message, sizeof first.message, format, values);
+    va_end(values);
+    first.failed = true;
+    first.block_number = block.worker->block_number;
+}
+
+// Has blocks run to their ends, from barrier to barrier in turn.
+EMULATOR_COLD inline void run_turns(Worker &first, Resident *blocks, uint64_t count)
+{
+    for (uint64_t ended = 0; ended != count && !first.failed; counting::pass_grid_barrier()) {
+        for (uint64_t at = 0; at < count; ++at)
+            blocks[at].is_visited = false;
+        for (uint64_t at = 0; at < count && !first.failed; ++at)
+            if (!blocks[at].has_ended) {
+                take_turn(first, blocks[at]);
+                ended += blocks[at].has_ended;
+            }
+        for (uint64_t at = 0; at < count && !first.failed && ended != 0; ++at) {
+            const Resident &block = blocks[at];
+            if (block.has_ended && block.is_visited)
+                fail_turns(first, block,
+                           "it may have ended when another block of its cluster uses its shared memory, which that one "
+                           "asked for at %s:%d: no cluster.sync() comes between", block.mapped, block.mapped_line);
+            else if (!block.has_ended && first.is_cooperative)
+                fail_turns(first, block, "waits for the grid at %s:%d, and %zu of %zu blocks have ended",
+                           block.worker->at_grid->site.file, block.worker->at_grid->site.line, size_t(ended),
+                           size_t(count));
+        }
+    }
+}
+
+// Runs a cooperative launch, whose blocks all take turns, or one cluster after another; false where there is no room.
+EMULATOR_COLD inline bool run_in_turns(Worker &first)
+{
+    const dim3 grid = first.grid_size, sides = first.is_cooperative ? grid : first.cluster;
+    const uint64_t count = uint64_t(sides.x) * sides.y * sides.z;
+    const dim3 groups(grid.x / sides.x, grid.y / sides.y, grid.z / sides.z);
     counting::Cell *const own_cells = counting::spaces.shared_cells;
-    Resident *const residents = static_cast<Resident *>(calloc(blocks, sizeof(Resident)));
+    Resident *const residents = static_cast<Resident *>(calloc(count, sizeof(Resident)));
     bool has_room = residents != nullptr;
-    for (uint64_t block = 0; block < blocks && has_room; ++block) {
-        const Resident &made = residents[block] = make_resident(first, block);
+    for (uint64_t rank = 0; rank < count && has_room; ++rank) {
+        const Resident &made = residents[rank] = make_resident(first, unsigned(rank));
         has_room = made.worker != nullptr && made.shared != nullptr && made.cells != nullptr;
     }
-    for (uint64_t waiting = has_room; waiting != 0 && !first.failed; counting::pass_grid_barrier()) {
-        const Worker *at_grid = nullptr;
-        waiting = 0;
-        for (uint64_t block = 0; block < blocks && !first.failed; ++block)
-            if (take_turn(first, residents[block])) {
-                at_grid = residents[block].worker;
-                ++waiting;
-            }
-        if (waiting == 0 || waiting == blocks || first.failed)
-            continue;
-        first.failed = true;
-        first.block_number = at_grid->block_number;
-        snprintf(first.message, sizeof first.message, "waits for the grid at %s:%d, and %zu of %zu blocks have ended",
-                 at_grid->at_grid->site.file, at_grid->at_grid->site.line, size_t(blocks - waiting), size_t(blocks));
+    for (uint64_t group = 0; group < first.launch->blocks / count && has_room && !first.failed; ++group) {
+        const uint3 of = place_of_block(group, groups);
+        counting::start_turns(residents, first.is_cooperative ? 0 : unsigned(count));
+        for (uint64_t rank = 0; rank < count; ++rank) {
+            const uint3 at = place_of_block(rank, sides);
+            residents[rank].has_ended = false;
+            residents[rank].worker->at_grid = nullptr;
+            residents[rank].worker->block_number =
+                (uint64_t(of.z * sides.z + at.z) * grid.y + of.y * sides.y + at.y) * grid.x + of.x * sides.x + at.x;
+        }
+        run_turns(first, residents, count);
     }
-    for (uint64_t block = 0; residents != nullptr && block < blocks; ++block) {
-        the_worker = residents[block].worker;
+    counting::spaces.cluster_blocks = 0;
+    for (uint64_t rank = 0; residents != nullptr && rank < count; ++rank) {
+        the_worker = residents[rank].worker;
         release_worker();
-        free(residents[block].shared);
-        if (residents[block].cells != nullptr)
-            counting::release_cells(residents[block].cells, counting::spaces.shared_size);
+        free(residents[rank].shared);
+        if (residents[rank].cells != nullptr)
+            counting::release_cells(residents[rank].cells, counting::spaces.shared_size);
     }
     free(residents);
     counting::spaces.shared_cells = own_cells;
@@ -196,8 +231,9 @@ struct Refusal {
     }
 };
 
-EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block, size_t shared_bytes,
-                                       bool is_cooperative, void **arguments, char *message, size_t message_capacity)
+EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block,
+                                       const size_t *cluster, size_t shared_bytes, bool is_cooperative,
+                                       void **arguments, char *message, size_t message_capacity)
 {
     const Refusal refuse = {entry, message, message_capacity};
     for (unsigned side = 0; side < 3; ++side)
@@ -216,7 +252,10 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
-    if (!counting::prepare_launch(grid, block, shared_bytes, is_cooperative))
+    const bool in_turns = is_cooperative || cluster[0] * cluster[1] * cluster[2] > 1;
+    if (is_cooperative && cluster[0] * cluster[1] * cluster[2] > 1)
+        return refuse("a cooperative launch of clusters, which the emulator does not supply");
+    if (!counting::prepare_launch(grid, block, shared_bytes, in_turns))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
     const auto refuse_stacks = [&](size_t count) {
         return refuse("no room for the stacks of %zu threads: the limit of memory maps (vm.max_map_count) or of "
@@ -239,11 +278,13 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     worker->failed = false;
     worker->fault_address = nullptr;
     worker->partial_block = blocks;
-    worker->is_cooperative = false;
+    worker->is_cooperative = is_cooperative;
+    worker->cluster = is_cooperative ? dim3() : sides(cluster);
+    worker->cluster_blocks = worker->cluster.x * worker->cluster.y * worker->cluster.z;
     install_fault_handlers();
-    const bool has_room = !is_cooperative || run_cooperatively(*worker);
-    if (!is_cooperative)
-        work(*worker);
+    const bool has_room = !in_turns || run_in_turns(*worker);
+    if (!in_turns)
+        work(*worker, false);
     restore_fault_handlers();
     if (!has_room)
         return refuse_stacks(blocks * threads);

@@ -1,9 +1,10 @@
 // The emulator itself, which every kernel's library contains. It is compiled once, and linked with each kernel's unit,
 // whose form entries.hpp describes. Both are compiled with -fsanitize=thread, or neither. A library exports:
 //
-//     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], size_t shared_bytes,
-//                         int cooperative, void **arguments, char *message, size_t message_capacity)
-//         Runs the kernel to its end, on one core; `grid` and `block` in the order x, y, z; `arguments` as
+//     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], const size_t cluster[3],
+//                         size_t shared_bytes, int cooperative, void **arguments, char *message,
+//                         size_t message_capacity)
+//         Runs the kernel to its end, on one core; sizes in the order x, y, z; `arguments` as
 //         for cudaLaunchKernel. Returns 0, or 1 and the reason in `message`.
 //         One launch at a time in a process: the signal handlers are the process's.
 //     unsigned emulator_entry_count()
@@ -44,12 +45,12 @@ EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parame
 {
     return emulator::exported[entry].parameter_sizes[parameter];
 }
-EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block,
+EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block, const size_t *cluster,
                                       size_t shared_bytes, int cooperative, void **arguments, char *message,
                                       size_t message_capacity)
 {
-    return emulator::launch_kernel(emulator::exported[entry], grid, block, shared_bytes, cooperative != 0, arguments,
-                                   message, message_capacity);
+    return emulator::launch_kernel(emulator::exported[entry], grid, block, cluster, shared_bytes, cooperative != 0,
+                                   arguments, message, message_capacity);
 }
 EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
 {

@@ -10,11 +10,14 @@ struct Worker;
 
 namespace emulator::counting {
 
+struct Resident;
+
 // What follows from them is compiled once, with the runtime (on_events.hpp).
-bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes, bool is_cooperative);
+bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes, bool in_turns);
 void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes);
 void go_on_with_block(Worker &worker, unsigned block, unsigned warp, Lanes existing_lanes);
-void end_block(); // or leave it at the grid's barrier
+void end_block(); // or leave it at the barrier of blocks that take turns
+void start_turns(Resident *cluster, unsigned blocks); // of some blocks
 void pass_grid_barrier();
 void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, const void *caller);
@@ -38,6 +41,7 @@ void release_at_phase(uintptr_t flag);
 void learn_at_phase(uintptr_t flag);
 
 bool is_shared(const void *address);
+const void *shared_of(unsigned rank, const void *address, const emulator::Site &site); // in another block of the cluster
 
 // Whether a GPU copies between these addresses asynchronously: from global to shared memory.
 bool copies_asynchronously(const void *target, const void *source);

@@ -16,7 +16,7 @@ struct State {
 inline State state;
 
 EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes,
-                                       bool is_cooperative)
+                                       bool in_turns)
 {
     for (unsigned side = 0; side < 3; ++side) {
         findings.grid[side] = uint32_t(grid_size[side]);
@@ -31,7 +31,8 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     forget_flags();
     if (!make_room_for_releases(grid * block_size[0] * block_size[1] * block_size[2]))
         return false;
-    ordering.is_cooperative = is_cooperative;
+    ordering.in_turns = in_turns;
+    ordering.turns_began = UINT32_MAX;
     ordering.moment = 1;
     ordering.grid_ordered = 0;
     ordering.first_run = ordering.next_run + 1; // None is 0.
@@ -78,6 +79,21 @@ EMULATOR_UNCOUNTED void go_on_with_block(Worker &worker, unsigned block, unsigne
     ordering.warps_run -= (ordering.threads + lanes_of_a_warp - 1) / lanes_of_a_warp; // They are counted already.
     forget_copies(ordering.threads);
     start_warp(warp, existing_lanes);
+}
+
+EMULATOR_UNCOUNTED void start_turns(Resident *cluster, unsigned blocks)
+{
+    ordering.turns_began = ordering.grid_ordered = advance();
+    spaces.cluster = cluster;
+    spaces.cluster_blocks = blocks;
+}
+
+EMULATOR_UNCOUNTED const void *shared_of(unsigned rank, const void *address, const emulator::Site &site)
+{
+    Resident &there = spaces.cluster[rank];
+    there.mapped = site.file;
+    there.mapped_line = site.line;
+    return there.shared + (uintptr_t(address) - spaces.shared);
 }
 
 EMULATOR_UNCOUNTED void pass_grid_barrier() { ordering.grid_ordered = advance(); }

@@ -1,6 +1,6 @@
 // The order of accesses: the synchronisations of a block, as moments of one clock.
 //
-// At the grid's barrier the blocks of a cooperative launch take turns; it orders all accesses of the launch.
+// At their barrier the blocks of a cooperative launch or of a cluster take turns; it orders all their accesses.
 //
 // The clock of a block advances at every barrier and every __syncwarp. An access carries the moment at which it
 // happened, and is ordered before what follows a barrier, or, within a warp, a __syncwarp that names both lanes,
@@ -59,8 +59,9 @@ struct Fences {
 
 struct Ordering {
     uint32_t moment;
-    bool is_cooperative;   // the launch: its blocks, which take turns, share one clock
-    uint32_t grid_ordered; // all accesses of the launch up to this moment come before what any thread does now
+    bool in_turns;         // blocks take turns, and share one clock
+    uint32_t turns_began;  // those of the running block; the largest number if it runs alone
+    uint32_t grid_ordered; // all accesses of these blocks up to this moment come before what any thread does now
     uint32_t block_ordered; // all accesses of the block up to this moment come before what any thread does now
     Warp warps[most_threads / lanes_of_a_warp];
 
@@ -366,7 +367,7 @@ EMULATOR_UNCOUNTED inline bool make_room_for_releases(size_t threads)
 
 EMULATOR_UNCOUNTED inline void start_ordering(unsigned threads)
 {
-    if (!ordering.is_cooperative)
+    if (!ordering.in_turns)
         ordering.moment = 1;
     ordering.block_ordered = ordering.grid_ordered;
     ordering.threads = threads;

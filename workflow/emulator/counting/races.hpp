@@ -125,7 +125,9 @@ EMULATOR_UNCOUNTED inline void doubt_write(uint32_t finding, const Place &place,
         findings.findings[finding].differs = true;
         return;
     }
-    const uintptr_t start = place.space == shared_memory ? spaces.shared : spaces.buffers[place.buffer].start;
+    const uintptr_t start = place.space == global_memory ? spaces.buffers[place.buffer].start
+                            : place.buffer == 0          ? spaces.shared
+                                                         : uintptr_t(spaces.cluster[place.buffer - 1].shared);
     DoubtedWrite &write = doubts.writes[doubts.count++];
     write = {finding, reinterpret_cast<unsigned char *>(start + size_t(place.offset) / word * word), bytes, {}};
     for (unsigned byte = 0; byte < word; ++byte)
@@ -187,16 +189,24 @@ __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mi
         doubt_write(uint32_t(found - findings.findings), place, now.bytes & other.bytes);
 }
 
-// Whether an access is of this launch, or in shared memory of this block: what was before is ordered, or forgotten.
+// Whether an access is by a block that takes turns with the running one.
+EMULATOR_UNCOUNTED_INLINE bool takes_turns(const Access &access)
+{
+    return access.run >= ordering.first_run && access.moment > ordering.turns_began;
+}
+
+// Whether an access is of this launch, or in shared memory by this block or its cluster's: what was before is ordered,
+// or forgotten.
 EMULATOR_UNCOUNTED_INLINE bool is_current(const Access &access, Space space)
 {
-    return space == shared_memory ? access.run == requests.run : access.run >= ordering.first_run;
+    return space == shared_memory ? access.run == requests.run || takes_turns(access)
+                                  : access.run >= ordering.first_run;
 }
 
 EMULATOR_UNCOUNTED_INLINE bool comes_before(const Access &earlier, unsigned thread)
 {
     if (earlier.run != requests.run)
-        return earlier.moment <= ordering.grid_ordered ||
+        return (takes_turns(earlier) && earlier.moment <= ordering.grid_ordered) ||
                is_released(earlier.run, earlier.thread, earlier.moment, thread);
     return earlier.thread == thread || is_ordered(earlier.thread, earlier.moment, thread);
 }
@@ -269,7 +279,9 @@ inline PendingChecks pending_checks;
 
 EMULATOR_UNCOUNTED_INLINE Cell *cells_of(Space space, unsigned buffer)
 {
-    return space == shared_memory ? spaces.shared_cells : spaces.buffers[buffer].cells;
+    return space == global_memory ? spaces.buffers[buffer].cells
+           : buffer == 0          ? spaces.shared_cells
+                                  : spaces.cluster[buffer - 1].cells;
 }
 
 EMULATOR_UNCOUNTED_INLINE void check_first_pending()

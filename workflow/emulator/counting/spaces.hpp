@@ -1,4 +1,5 @@
-// Where an address lies: in a device buffer that the host registered, in the block's shared memory, or in neither.
+// Where an address lies: in a device buffer that the host registered, in shared memory, of the block or of another one
+// of its cluster, or in neither.
 //
 // Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits
 // nothing. An access farther away ends the launch, as one to memory that isn't there does. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
@@ -13,6 +14,10 @@
 
 // Defined by the linking step, as all arrays of this form: its address is where dynamic shared memory begins.
 extern thread_local unsigned char emulator_dynamic_shared[];
+
+namespace emulator {
+struct Worker;
+}
 
 namespace emulator::counting {
 
@@ -39,9 +44,20 @@ struct Variable { // of shared memory
 
 struct Place {
     Space space;
-    unsigned buffer;  // index; 0 in shared memory
+    unsigned buffer;  // index; in shared memory of another block of the cluster its rank plus one, else 0
     ptrdiff_t offset; // from the buffer's start, or the start of shared memory
     bool inside;
+};
+
+// One of several blocks that take turns: its worker, its contents of shared memory, and what is remembered of these.
+struct Resident {
+    Worker *worker;
+    unsigned char *shared;
+    Cell *cells;
+    bool has_ended;
+    bool is_visited;    // by another block, since it last waited for all
+    const char *mapped; // where another one has last asked for its memory: file
+    int mapped_line;
 };
 
 struct Spaces {
@@ -59,6 +75,9 @@ struct Spaces {
     unsigned variable_count;
     size_t guards[most_variables]; // offsets of g++'s marks that an array's elements have been constructed
     unsigned guard_count;
+
+    Resident *cluster; // the blocks of the running one
+    unsigned cluster_blocks;
 };
 
 inline Spaces spaces;
@@ -107,6 +126,15 @@ EMULATOR_UNCOUNTED_INLINE bool is_guard(size_t offset)
     return false;
 }
 
+EMULATOR_UNCOUNTED_INLINE bool is_in_variable(size_t offset, size_t size)
+{
+    for (unsigned i = 0; i <= spaces.variable_count; ++i)
+        if (offset >= spaces.variables[i].offset &&
+            offset + size <= spaces.variables[i].offset + spaces.variables[i].size)
+            return true;
+    return false;
+}
+
 // The place of an access, or false for one to neither device buffers nor shared memory.
 EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place &place)
 {
@@ -122,15 +150,19 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
         return true;
     }
     const size_t offset = address - spaces.shared;
-    if (offset >= spaces.shared_size || is_guard(offset))
-        return false;
-    bool inside = false;
-    for (unsigned i = 0; i <= spaces.variable_count && !inside; ++i) {
-        const Variable &variable = spaces.variables[i];
-        inside = offset >= variable.offset && offset + size <= variable.offset + variable.size;
+    if (offset < spaces.shared_size && !is_guard(offset)) {
+        place = {shared_memory, 0, ptrdiff_t(offset), is_in_variable(offset, size)};
+        return true;
     }
-    place = {shared_memory, 0, ptrdiff_t(offset), inside};
-    return true;
+    for (unsigned rank = 0; rank < spaces.cluster_blocks; ++rank) {
+        const size_t there = address - reinterpret_cast<uintptr_t>(spaces.cluster[rank].shared);
+        if (there >= spaces.shared_size)
+            continue;
+        spaces.cluster[rank].is_visited = true;
+        place = {shared_memory, rank + 1, ptrdiff_t(there), is_in_variable(there, size)};
+        return true;
+    }
+    return false;
 }
 
 // Whether an address is that of a variable of the library: in constant memory, a static one, or the emulator's own.

@@ -77,10 +77,43 @@ public:
     static dim3 dim_blocks() { return gridDim; }
     static dim3 group_dim() { return gridDim; }
     static bool is_valid() { return ::emulator::this_worker().is_cooperative; }
-    EMULATOR_APART void sync(EMULATOR_SITE) const { ::emulator::wait_for_grid(site, __builtin_return_address(0)); }
+    EMULATOR_APART void sync(EMULATOR_SITE) const { ::emulator::wait_for_blocks(true, site, __builtin_return_address(0)); }
 };
 
 inline grid_group this_grid() { return {}; }
+
+// The blocks of a cluster; one block in a launch without clusters.
+class cluster_group {
+public:
+    static dim3 dim_blocks() { return ::emulator::this_worker().cluster; }
+    static unsigned num_blocks() { return ::emulator::this_worker().cluster_blocks; }
+    static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+    static unsigned size() { return num_threads(); }
+    static unsigned block_rank() { return ::emulator::this_worker().cluster_rank; }
+    static unsigned thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+    static dim3 block_index()
+    {
+        const dim3 of = dim_blocks();
+        return dim3(blockIdx.x % of.x, blockIdx.y % of.y, blockIdx.z % of.z);
+    }
+    static EMULATOR_APART void sync(EMULATOR_SITE)
+    {
+        ::emulator::wait_for_blocks(false, site, __builtin_return_address(0));
+    }
+    // What a thread does between the two is taken to come before the wait of the others.
+    static void barrier_arrive() {}
+    static EMULATOR_APART void barrier_wait(EMULATOR_SITE)
+    {
+        ::emulator::wait_for_blocks(false, site, __builtin_return_address(0));
+    }
+    template <typename Value>
+    static Value *map_shared_rank(Value *address, unsigned rank, EMULATOR_SITE)
+    {
+        return static_cast<Value *>(const_cast<void *>(::emulator::map_shared(address, rank, site)));
+    }
+};
+
+inline cluster_group this_cluster() { return {}; }
 
 // What tiles and coalesced groups share. `Group` says which lane has a rank, and turns masks of lanes into masks of ranks.
 template <typename Group>

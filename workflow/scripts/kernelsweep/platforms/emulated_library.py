@@ -12,6 +12,7 @@ import numpy as np
 
 from kernelsweep.errors import LaunchError
 from kernelsweep.sandbox import check_inside
+from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
 
 LANES = 32  # of a warp
 RED_ZONE = 256 * 1024  # bytes on each side of a device buffer, as red_zone in spaces.hpp
@@ -157,8 +158,7 @@ class EmulatedLibrary:
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
-            ctypes.c_size_t * 3,
-            ctypes.c_size_t * 3,
+            *[ctypes.c_size_t * 3] * 3,
             ctypes.c_size_t,
             ctypes.c_int,
             ctypes.POINTER(ctypes.c_void_p),
@@ -176,7 +176,7 @@ class EmulatedLibrary:
         block: int | tuple[int, int, int],
         shared_bytes: int,
         arguments: Sequence[Any],
-        cooperative: bool = False,
+        attributes: Attributes = PLAIN,
     ) -> None:
         """Run a kernel to its end. Other Python threads continue meanwhile.
 
@@ -184,7 +184,7 @@ class EmulatedLibrary:
         grid, block   number of blocks, and of threads in each: in x, or in x, y and z
         shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
-        cooperative   whether the grid's threads can wait for one another
+        attributes    clusters of blocks, and whether the grid's threads can wait for one another
 
         Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
         a barrier while others of their block wait elsewhere, and a stack overflow; IllegalAccess for an illegal
@@ -193,22 +193,18 @@ class EmulatedLibrary:
         global _last_launched
         if not 0 <= entry < len(self.entries):
             raise LaunchError(f"there is no entry {entry}: the library has {len(self.entries)}")
-        name = self.entries[entry]
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
-        for quantity, values in (("grid", blocks), ("block", threads), ("shared_bytes", (shared_bytes,))):
-            if min(values) < 0:
-                raise LaunchError(f"{name}: {quantity} is {min(values)}; it cannot be negative")
         passed = [ctypes.c_void_p(argument) if isinstance(argument, int) else argument for argument in arguments]
         self._check_sizes(entry, passed)
         pointers = (ctypes.c_void_p * len(passed))(*(ctypes.addressof(value) for value in passed))
-        sides = ctypes.c_size_t * 3
+        sides = [(ctypes.c_size_t * 3)(*size) for size in (blocks, threads, attributes.cluster or (1, 1, 1))]
         message = ctypes.create_string_buffer(_MESSAGE_CAPACITY)
         with _launching:
             if _last_launched is not None and _last_launched is not self:
                 _last_launched._library.emulator_release()
             _last_launched = self
             failed = self._library.emulator_launch(
-                entry, sides(*blocks), sides(*threads), shared_bytes, cooperative, pointers, message, len(message)
+                entry, *sides, shared_bytes, attributes.cooperative, pointers, message, len(message)
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:

@@ -273,7 +273,7 @@ class EmulatorPlatform(Platform):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)
         passed = list(map(_passed, arguments))
-        unit.library.launch(entry, grid, block, shared_bytes, passed, attributes.cooperative)
+        unit.library.launch(entry, grid, block, shared_bytes, passed, attributes)
         self.partial_barrier = self.partial_barrier or unit.library.partial_barrier
 
     def time(self, sample: Any, count: int) -> list[float]:
