@@ -401,6 +401,17 @@ def test_a_function_that_dies_or_does_not_end_is_one_sentence(
     assert str(error.value) in (f"kernels/own/problem.py{told}", f"kernels/own/problem.py, line 12{told}")
 
 
+def test_what_only_describes_data_has_to_end_soon(
+    read: Callable[..., Problem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelsweep.running._MOST_SECONDS", 0.1)
+    problem = read(ADD + "\ndef work(n):\n    while True: pass\n")
+    with pytest.raises(UserError, match=r"^kernels/own/problem.py, line 14: work at n=48 still runs after 0 s\.$"):
+        problem.work(POINT)
+    with pytest.raises(UserError, match=r"^kernels/own/problem.py, line 13: the file still runs after 0 s\.$"):
+        read(ADD + "\nwhile True: pass\n")
+
+
 def test_memory_that_runs_out_is_told_with_the_line(read: Callable[..., Problem]) -> None:
     problem = read(ADD.replace("a + b", "np.zeros(2**50)"))
     with pytest.raises(MemoryError, match=r"line 11: reference raises .*MemoryError at n=48: Unable to allocate"):

@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
 from typing import TypeVar
 
 from kernelsweep.errors import UserError
@@ -67,6 +68,9 @@ FOLDER_OF_NOTES = "KERNELSWEEP_NOTES"
 # The environment variable with the folder where workers wait for the next job of a run; without it, none does.
 FOLDER_OF_WORKERS = "KERNELSWEEP_WORKERS"
 
+# The user's code that only describes data ends after so many seconds.
+_MOST_SECONDS = 60.0
+
 # A note is looked at so often.
 _SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -95,6 +99,33 @@ def _note() -> int | None:
 @cache
 def _opened(note: str) -> int:
     return os.open(note, os.O_CREAT | os.O_WRONLY)
+
+
+class TooSlow(BaseException):
+    """Is raised in code that should have ended long ago. No `except Exception` of the user's stops it."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Where code gets TooSlow after a minute, and each second from then on; in a process' main thread only.
+
+    An alarm that was set before is set again afterwards.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def alarm(number: int, frame: FrameType | None) -> None:
+        raise TooSlow(f"still runs after {_MOST_SECONDS:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, alarm)
+    earlier = signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *earlier)
 
 
 def running_in(folder: str | None, process: int | None = None) -> list[tuple[str, float]]:

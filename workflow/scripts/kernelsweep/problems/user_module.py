@@ -9,7 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.util import source_from_cache
@@ -19,9 +19,12 @@ from typing import Any
 
 from kernelsweep.code_hash import imported_user_files, is_of_library
 from kernelsweep.errors import UserError, nearest, readable, shown_value
-from kernelsweep.running import running
+from kernelsweep.running import TooSlow, limited, running
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
+
+# What only describes data, and so takes no time.
+_QUICK = (_FILE := "the file", "outputs", "scratch", "work", "launches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,7 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     siblings: dict[str, ModuleType] = {}
     own = _own_modules(files[0].parent)
     importlib.invalidate_caches()
-    with _told(files[0], shown, "the file", "") as opened, _siblings_first(files[0].parent, own, siblings):
+    with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings):
         exec(compile(contents[0], str(files[0]), "exec"), vars(module))
     # Modules that no import statement names, such as importlib's.
     modules = {source for file in opened if (source := _source_of(file)) and not is_of_library(source)}
@@ -98,7 +101,8 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
 def _told(path: Path, shown: str, function: str, at: str) -> Iterator[list[Path]]:
     """Where the user's code runs: what it raises becomes UserError or MemoryError. Gives the files that it opens."""
     try:
-        with running(f"{shown}: {function}{at}"), opened_files() as opened:
+        is_quick = function in _QUICK
+        with running(f"{shown}: {function}{at}"), limited() if is_quick else nullcontext(), opened_files() as opened:
             yield opened
     except MemoryError as error:
         raise MemoryError(_message(error, path, shown, function, at)) from error
@@ -167,6 +171,8 @@ def _message(error: BaseException, path: Path, shown: str, function: str, at: st
         if file.is_relative_to(path.parent):
             name = shown if file == path else str(Path(shown).parent / file.relative_to(path.parent))
             where = f"{name}, line {line}"
+    if isinstance(error, TooSlow):
+        return f"{where}: {function}{at} {error}."
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
     except Exception:  # Of the user's own kind.
