@@ -159,7 +159,7 @@ def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(proj
     loss, row = to_use(project / RESULTS / "measurements.csv")
     use = f"<code>{row['kernel']}</code> {row['block_size']} × {row['unroll']}"
     answer = [use, f"{loss:.1%}", f"{float(row['time_us']):,.2f} µs", f"{float(row['peak_fraction']):.1%}", "✓ "]
-    summary = [*answer, "Every point that was run is right", "Points by study, and how well their times repeat"]
+    summary = [*answer, "Every point that was run is right", "Points by study"]
     order = [
         *summary,
         'id="study-warp_shuffle"',

@@ -51,9 +51,7 @@ def test_undefined_behaviour_may_be_wrong_and_is_said_to_be_expected() -> None:
     assert is_failure(wrong) and not is_failure(excused)
     summary = summary_text(row_counts([excused, wrong]), "here")
     (of_wrong,) = listed(summary)
-    assert "expected of" not in of_wrong
-    of_excused = summary.partition("## Expected of undefined behaviour")[2].partition("## Failed")[0]
-    assert "expected of undefined behaviour" in of_excused and MESSAGE in of_excused
+    assert "unrolled, " in of_wrong
     alone = summary_text(row_counts([excused, row("ok")]), "here")
     assert alone.endswith("Every point that was run is right, apart from kernels with undefined behaviour.\n")
     assert not listed(alone)
@@ -67,7 +65,6 @@ def test_points_are_counted_by_study_and_status_and_skipped_ones_by_reason() -> 
     assert re.findall(r"\| unrolling +\| +(\d*) +\| +(\d*) +\| +(\d*) +\|", summary) == [("3", "2", "1")]
     assert f"unrolling/interleaved, 2 points: {reason}" in summary
     assert len(listed(summary)) == 1
-    assert "## Times" not in summary
 
 
 def planned(kernel: str = "unrolled", rows: int | None = 3, cannot_run: str | None = None) -> PlannedKernel:

@@ -21,9 +21,6 @@ _OF_MACHINE = {
     "clock_limit_mhz": "clock limit in MHz",
 }
 
-# The columns that add up.
-_SUMMED = ("seconds", "busy_seconds")
-
 CsvRow = Mapping[str, str]
 
 
@@ -33,14 +30,12 @@ class RowCounts:
 
     points             by study, kernel and status, in the order of the rows
     skipped            skipped rows by study, kernel and reason
-    failed             rows that are neither ok nor skipped, by study and kernel
-    excused            these rows of which undefined behaviour explains the status (is_excused), by study and kernel
+    excused            rows of which undefined behaviour explains the status (is_excused), by study and kernel
+    failed             other rows that are neither ok nor skipped, by study and kernel
     first_failed       the first few of these rows, by study and kernel
     failures           rows that must fail the run (is_failure), by study and kernel
     run_again          the number of failed rows that the next command runs again
     once_wrong         rows that are right, and were wrong in an earlier run of the same code
-    flags              the flags of the points with several visits
-    seconds            the sums of these points' columns seconds and busy_seconds
     machines           the values of each column of _OF_MACHINE, without empty ones
     """
 
@@ -52,8 +47,6 @@ class RowCounts:
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     run_again: int = 0
     once_wrong: list[CsvRow] = field(default_factory=list)
-    flags: Counter[str] = field(default_factory=Counter)
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_SUMMED, 0.0))
     machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
 
     def differing(self) -> list[str]:
@@ -100,20 +93,17 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
         counted.points[study, kernel, status] += 1
         if status == "skipped":
             counted.skipped[study, kernel, row["message"]] += 1
+        elif status != "ok" and is_excused(row):
+            counted.excused[study, kernel] += 1
         elif status != "ok":
             counted.failed[study, kernel] += 1
             counted.run_again += "runs_again" in row["flags"]
             counted.failures[study, kernel] += is_failure(row)
-            counted.excused[study, kernel] += is_excused(row)
             kept = counted.first_failed.setdefault((study, kernel), [])
             if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
                 kept.append(row)
         elif "once_wrong" in row["flags"]:
             counted.once_wrong.append(row)
-        if row.get("visit_spread"):
-            counted.flags.update(row["flags"].split())
-            for name in _SUMMED:
-                counted.seconds[name] += float(row.get(name) or 0)
         for name, values in counted.machines.items():
             if value := row.get(name):
                 values.add(value)
@@ -129,8 +119,7 @@ class PlannedKernel:
     is_made     whether the run makes its rows
     file        the file that holds these rows
     cannot_run  why the platform can run none of its points, or None
-    excluded    the number of combinations that restrictions exclude, where these are no rows
-    valid       the number of points that restrictions leave, where excluded points are no rows
+    valid       the number of points that restrictions leave
     searched    whether a search chooses the points that are rows
     """
 
@@ -139,7 +128,6 @@ class PlannedKernel:
     rows: int | None
     file: str
     cannot_run: str | None
-    excluded: int = 0
     valid: int = 0
     searched: bool = False
     is_made: bool = True

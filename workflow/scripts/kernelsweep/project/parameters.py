@@ -27,7 +27,7 @@ from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.sweep.kernel_sweep import axes_of_places, launched_points
 from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.resolve import combinations_of, kernel_axes, listed_points, restrictions_of, valid_count
+from kernelsweep.sweep.resolve import kernel_axes, listed_points, restrictions_of, valid_count
 
 # The sweep
 
@@ -225,7 +225,6 @@ def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
                 "kernel": kernel,
                 "rows": rows,
                 "is_made": not recorded,
-                "excluded": combinations_of(project.config, of_study, kernel, platform) - valid if valid else 0,
                 "valid": valid,
                 "searched": bool(of_study.settings.search) and kind_of(platform).has_clock,
                 "file": path("points", platform=platform, study=study, kernel=kernel),

@@ -1,4 +1,4 @@
-"""The summary that ends a run: points by status, failed points by name, and remarks on times."""
+"""The summary that ends a run: points by status, and failed points by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from kernelsweep.analysis.row_counts import (
     PlannedKernel,
     RowCounts,
     ended_early,
-    is_excused,
     kernels_not_run,
     row_count_errors,
     studies_not_run,
@@ -21,9 +20,6 @@ from kernelsweep.sweep.point import in_words
 
 # If more kernels miss counters for one reason, they are counted instead of listed.
 _NAMED_KERNELS = 3
-
-# The flags that are remarks on a time; results.py explains them.
-_REMARKS = ("noisy", "imprecise", "throttled", "set_clocks", "other_processes")
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
@@ -45,7 +41,6 @@ def summary_text(
     lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs), ""]
     for line in [*_chosen(counted, planned), *counted.differing()]:
         lines += [line, ""]
-    lines += _times(counted)
     skipped = [f"{study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in counted.skipped.items()]
     not_run = [
         f"{one.study}/{one.kernel}: "
@@ -55,7 +50,7 @@ def summary_text(
     lines += [*section("Skipped", skipped), *missing_metrics(metrics), *section("Not run", not_run)]
     lines += proof_summary(proofs or {}, counted.points)
     once_wrong = [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong]
-    lines += [*section("Wrong in an earlier run", once_wrong), *excused_points(counted), *failed_points(counted)]
+    lines += [*section("Wrong in an earlier run", once_wrong), *failed_points(counted)]
     incomplete = section("Incomplete", incomplete_run(counted, planned))
     return "\n".join([*lines, *(["", *incomplete[:-1]] if incomplete else [])]) + "\n"
 
@@ -74,30 +69,14 @@ def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
 
 
 def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
-    """Which points the plan left out: by restrictions, and because a search or a selection chose others."""
-    excluded = [f"{one.excluded:,} combinations of {one.study}/{one.kernel}" for one in planned if one.excluded]
-    lines = [f"Excluded by restrictions: {', '.join(excluded)}."] if excluded else []
+    """Which points the plan left out, because a search or a selection chose others."""
+    lines = []
     fewer = [one for one in planned if one.rows is not None and one.rows < one.valid]
     for one in fewer:
         why = "by the search" if one.searched else "as a selection with every value, as there are no times"
         ended = "; the search ended, as none is right" if ended_early(counted, one) else ""
         lines.append(f"Chosen {why}: {one.rows:,} of {one.valid:,} points of {one.study}/{one.kernel}{ended}.")
     return lines
-
-
-def _times(counted: RowCounts) -> list[str]:
-    """Remarks on times, and how long measuring took, as Markdown."""
-    if not (seconds := counted.seconds["seconds"]):
-        return []
-    flagged = ", ".join(f"{flag} ({counted.flags[flag]})" for flag in _REMARKS if counted.flags[flag])
-    busy = counted.seconds["busy_seconds"] / seconds
-    return [
-        "## Times",
-        "",
-        f"Points flagged: {flagged or 'none'}.",
-        f"Checking and timing them took {seconds:.0f} s; {busy:.0%} of that the GPU was at work.",
-        "",
-    ]
 
 
 def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
@@ -116,23 +95,12 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
     ]
 
 
-def excused_points(counted: RowCounts) -> list[str]:
-    """The failed points of kernels of which undefined behaviour explains each, as Markdown; empty if there are none."""
-    excused = [kernel for kernel in counted.failed if _is_excused(counted, kernel)]
-    return section("Expected of undefined behaviour", _listed(counted, excused))
-
-
 def failed_points(counted: RowCounts) -> list[str]:
-    """The first failed points of the other kernels as Markdown, the worst kernels first; or that there are none."""
-    # The worst come first.
-    failed = sorted(
-        (kernel for kernel in counted.failed if not _is_excused(counted, kernel)),
-        key=lambda name: not counted.points[(*name, "wrong_result")],
-    )
-    if failed:
+    """The first failed points as Markdown, the worst kernels first; or that there are none."""
+    if failed := sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
         return section("Failed", _listed(counted, failed))[:-1]
     run = counted.points.total() - counted.skipped.total()
-    return [f"{all_right(bool(counted.failed))}." if run else "**No point was run.**"]
+    return [f"{all_right(bool(counted.excused))}." if run else "**No point was run.**"]
 
 
 def all_right(are_some_excused: bool) -> str:
@@ -145,18 +113,13 @@ def all_right(are_some_excused: bool) -> str:
     )
 
 
-def _is_excused(counted: RowCounts, kernel: tuple[str, str]) -> bool:
-    return counted.failed[kernel] == counted.excused[kernel]
-
-
 def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]:
     lines = []
     for study, kernel in kernels:
         rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:
-            expected = " (expected of undefined behaviour)" if is_excused(row) else ""
-            lines.append(f"{_point_name(row)}: **{row['status']}**{expected}: {row['message']}")
+            lines.append(f"{_point_name(row)}: **{row['status']}**: {row['message']}")
         if more := counted.failed[study, kernel] - len(listed):
             lines.append(f"{study}/{kernel}: {more} more")
     return lines

@@ -13,7 +13,7 @@ from kernelsweep.sweep.kernel_sweep import considered, launched_points, swept_po
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.settings import AxesLayer, Config
-from kernelsweep.sweep.spaces import ValidPoints, combination_count
+from kernelsweep.sweep.spaces import ValidPoints
 from kernelsweep.sweep.study import Study
 
 
@@ -117,12 +117,6 @@ def valid_count(config: Config, study: Study, kernel: str, platform: str) -> int
 def _valid(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
     axes = kernel_axes(config, study, kernel, platform)
     return swept_points(axes, 1, restrictions_of(config, study, kernel), study.settings.tied)
-
-
-def combinations_of(config: Config, study: Study, kernel: str, platform: str) -> int:
-    """The number of combinations of a kernel's axis values, before restrictions."""
-    sweeps = kernel_axes(config, study, kernel, platform)
-    return sum(combination_count(axes, study.settings.tied) for axes in sweeps)
 
 
 def kernel_units(config: Config, study: Study, kernel: str, platform: str, target: str | None = None) -> list[Unit]:

@@ -643,7 +643,7 @@ class _Study(AxesLayer):
     axes: Axes
     """The study's axes, with names of your own."""
     restrictions: Conditions = []
-    """Conditions that every point of this study meets. What they exclude is counted, and no row."""
+    """Conditions that every point of this study meets. What they exclude is no row."""
     tied: Annotated[Items[Annotated[Names, Field(min_length=2)]], Field(examples=["[[width, height]]"])] = []
     """Groups of axes that vary together; the first values of all belong together, then the second values, and so on."""
     cxx: Annotated[Table[str, Table[str, str]], Field(examples=["{operation: {sum: Sum}}"])] = {}

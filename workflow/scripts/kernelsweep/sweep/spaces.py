@@ -143,11 +143,6 @@ def _solved(
     return ValidPoints(values, places)
 
 
-def combination_count(axes: Mapping[str, Sequence[Any]], tied: Sequence[Sequence[str]] = ()) -> int:
-    """The number of combinations before restrictions."""
-    return math.prod(len(rows) for rows in _variables(axes, tied).values())
-
-
 _Group = tuple[str, ...]
 _Column = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 

@@ -13,7 +13,7 @@ from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
-from kernelsweep.publish.summary import excused_points, failed_points
+from kernelsweep.publish.summary import failed_points
 
 
 def run_facts(counted: RowCounts, proofs: Proofs, provenance: str, day: str) -> dict[str, str]:
@@ -37,7 +37,7 @@ def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
     What was expected of undefined behaviour unfolds.
     """
     found = [*unproven(proofs, counted.points), *failed_points(counted)]
-    if expected := [*explained_findings(proofs), *excused_points(counted)]:
+    if expected := explained_findings(proofs):
         found += ["", "<details><summary>What the studies explain</summary>", "", *expected]
         found += ["", "</details>"]
     text = "\n".join(["# Summary", "", *found])
