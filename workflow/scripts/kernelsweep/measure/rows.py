@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 from kernelsweep.measure.identity import IdentityOf, identity_sha256
@@ -11,7 +12,6 @@ from kernelsweep.measure.outcome import Outcome, flags_of
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak
 from kernelsweep.problems.problem import ARITHMETIC
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
-from kernelsweep.statistics import summarise_visits
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -78,7 +78,7 @@ def _plausible(outcome: Outcome, point: Point, work: Mapping[str, Any], device: 
     """The outcome, or that of an implausible point in its place."""
     if outcome.status != "ok" or not outcome.visits:
         return outcome
-    time_us = summarise_visits([visit.counted for visit in outcome.visits]).median
+    time_us = median(outcome.samples)
     reason = why_implausible(point, work, time_us, device)
     return replace(outcome, status="implausible", message=reason) if reason else outcome
 

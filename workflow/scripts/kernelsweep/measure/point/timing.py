@@ -62,7 +62,6 @@ def take_samples(
             return (bool(enough.seconds) or is_settled()) and not enough.fixed and rule.is_met(logs, before[-1])
 
         sampled = sample(time_samples, sampling, has_enough=has_enough)
-        run.platform.time(timed, 2)  # Their results are checked; those of pairs may be the earlier version's.
     else:
         sampled = sample(time_samples, sampling)
     return Visit(
