@@ -71,7 +71,7 @@ rule build:
 
 
 # Compare each kernel before and after an edit; the current measurements are brought up to date first. `compare` in
-# config.yaml can name two other sweeps. Not part of `all`.
+# config.yaml can name another sweep to compare with. Not part of `all`.
 rule compare:
     input:
         for_job(targets.compare),

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from kernelsweep.judge.comparison.verdicts import (
     kernels_with_verdict,
     overall,
 )
-from kernelsweep.judge.comparison.which_files import check_sides, compared_platform, side_files
+from kernelsweep.judge.comparison.which_files import check_before, side_files
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit
@@ -431,12 +432,9 @@ def test_a_point_that_fails_now_is_held_against_the_version_before(tmp_path: Pat
 # From the command line
 
 
-def test_sides_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
-    assert compared_platform("now", ["emulator", "recording/x"]) == "emulator"
-    assert compared_platform("kept/nvidia-h200", ["emulator"]) == "nvidia-h200"
-    for arguments in (("previous", "previous", "x"), ("now", "now", "x"), ("previous", "recording/x", "recording/x")):
-        with pytest.raises(UserError, match="Allowed"):
-            check_sides(*arguments)
+def test_a_side_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Allowed"):
+        check_before("previous", "recording/x")
     with pytest.raises(UserError, match=r"neither measurements\.csv nor points/ of unrolling\. Allowed: previous"):
         side_files(str(tmp_path), ["unrolling"])
 
@@ -479,14 +477,20 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
     path.write_text(yaml.safe_dump(study))
     before, after = ([row for row in rows if row["kernel"] == "shuffle"] for rows in sweeps)
     columns = list(after[0])
-    for folder, rows in (("kept", before), ("edited", slowed(after, 1.02))):
-        path = project / folder / "a-gpu/points/warp_shuffle/shuffle.csv"
+    of_recording = project / "resources/recordings/a-gpu"
+    of_recording.mkdir()
+    for name in ("environment.json", "builds.csv"):
+        shutil.copy(project / "resources/recordings/nvidia-h200" / name, of_recording)
+    kept, current = project / "kept/points/warp_shuffle/shuffle.csv", of_recording / "measurements.csv"
+    for path, rows in ((kept, before), (current, slowed(after, 1.02))):
         write_rows(path, columns, [{name: row[name] for name in columns} for row in rows])
-    settings = "compare={before: kept/a-gpu, after: edited/a-gpu, fail_on: slower}"
-    run = snakemake(project, "compare", "--config", "platform=emulator", settings)
+    (of_recording / "measurements.csv.gz").write_bytes(gzip.compress(current.read_bytes()))
+    run = snakemake(
+        project, "compare", "--config", "platform=recording/a-gpu", "compare={before: kept, fail_on: slower}"
+    )
     assert run.returncode != 0
     assert "Slower: warp_shuffle/shuffle (compare.fail_on is slower)" in run.stdout
-    page = (project / "results/a-gpu/comparison/comparison.html").read_text()
+    page = (project / "results/recording/a-gpu/comparison/comparison.html").read_text()
     assert page.count("<tr>") > 8 and "shuffle 1.0" in page
     points = re.search('id="points">([^<]+)', page)
     assert points

@@ -1,11 +1,6 @@
-# Before and after: two sweeps compared, as `compare` in config.yaml names them. Not part of `all`.
+# Before and after: the platform's sweep compared with what `compare` in config.yaml names. Not part of `all`.
 
-from kernelsweep.judge.comparison.which_files import NOW, folder_of
 from kernelsweep.publish.html_files import COMPARISON_FILES
-
-# An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample. A folder of results
-# brings its own description of the device.
-is_measured_now = config["compare"]["after"] == NOW
 
 
 # On a cluster, too, this little work runs where Snakemake does.
@@ -16,10 +11,11 @@ localrules:
 
 rule compare_sweeps:
     input:
-        before=for_job(inputs.compared, side="before"),
-        after=for_job(inputs.compared, side="after"),
-        device=path("device") if is_measured_now else [],
-        proofs=for_job(inputs.proofs_beside_samples) if is_measured_now else [],
+        before=inputs.compared_with(PROJECT),
+        after=for_job(inputs.compared),
+        device=path("device"),
+        # An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample.
+        proofs=for_job(inputs.proofs_beside_samples),
         sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         rows=path("comparison", file="comparison.csv"),
@@ -34,12 +30,8 @@ rule compare_sweeps:
     params:
         compare=config["compare"],
         # The folder with the journals, which hold earlier measurements.
-        results=lambda wildcards: (
-            path("folder", scope=wildcards.platform) if is_measured_now else str(folder_of(config["compare"]["after"]))
-        ),
+        results=lambda wildcards: path("folder", scope=wildcards.platform),
         studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
-        measuring=config["measuring"],
-        seed=config["seed"],
         store=path("unit_store"),
         explored=for_job(parameters.explored_studies),
         code=code_of("publish/compare_sweeps.py"),

@@ -11,10 +11,10 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
-from kernelsweep.judge.comparison.sides import kernels_rows, previous, read_settings, settings_of
+from kernelsweep.judge.comparison.sides import kernels_rows, previous
 from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
-from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, folder_of
+from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
@@ -29,35 +29,26 @@ with logged(snakemake.log[0]):
     params = snakemake.params
     named, margin = params.compare, params.compare["same_within"]
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
-    if named["after"] == NOW:
-        device = read_device(snakemake.input.device)
-        of_after = device["provenance"]
-        if is_recording(snakemake.wildcards.platform):
-            settings_after = read_settings(Path(snakemake.input.device).parent)
-        else:
-            # A recording's provenance has its day.
-            newest = max(os.stat(path).st_mtime for path in snakemake.input.after)
-            of_after = f"{time.strftime('%F %R UTC', time.gmtime(newest))}, {of_after}"
-            settings_after = settings_of(params.measuring, params.seed, device)
-    else:
-        of_after, settings_after = named["after"], read_settings(folder_of(named["after"]))
+    device = read_device(snakemake.input.device)
+    of_after = device["provenance"]
+    if not is_recording(snakemake.wildcards.platform):  # A recording's provenance has its day.
+        newest = max(os.stat(path).st_mtime for path in snakemake.input.after)
+        of_after = f"{time.strftime('%F %R UTC', time.gmtime(newest))}, {of_after}"
 
     if named["before"] == PREVIOUS:
         earlier = previous(after, Path(params.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
-        # Only journal records with the current settings are compared.
-        of_before, settings_before = "each kernel as it was before its latest edit, from the journal", {}
+        of_before = "each kernel as it was before its latest edit, from the journal"
         measured = sorted(row["measured"] for row in before)
         of_before += f", measured {measured[0]} to {measured[-1]}" if measured else ""
     else:
         before = kernels_rows((row for path in snakemake.input.before for row in read_rows(path)), params.studies)
-        reasons, unchanged = {}, []
-        of_before, settings_before = named["before"], read_settings(folder_of(named["before"]))
+        reasons, unchanged, of_before = {}, [], named["before"]
 
     points, scatter = compare_points(before, after, margin, reasons, params.studies)
     store = UnitStore(Path(params.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
-    sides = Sides(of_before, of_after, settings_before, settings_after, unchanged, registers)
+    sides = Sides(of_before, of_after, unchanged, registers)
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""

@@ -15,7 +15,7 @@ from kernelsweep.build.build import names_gpu
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
-from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, side_files
+from kernelsweep.judge.comparison.which_files import PREVIOUS, side_files
 from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
@@ -268,14 +268,15 @@ def accesses(project: Project, scope: str) -> list[str]:
 # Judgements, tables, figures, page
 
 
-def compared(project: Project, platform: str, side: str) -> list[str]:
-    """The measurements of a side, "before" or "after", of the comparison that the configuration asks for."""
-    named = getattr(project.config.compare, side)
-    if named == PREVIOUS:
-        return []
-    if named != NOW:
-        return side_files(named, project.config.studies)
+def compared(project: Project, platform: str) -> list[str]:
+    """The measurements that are compared with earlier ones."""
     return measurements(project, platform) if is_recording(platform) else of_kernels(project, platform, "points")
+
+
+def compared_with(project: Project) -> list[str]:
+    """The earlier measurements; none for those in the journals."""
+    before = project.config.compare.before
+    return [] if before == PREVIOUS else side_files(before, project.config.studies)
 
 
 def published_files(project: Project, study: str, has_clock: bool) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from kernelsweep.errors import UserError, check_known
-from kernelsweep.judge.comparison.which_files import NOW, PREVIOUS, check_sides, compared_platform, side_files
+from kernelsweep.judge.comparison.which_files import PREVIOUS, check_before
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
@@ -81,18 +81,14 @@ def build(project: Project) -> list[str]:
 
 def compare(project: Project) -> list[str]:
     """The comparison that the configuration asks for."""
-    before, after = project.config.compare.before, project.config.compare.after
-    platform = compared_platform(after, project.platforms)
-    check_sides(before, after, platform)
-    is_measured = before != PREVIOUS and after == NOW and kind_of(platform).has_clock and not is_recording(platform)
+    before, platform = project.config.compare.before, project.platforms[0]
+    check_before(before, platform)
+    is_measured = before != PREVIOUS and kind_of(platform).has_clock and not is_recording(platform)
     if is_measured and project.config.measuring.visits < 2:
         raise UserError(
             "config/config.yaml: one visit doesn't show how far processes lie apart. Set measuring.visits (of quick "
             "sweeps, quick_visits) to 3, measure the kernels before the edit, and compare them after it."
         )
-    # Here as well as in the inputs: if the comparison exists, Snakemake doesn't ask for those.
-    for side in {before, after} - {PREVIOUS, NOW}:
-        side_files(side, project.config.studies)
     shown = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json", ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]
 

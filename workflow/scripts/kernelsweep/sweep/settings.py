@@ -316,14 +316,11 @@ class Profiling(SettingsRecord):
 
 
 class Compare(SettingsRecord):
-    """The two sides of the target compare, and when it fails."""
+    """What the target compare compares with, and when it fails."""
 
     before: Words = "previous"
     """The sweep before. previous is each point's latest earlier measurement with other machine code, from the journal.
     Otherwise a folder of results, or recording/<name>."""
-    after: Words = "now"
-    """The sweep after. now is the current measurements, brought up to date first. Otherwise a folder of results, or
-    recording/<name>."""
     same_within: Annotated[Number, Field(ge=0, le=1)] = 0.01
     """The smallest difference that matters, as a fraction. A point is slower or faster where the whole interval of its
     ratio lies beyond it, and the same where it lies within."""

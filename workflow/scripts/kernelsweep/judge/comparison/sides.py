@@ -8,7 +8,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.json_files import read_json
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import journals_of, read_lines, refused_line
 from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
@@ -113,23 +112,6 @@ def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
     return [row for row in rows if row["study"] in studies]
 
 
-def read_settings(folder: Path) -> dict[str, Any]:
-    """The settings of a folder of results by readable names, from its environment.json; empty without that file."""
-    path = folder / "environment.json"
-    if not path.is_file():
-        return {}
-    environment = read_json(path)
-    config = environment["configuration"]["config"]
-    settings = settings_of(config["measuring"], config["seed"], environment["device"])
-    return {**settings, "compilers": ", ".join(environment["compilers"])}
-
-
-def settings_of(measuring: Mapping[str, Any], seed: int, device: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of measurements by readable names."""
-    of_measuring = {f"measuring.{name}": value for name, value in measuring.items()}
-    return {**of_measuring, "seed": seed, "driver": device.get("driver")}
-
-
 def name_of(row: Mapping[str, Any]) -> Name:
     """The values of NAME_COLUMNS in a row."""
     return tuple(str(row.get(name) or "") for name in NAME_COLUMNS)
@@ -204,12 +186,9 @@ def _own_and_previous(
     row: Row, records: Mapping[str, Record], of_point: Mapping[Name, Sequence[Record]]
 ) -> tuple[Record | None, Record | str]:
     """The journal's record of a row, and the record before it or the reason why there is none."""
-    # If the launch plan sets the grid size, rows have it but the journal's points don't.
-    grid = NAME_COLUMNS.index("grid_size")
-    point = name_of(row)[2:]
-    without_grid = (*point[: grid - 2], "", *point[grid - 1 :])
     own = records.get(row["identity_sha256"])
-    every = of_point.get(point) or of_point.get(without_grid) or []
+    # If the launch plan sets the grid size, rows have it but the journal's points don't.
+    every = of_point.get(name_of(row)[2:]) or of_point.get(name_of({**row, "grid_size": None})[2:]) or []
     others = [record for record in every if record.right and (own is None or record.version != own.version)]
     if not others:
         return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD

@@ -40,15 +40,12 @@ class Sides:
     """The two sweeps in words.
 
     before, after  a description of each, for a sentence
-    settings_...   the settings of each by readable names, as far as known
     unchanged      kernels whose latest edit did not change the machine code
     registers      by kernel, what ptxas changed, in words that follow on those on counts
     """
 
     before: str
     after: str
-    settings_before: Mapping[str, object] = field(default_factory=dict)
-    settings_after: Mapping[str, object] = field(default_factory=dict)
     unchanged: Sequence[str] = ()
     registers: Mapping[str, str] = field(default_factory=dict)
 
@@ -64,7 +61,7 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
         *([""] if more else []),
         f"Before: {sides.before}. After: {sides.after}.",
         "",
-        *_warnings(points, sides),
+        *_warnings(points),
         *counts_table(points),
         *_sizes_table(kernels, margin),
         *_not_compared(points),
@@ -197,7 +194,7 @@ def point_in_words(point: ComparedPoint) -> str:
     return f"{point.kernel}, {in_words(values)}"
 
 
-def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
+def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
     """Differences between the sweeps other than the kernels, and remarks on the GPU."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
     lines = []
@@ -206,11 +203,6 @@ def _warnings(points: Sequence[ComparedPoint], sides: Sides) -> list[str]:
         lines.append(
             f"- **{other[:1].upper()}{other[1:]}**: {names[0]} before, {names[1]} after, which the ratios have in them."
         )
-    lines += [
-        f"- {name} was {sides.settings_before[name]}, and is {value} after."
-        for name, value in sides.settings_after.items()
-        if name in sides.settings_before and sides.settings_before[name] != value
-    ]
     changed = Counter(name for before, _ in compared for name in str(before.get("changed") or "").split())
     lines += [
         f"- The {name.replace('_', ' ')} changed at {count} of {len(compared)} points."
