@@ -31,7 +31,6 @@ from kernelsweep.judge.comparison.verdicts import (
     compare_points,
     comparison_summary,
     kernels_with_verdict,
-    overall,
 )
 from kernelsweep.judge.comparison.which_files import check_before, side_files
 from kernelsweep.measure.identity import identity_sha256
@@ -44,9 +43,11 @@ from kernelsweep.measure.pairs import (
     SLOWER,
     UNDECIDED,
     Enough,
+    Mean,
     PairRule,
     Pairs,
-    decide,
+    Ratio,
+    mean_ratio,
     pairs_of,
     scatter_of,
     verdict,
@@ -255,28 +256,31 @@ def test_pairs_end_once_they_decide_and_then_are_right(noise: float, of_process:
 
 def test_a_mean_narrows_with_points_and_processes_but_not_with_points_of_one_code_and_process() -> None:
     def mean(codes: str, processes: Sequence[int]) -> float:
-        found = Interval(1.0, np.exp(-0.05), np.exp(0.05))
-        points = [
-            ComparedPoint({}, {"binary_sha256": code}, found, SAME, "", alone=0.03, processes=[process])
-            for code, process in zip(codes, processes, strict=True)
-        ]
-        whole = overall(points, MARGIN)
-        assert whole
-        return float(np.log(whole.ratio.high))
+        one = Ratio(Mean(0.0, 0.01**2, 1000), 0.04)
+        return float(
+            np.log(mean_ratio([(one, *each) for each in zip(codes, [[p] for p in processes], strict=True)]).high)
+        )
 
-    # Of each reach of 0.05, 0.03 are the pairs' and 0.04 the process'.
-    assert mean("aaaa", [0] * 4) == pytest.approx(np.hypot(0.03 / 2, 0.04))
-    assert mean("abcd", [0] * 4) == mean("aabb", [0, 1, 2, 0]) == pytest.approx(np.hypot(0.03 / 2, 0.04 / 2))
+    # 3.32 standard errors of 0.01 are the pairs', and 0.04 the process'.
+    assert mean("aaaa", [0] * 4) == pytest.approx(np.hypot(0.0332 / 2, 0.04), rel=0.01)
+    assert mean("abcd", [0] * 4) == mean("aabb", [0, 1, 2, 0]) == pytest.approx(np.hypot(0.0332, 0.04) / 2, rel=0.01)
+    # Each point's two pairs tell little of how they scatter; those of all points do.
+    few = Ratio(Mean(0.0, 0.01**2, 1), 0.0)
+    assert np.log(few.interval.high) > 0.1 and np.log(mean_ratio([(few, "", [0])] * 40).high) < 0.006
 
 
 def test_a_size_is_decided_by_the_mean_of_its_points() -> None:
     random = np.random.default_rng(1)
-    points = [(Pairs(5.0, [[*(0.03 * random.standard_normal(30))]], [False], [one % 3]), "") for one in range(24)]
-    assert decide(points, 0.01, None) and not decide(points[:1], 0.01, None) and not decide([], 0.01, None)
+    points = [Pairs(5.0, [[*(0.03 * random.standard_normal(30))]], [False]) for _ in range(24)]
+
+    def decided(apart: Scatter | None, codes: int, count: int = 24) -> str:
+        ratios = [found for one in points[:count] if (found := one.ratio(apart))]
+        return verdict(mean_ratio([(found, str(one % codes), [one % 3]) for one, found in enumerate(ratios)]), 0.01)
+
+    assert decided(None, 1) == SAME and decided(None, 1, 1) == UNDECIDED
     # Processes that differ by 0.7% leave it open, where they are three.
-    apart = Scatter(0.0, 0.0, 0.007**2, 16)
-    assert not decide(points, 0.01, apart)
-    assert decide([(pairs, str(one)) for one, (pairs, _) in enumerate(points)], 0.01, apart)
+    assert decided(Scatter(0.0, 0.0, 0.007**2, 16), 1) == UNDECIDED
+    assert decided(Scatter(0.0, 0.0, 0.007**2, 16), 24) == SAME
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
@@ -287,7 +291,7 @@ def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
     row = {"study": "s", "kernel": "k", "status": "ok", "time_us": "2", "visit_spread": "", "visits": "1"}
     (point,), _ = compare_points([{**row, "pairs": both[0]}], [row], MARGIN)
     assert point.ratio and point.ratio.value == pytest.approx(2.0) and [*point.processes] == [1]
-    assert Pairs(1.0, [[0.0] * 3], [False]).ratio() is None
+    assert Pairs(1.0, [[0.0]], [False]).ratio() is None
 
 
 # Texts of comparisons

@@ -86,7 +86,11 @@ def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Pat
         assert len(outcome.visits[0].before) == len(outcome.visits[0].samples) >= 6
 
 
-def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the_others(tmp_path: Path) -> None:
+def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_VERDICT_SECONDS", 60.0)  # However slow the emulator is.
+    monkeypatch.setattr(work, "_FIXED_SECONDS", 0.2)
     points = [point(size, block) for size in (96, 200) for block in (32, 64)]
     measured(tmp_path, "", points, visits=3)
     edit = "if (array_size == 7) return;"
@@ -99,10 +103,10 @@ def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the
     assert [len(each.visits) for each in measured(tmp_path, edit, points, visits=3)[0]] == [3] * 4
 
 
-def test_two_processes_are_enough_for_a_large_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_are_enough_where_points_take_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     points = [point(96), point(200)]
     measured(tmp_path, "", points, visits=3)
-    monkeypatch.setenv("EARLIER_TIMES", "1.5")
+    monkeypatch.setattr(work, "_SHORT_US", 1.0)
     outcomes = measured(tmp_path, "if (array_size == 7) return;", points, visits=3, decides=0.01)[0]
     assert [len(each.visits) for each in outcomes] == [2, 2]
 

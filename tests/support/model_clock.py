@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.sweep.kernels.units import EARLIER
 
 BEST_BLOCK = 416
 
@@ -51,15 +50,13 @@ class ModelClock(EmulatorPlatform):
         # On a GPU, a first launch may wait for the device, which waits until all samples are queued.
         assert variant in self._launched or not self._is_timing, f"{variant} is first launched while it is timed"
         self._launched.add(variant)
-        # The variable is how many times as long earlier versions take.
-        self._times = float(os.environ.get("EARLIER_TIMES", 1)) if variant.startswith(EARLIER) else 1.0
         super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
 
     def time(self, sample: Any, count: int) -> list[float]:
         self._is_timing, times = True, []
         for number in range(self._taken, self._taken + count):
             sample(lambda: None, lambda: None)
-            times.append(round(self._times * model_us(self._block_size) * (1 + 0.001 * (number * 7 % 5 - 2)), 3))
+            times.append(round(model_us(self._block_size) * (1 + 0.001 * (number * 7 % 5 - 2)), 3))
         self._is_timing = False
         self._taken += count
         return times

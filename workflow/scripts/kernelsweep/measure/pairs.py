@@ -2,9 +2,12 @@
 
 The samples of a pair share the process, the memory and the moment, so that what scatters between processes and days
 cancels: the ratio of a pair tells more than the ratio of two medians. Which version runs first alternates, in the order
-ABBA, so that this cancels, too, as does a drift. The middle of a visit's ratios is their 10% trimmed mean, with the
+ABBA, so that this cancels, too, as does a drift. The middle of a visit's ratios is their 20% trimmed mean, with the
 interval of Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61 (1974), 165-170, for one
-sample: a disturbed sample here and there does not move it, and it needs two thirds of the pairs that a median needs.
+sample: a disturbed sample here and there does not move it. With 10% trimmed, kernels of 10 to 25 us need twice as many
+pairs, and other kernels as many (NVIDIA H200). The variance of a mean of several such means has the degrees of freedom
+of Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics Bulletin 2 (1946),
+110-114.
 
 Pairs are taken until the interval says whether the ratio is inside or outside of the margin. Whoever looks several
 times is wrong more often than who looks once. So the interval is wider than that of a single look, and holds at all
@@ -36,14 +39,15 @@ MOST_PAIRS = 200  # of a visit
 # Of a visit's pairs: whether the version now runs first (1) or second (-1).
 ORDER = (1, -1, -1, 1)
 _GROWTH = 1.4  # A visit's pairs are looked at again after so many times as many.
-_TRIMMED = 0.1  # of the ratios at either end
-FEWEST_PAIRS = 4  # Fewer give no interval that is worth a look.
+_TRIMMED = 0.2  # of the ratios at either end, from _FEWEST_TRIMMED of them on
+_FEWEST_TRIMMED = 10
+FEWEST_PAIRS = 2  # One has no variance.
 _NEGLIGIBLE = 0.5  # of what processes scatter by: fewer pairs than more processes would have to tell
 _LEAST_VARIANCE = 1e-14  # of a mean: pairs that a coarse timer finds all alike differ a little
 
-# So many standard errors to either side have 99% of all looks at once: at 6, 9, 13, 19, 27, 38, 54, 76, 107, 150 and
-# 200 pairs of a visit, and after two more visits (from 200,000 random walks).
-_STANDARD_ERRORS = 3.26
+# So many standard errors to either side have 99% of all looks at once: at 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 79, 111,
+# 156 and 200 pairs of a visit, and after two more visits (from 400,000 random walks).
+_STANDARD_ERRORS = 3.32
 _PROBABILITY = NormalDist().cdf(_STANDARD_ERRORS)
 
 
@@ -61,12 +65,21 @@ class Mean:
         return sqrt(self.variance) * student_quantile(_PROBABILITY, self.degrees)
 
 
+def _mean_of_means(means: Sequence[Mean], weights: Sequence[float]) -> Mean:
+    """Their weighted mean, with Satterthwaite's degrees of freedom."""
+    parts = [weight / sum(weights) for weight in weights]
+    variances = [part**2 * mean.variance for part, mean in zip(parts, means, strict=True)]
+    squares = sum(one**2 / mean.degrees for one, mean in zip(variances, means, strict=True))
+    degrees = int(sum(variances) ** 2 / squares) if squares else 1
+    return Mean(fmean((mean.value for mean in means), weights), sum(variances), degrees)
+
+
 def mean_of(logs: Sequence[float]) -> Mean | None:
     """The trimmed mean of the pairs of one visit; None for too few."""
     count = len(logs)
     if count < FEWEST_PAIRS:
         return None
-    ordered, cut = sorted(logs), int(_TRIMMED * count)
+    ordered, cut = sorted(logs), int(_TRIMMED * count) if count >= _FEWEST_TRIMMED else 0
     kept = ordered[cut : count - cut]
     winsorized = [kept[0]] * cut + kept + [kept[-1]] * cut
     centre = sum(winsorized) / count
@@ -92,36 +105,29 @@ class Pairs:
 
     def ratio(self, scatter: Scatter | None = None) -> Ratio | None:
         """The ratio; None for too few pairs. `scatter` is that of processes, where it is known."""
-        means = [found for logs in self.visits if (found := mean_of(logs))]
-        if not means:
+        found = [(mean, len(logs)) for logs in self.visits if (mean := mean_of(logs))]
+        if not found:
             return None
-        weights = [1 / mean.variance for mean in means]
-        middle = fmean((mean.value for mean in means), weights)
-        pairs = Mean(middle, 1 / sum(weights), sum(mean.degrees for mean in means))
-        return Ratio(middle, pairs.reach, _reach_of_processes(scatter, self.time_us) / sqrt(len(means)))
+        of_process = scatter.quantile * sqrt(scatter.variance(self.time_us)) if scatter else 0.0
+        return Ratio(_mean_of_means(*zip(*found, strict=True)), of_process / sqrt(len(found)))
 
 
 @dataclass(frozen=True)
 class Ratio:
     """A ratio with its interval, all as logarithms.
 
-    pairs      how far the interval would reach if only pairs scattered
-    processes  and how far if only processes did
+    pairs      the mean of its pairs
+    processes  how far the interval would reach if only processes scattered
     """
 
-    middle: float
-    pairs: float
+    pairs: Mean
     processes: float
 
     @property
     def interval(self) -> Interval:
         """The ratio in its interval."""
-        reach = hypot(self.pairs, self.processes)
-        return Interval(exp(self.middle), exp(self.middle - reach), exp(self.middle + reach))
-
-
-def _reach_of_processes(scatter: Scatter | None, time_us: float) -> float:
-    return scatter.quantile * sqrt(scatter.variance(time_us)) if scatter else 0.0
+        middle, reach = self.pairs.value, hypot(self.pairs.reach, self.processes)
+        return Interval(exp(middle), exp(middle - reach), exp(middle + reach))
 
 
 def pairs_of(outcome: Outcome, inverted: bool = False) -> Pairs | None:
@@ -155,28 +161,18 @@ def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:
     )
 
 
-def decide(points: Sequence[tuple[Pairs, str]], margin: float, scatter: Scatter | None) -> bool:
-    """Whether the mean ratio of points decides on a margin; each has its pairs and the name of its machine code."""
-    found = [(ratio, code, pairs.processes) for pairs, code in points if (ratio := pairs.ratio(scatter))]
-    if not found:
-        return False
-    alone = sqrt(sum(ratio.pairs**2 for ratio, _, _ in found)) / len(found)
-    shared = in_common([(ratio.processes, code, processes) for ratio, code, processes in found])
-    mean = Ratio(fmean(ratio.middle for ratio, _, _ in found), alone, shared)
-    return verdict(mean.interval, margin) != UNDECIDED
+def mean_ratio(points: Sequence[tuple[Ratio, str, Sequence[int]]]) -> Interval:
+    """The geometric mean of ratios, each with its machine code's name, and its processes, if any.
 
-
-def in_common(reaches: Sequence[tuple[float, str, Sequence[int]]]) -> float:
-    """How far the interval of ratios' mean reaches by processes: each adds one deviation to all with one machine code.
-
-    reaches  of each ratio: how far its own interval reaches by them, its machine code's name, and its processes, if any
+    Each process adds one deviation to all points with one machine code.
     """
     of_cause: dict[tuple[str, int], float] = {}
-    for reach, code, processes in reaches:
+    for ratio, code, processes in points:
         for cause in [(code, process) for process in processes] or [("", 0)]:
-            part = reach / sqrt(max(1, len(processes))) / len(reaches)
+            part = ratio.processes / sqrt(max(1, len(processes))) / len(points)
             of_cause[cause] = of_cause.get(cause, 0.0) + part
-    return sqrt(sum(part**2 for part in of_cause.values()))
+    pairs = _mean_of_means([ratio.pairs for ratio, _, _ in points], [1.0] * len(points))
+    return Ratio(pairs, hypot(*of_cause.values())).interval
 
 
 def verdict(found: Interval, margin: float) -> str:
@@ -226,7 +222,7 @@ class PairRule:
             self._look_at = min(MOST_PAIRS, ceil(_GROWTH * len(logs)))
             found = Pairs(time_us, [logs], [False]).ratio(self._scatter)
             self._is_met = found is not None and (
-                verdict(found.interval, self._margin) != UNDECIDED or found.pairs < _NEGLIGIBLE * found.processes
+                verdict(found.interval, self._margin) != UNDECIDED or found.pairs.reach < _NEGLIGIBLE * found.processes
             )
         return self._is_met or len(logs) >= MOST_PAIRS
 

@@ -21,7 +21,7 @@ from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identities, identity_sha256, with_binary
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined, ended_early, outcome_values, read_outcome
-from kernelsweep.measure.pairs import FASTER, SLOWER, UNDECIDED, Enough, Pairs, decide, pairs_of, scatter_of, verdict
+from kernelsweep.measure.pairs import UNDECIDED, Enough, Pairs, mean_ratio, pairs_of, scatter_of, verdict
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.client import Workers
@@ -50,13 +50,11 @@ _MOST_OF_OTHERS = 50
 
 # A verdict's first visits share so many seconds, and so many more a point; each further one to the sizes that stay
 # undecided has its own. At the first points, the pairs' seconds are fixed.
-_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 2.0, 0.01, 1.5, 0.03
+_VERDICT_SECONDS, _VERDICT_SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 1.5, 0.006, 1.5, 0.02
 
-# A first verdict is on so many points, one a size, and all processes visit them. Where these take less, in
-# microseconds, processes share the size's others.
+# A first verdict is on so many points, one a size, and all processes visit them, or two where these take more, in
+# microseconds. Where they take less, processes share the size's others.
 _MOST_FIRST = 16
-# A first point needs no third process if two find a difference of so many margins.
-_CLEAR = 10
 _SHORT_US = 100.0
 
 # The device is opened in about so many seconds.
@@ -252,8 +250,8 @@ def _drop_needless(work: Work, visit: int) -> None:
 def _decided(work: Work, visit: int, margin: float) -> set[Point]:
     """The points on whose edit the pairs of the visits before this one have decided.
 
-    For a verdict, these are all of a size, once its mean is decided; but of the first ones those alone that differ by
-    _CLEAR margins in two processes, since the others tell how far processes lie apart.
+    For a verdict, these are all of a size, once its mean is decided. Of the first ones, which tell how far processes
+    lie apart, they are those that take long, after two visits.
     """
     scatter, problem = _scatter(work), problem_of(work.task.problem)
     variant_of = {each.point: each.variant for missing in work.missing for each in missing}
@@ -261,18 +259,15 @@ def _decided(work: Work, visit: int, margin: float) -> set[Point]:
     for point, of in work.before(visit).items():
         if of and (pairs := pairs_of(combined([*of.values()]))):
             sizes.setdefault(problem.size(point), {})[point] = pairs
-    found, clear = set[Point](), set[Point]()
+    found = set[Point]()
     for of_size in sizes.values():
-        of_codes = [(pairs, variant_of.get(point, "")) for point, pairs in of_size.items()]
-        if work.decides is not None and decide(of_codes, margin, scatter):
+        ratios = {point: ratio for point, pairs in of_size.items() if (ratio := pairs.ratio(scatter))}
+        of_codes = [(ratio, variant_of.get(point, ""), of_size[point].processes) for point, ratio in ratios.items()]
+        if work.decides is not None and of_codes and verdict(mean_ratio(of_codes), margin) != UNDECIDED:
             found |= of_size.keys()
-        for point, pairs in of_size.items():
-            if ratio := pairs.ratio(scatter):
-                if verdict(ratio.interval, margin) != UNDECIDED:
-                    found.add(point)
-                if len(pairs.visits) > 1 and verdict(ratio.interval, _CLEAR * margin) in (FASTER, SLOWER):
-                    clear.add(point)
-    return found - work.first | clear
+        found |= {point for point, ratio in ratios.items() if verdict(ratio.interval, margin) != UNDECIDED}
+    are_long = {point for point in work.first if visit > 1 and not _is_short(work, point)}
+    return found - work.first | are_long
 
 
 def _scatter(work: Work) -> Scatter | None:

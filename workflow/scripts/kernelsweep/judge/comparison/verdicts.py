@@ -16,14 +16,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, hypot, log, sqrt
-from statistics import fmean
+from math import log
 from typing import Any
 
 from kernelsweep.analysis.row_counts import is_failure
 from kernelsweep.analysis.words import point_text, size_text
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, in_common, scatter_of, verdict
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, Mean, Ratio, mean_ratio, scatter_of, verdict
 from kernelsweep.results import Row, number_or_text, with_parameters
 from kernelsweep.scatter import Scatter, estimate, widened
 from kernelsweep.statistics import Interval, ratio
@@ -84,7 +83,7 @@ class ComparedPoint:
 
     ratio      after over before; None if the point wasn't compared, for the reason in `note`
     axes       its study's axes of size
-    alone      how far the interval would reach, in logarithms, if it had nothing in common with other points'
+    pairs      the ratio from pairs, where there are any
     processes  those that made its pairs; empty without pairs
     """
 
@@ -94,7 +93,7 @@ class ComparedPoint:
     verdict: str
     note: str
     axes: Sequence[str] = (ARRAY_SIZE,)
-    alone: float = 0.0
+    pairs: Ratio | None = None
     processes: Sequence[int] = ()
 
     @property
@@ -173,25 +172,21 @@ def compare_points(
 def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:
     """The row before, by the name of the row after.
 
-    A grid size may depend on the multiprocessors, or be the launch plan's. So if only one row of each sweep has certain
-    values in all other name columns, the two are the same point with any grid sizes.
+    A grid size may depend on the multiprocessors, or be the launch plan's. So two rows that have certain values in all
+    other name columns alone in their sweeps are the same point with any grid sizes.
     """
-    exact = {name_of(row): row for row in before}
-    partners = {name_of(row): exact[name_of(row)] for row in after if name_of(row) in exact}
-    alone_before = _alone(row for row in before if name_of(row) not in partners)
-    alone_after = _alone(row for row in after if name_of(row) not in partners)
-    partners |= {name_of(row): alone_before[name] for name, row in alone_after.items() if name in alone_before}
-    return partners
+    counts = [Counter(map(_without_grid, rows)) for rows in (before, after)]
+
+    def key(row: Row) -> Name:
+        short = _without_grid(row)
+        return short if max(count[short] for count in counts) == 1 else name_of(row)
+
+    of_before = {key(row): row for row in before}
+    return {name_of(row): of_before[key(row)] for row in after if key(row) in of_before}
 
 
-def _alone(rows: Iterable[Row]) -> dict[Name, Row]:
-    """The rows that differ from all others in a name column other than grid_size."""
-    grid = NAME_COLUMNS.index("grid_size")
-    groups: dict[Name, list[Row]] = {}
-    for row in rows:
-        name = name_of(row)
-        groups.setdefault((*name[:grid], *name[grid + 1 :]), []).append(row)
-    return {name: group[0] for name, group in groups.items() if len(group) == 1}
+def _without_grid(row: Row) -> Name:
+    return name_of({**row, "grid_size": None})
 
 
 def _compared(
@@ -209,8 +204,8 @@ def _compared(
         return uncompared(NO_TIMES)
     if before.get("pairs") and (paired := before["pairs"].ratio(of_pairs)):
         found = paired.interval
-        of_pairs_alone = {"alone": paired.pairs, "processes": before["pairs"].processes}
-        return ComparedPoint(before, after, found, verdict(found, margin), PAIRED, **of_pairs_alone)
+        processes = before["pairs"].processes
+        return ComparedPoint(before, after, found, verdict(found, margin), PAIRED, pairs=paired, processes=processes)
     if scatter is None:
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
     found = ratio(widened(after, scatter), widened(before, scatter))
@@ -221,23 +216,22 @@ def _compared(
 
 def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
     """The compared points together; None if no point was compared."""
-    points = [point for point in points if point.ratio]
-    ratios = [point.ratio for point in points if point.ratio]
-    if not ratios:
+    compared = [(point, point.ratio) for point in points if point.ratio]
+    if not compared:
         return None
-    middle = fmean(log(found.value) for found in ratios)
-    alone = sqrt(sum(point.alone**2 for point in points)) / len(points)
-    below = hypot(alone, _in_common(points, [log(one.value / one.low) for one in ratios]))
-    above = hypot(alone, _in_common(points, [log(one.high / one.value) for one in ratios]))
-    mean = Interval(exp(middle), exp(middle - below), exp(middle + above))
-    return Overall(mean, verdict(mean, margin), Counter(point.verdict for point in points))
+    mean = mean_ratio(
+        [
+            (point.pairs or _of_sweeps(found), str((point.after or {}).get("binary_sha256")), point.processes)
+            for point, found in compared
+        ]
+    )
+    return Overall(mean, verdict(mean, margin), Counter(point.verdict for point, _ in compared))
 
 
-def _in_common(points: Sequence[ComparedPoint], reaches: Sequence[float]) -> float:
-    """As pairs.in_common(), from how far each point's interval reaches to that side."""
-    shared = [sqrt(max(0.0, reach**2 - one.alone**2)) for one, reach in zip(points, reaches, strict=True)]
-    codes = [one.after["binary_sha256"] for one in points if one.after]
-    return in_common(list(zip(shared, codes, (one.processes for one in points), strict=True)))
+def _of_sweeps(found: Interval) -> Ratio:
+    """A ratio of two sweeps' medians: all of its interval is how processes scatter."""
+    reach = max(log(found.value / found.low), log(found.high / found.value))
+    return Ratio(Mean(log(found.value), 0.0, 1), reach)
 
 
 def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
