@@ -196,7 +196,7 @@ def changed(**changes: Any) -> dict[str, Any]:
     [
         ({"grid": "widht / tile"}, "launches.0.grid: 'widht / tile': unknown name 'widht'"),
         ({"kernel": "rows tile"}, "launches.0.kernel: 'rows tile' is no function. Allowed: a name such as rows"),
-        ({"search": {"budget": 9, "at": {"width": 100}}}, "search.at has no 'height', which is tied to width"),
+        ({"search": {"budget": 9, "at": {"width": 100}}}, "width, height are tied, so each needs as many values"),
         ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which is a column of measurements.csv"),
     ],
 )

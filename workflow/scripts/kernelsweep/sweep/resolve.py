@@ -13,7 +13,7 @@ from kernelsweep.sweep.kernel_sweep import considered, launched_points, swept_po
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import Unit
 from kernelsweep.sweep.settings import AxesLayer, Config
-from kernelsweep.sweep.spaces import ValidPoints
+from kernelsweep.sweep.spaces import ValidPoints, tied_rows
 from kernelsweep.sweep.study import Study
 
 
@@ -86,7 +86,7 @@ def _quick_axes(
         if any(axis in kept for axis in group):
             continue
         told = [axis for axis in group if axis in quick or axis in reference]
-        rows = list(zip(*(chosen[axis] for axis in group), strict=True))
+        rows = tied_rows(chosen, group)
         found = [row for row in rows if told and all(row[group.index(axis)] in named[axis] for axis in told)]
         for number, axis in enumerate(group):
             chosen[axis] = [row[number] for row in found or rows]

@@ -226,4 +226,13 @@ def _variables(
     """The variables of a space: groups of axes with the rows of values that they take together."""
     group_of = {axis: tuple(group) for group in tied if {*group} <= {*axes} for axis in group}
     groups = dict.fromkeys(group_of.get(axis, (axis,)) for axis in axes)
-    return {group: list(zip(*(axes[axis] for axis in group), strict=True)) for group in groups}
+    return {group: tied_rows(axes, group) for group in groups}
+
+
+def tied_rows(axes: Mapping[str, Sequence[Any]], group: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The values that a group of axes takes together. Raises UserError where one has more values than another."""
+    lengths = {axis: len(axes[axis]) for axis in group}
+    if len({*lengths.values()}) > 1:
+        found = ", ".join(f"{axis} {length}" for axis, length in lengths.items())
+        raise UserError(f"{', '.join(group)} are tied, so each needs as many values as the others. Found: {found}.")
+    return list(zip(*(axes[axis] for axis in group), strict=True))

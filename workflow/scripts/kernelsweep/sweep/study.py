@@ -82,7 +82,9 @@ def checked_study(
     """
     written = StudyFile.read(data, shown)
     axes = _axes(written, shown)
-    _check_tied(written, shown)
+    for number, group in enumerate(written.tied):
+        for axis in group:
+            check_known(axis, written.axes, f"{shown}: tied.{number} has")
     for key, file in (("problem", written.problem), *(("data", data) for data in written.data)):
         if not (root / file).is_file():
             raise UserError(f"{shown}: {key} is {file!r}, and there is no such file.")
@@ -99,10 +101,6 @@ def checked_study(
             _check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}", needs_an_axis=True)
     _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
-    at = settings.search.at if settings.search else {}
-    for group in settings.tied:
-        if missing := [name for name in group if name not in at and not at.keys().isdisjoint(group)]:
-            raise UserError(f"{shown}: search.at has no {missing[0]!r}, which is tied to {', '.join(group)}.")
     for axis in settings.cxx:
         check_known(axis, [name for name, has_texts in axes.items() if has_texts], f"{shown}: cxx has")
     kernels = {}
@@ -257,24 +255,6 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
                 raise UserError(f"{shown}: {where}.{name} has words and numbers. Allowed: one or the other.")
             found.setdefault(name, kinds.pop())
     return found
-
-
-def _check_tied(settings: StudyFile, shown: str) -> None:
-    """Raise UserError for tied axes that the study hasn't, that stand in two groups, or of unequal lengths."""
-    seen: set[str] = set()
-    for number, group in enumerate(settings.tied):
-        for name in group:
-            check_known(name, settings.axes, f"{shown}: tied.{number} has")
-            if name in seen:
-                raise UserError(f"{shown}: tied.{number} has {name!r}, which another group has, too.")
-            seen.add(name)
-        for where, axes in _with_axes(settings):
-            lengths = {name: len(axes[name]) for name in group if name in axes}
-            if lengths and (len(lengths) < len(group) or len(set(lengths.values())) > 1):
-                raise UserError(
-                    f"{shown}: {where}: {', '.join(group)} are tied, so each needs as many values as the others. "
-                    f"Found: {', '.join(f'{name} {lengths.get(name, 0)}' for name in group)}."
-                )
 
 
 def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:
