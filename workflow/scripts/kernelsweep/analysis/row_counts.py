@@ -1,4 +1,4 @@
-"""Count the rows of measurements.csv one after another, since there may be millions, and hold them against the plan."""
+"""Count the rows of measurements.csv, one after another: there may be millions. Say what of the plan was not run."""
 
 from __future__ import annotations
 
@@ -114,40 +114,14 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
 class PlannedKernel:
     """One kernel of a run's plan.
 
-    rows        the number of rows that its axes span; None where nothing tells: for a recording, whose plan isn't kept,
-                and where a launch fits its grid to the problem
     is_made     whether the run makes its rows
-    file        the file that holds these rows
     cannot_run  why the platform can run none of its points, or None
-    valid       the number of points that restrictions leave
-    searched    whether a search chooses the points that are rows
     """
 
     study: str
     kernel: str
-    rows: int | None
-    file: str
     cannot_run: str | None
-    valid: int = 0
-    searched: bool = False
     is_made: bool = True
-
-
-def row_count_errors(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[str]:
-    """A sentence for each kernel whose file has more or fewer rows than planned: where, how many, and the cure."""
-    return [
-        f"{kernel.study}/{kernel.kernel}: {kernel.file} has {found} rows of this kernel; {kernel.rows} are planned. "
-        "Delete the file and type the same command again: points measured before are not measured again."
-        for kernel in planned
-        if kernel.rows not in (None, found := _rows(counted, kernel)) and not ended_early(counted, kernel)
-    ]
-
-
-def ended_early(counted: RowCounts, kernel: PlannedKernel) -> bool:
-    """Whether a search has ended before its plan: none of its points compiles, or none of those that do is right."""
-    rows = _rows(counted, kernel)
-    failed = sum(counted.points[_of(kernel, status)] for status in ("build_failed", "wrong_result"))
-    return kernel.searched and 0 < rows < (kernel.rows or 0) and rows == failed
 
 
 def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:

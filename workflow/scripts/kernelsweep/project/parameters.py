@@ -22,12 +22,11 @@ from kernelsweep.project import building, inputs
 from kernelsweep.project.building import build_settings
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.project.resources import spanned_points
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.sweep.kernel_sweep import axes_of_places, launched_points
 from kernelsweep.sweep.kernels.source import code_sha256
 from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.resolve import kernel_axes, listed_points, restrictions_of, valid_count
+from kernelsweep.sweep.resolve import kernel_axes, listed_points, restrictions_of
 
 # The sweep
 
@@ -209,28 +208,13 @@ def figures(project: Project, platform: str, study: str) -> list[str]:
 
 
 def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
-    """The plan of a scope's run, against which its rows are counted (analysis.row_counts.PlannedKernel).
-
-    A recording keeps no plan: its kernels have no axes.
-    """
+    """The kernels of a scope's run (analysis.row_counts.PlannedKernel)."""
     (platform, _), plan = parts_of(scope), []
     recorded = is_recording(platform)
     for study, kernel in project.kernels_of(scope):
-        of_study, source = project.studies[study], project.kernel(study, kernel)
-        rows = None if recorded or source.chooses_grid else spanned_points(project, platform, study, kernel)
-        valid = 0 if recorded else valid_count(project.config, of_study, kernel, platform)
-        plan.append(
-            {
-                "study": study,
-                "kernel": kernel,
-                "rows": rows,
-                "is_made": not recorded,
-                "valid": valid,
-                "searched": bool(of_study.settings.search) and kind_of(platform).has_clock,
-                "file": path("points", platform=platform, study=study, kernel=kernel),
-                "cannot_run": None if recorded else source.unsupported_on(project.target(platform)),
-            }
-        )
+        source = project.kernel(study, kernel)
+        cannot_run = None if recorded else source.unsupported_on(project.target(platform))
+        plan.append({"study": study, "kernel": kernel, "is_made": not recorded, "cannot_run": cannot_run})
     return plan
 
 

@@ -9,9 +9,7 @@ from kernelsweep.analysis.row_counts import (
     LISTED_PER_KERNEL,
     PlannedKernel,
     RowCounts,
-    ended_early,
     kernels_not_run,
-    row_count_errors,
     studies_not_run,
 )
 from kernelsweep.analysis.words import markdown_table
@@ -35,16 +33,15 @@ def summary_text(
     """The summary as Markdown: points by study and status, skipped points by reason, failed points by name.
 
     metrics  the rows of metrics.csv; those without a value are named
-    planned  the run's plan: kernels that were not run, and missing rows are named
+    planned  the run's plan: kernels that were not run are named
     proofs   of the kernels; None for a recording, which has none
     """
     lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs), ""]
-    for line in [*_chosen(counted, planned), *counted.differing()]:
+    for line in counted.differing():
         lines += [line, ""]
     skipped = [f"{study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in counted.skipped.items()]
     not_run = [
-        f"{one.study}/{one.kernel}: "
-        + (one.cannot_run or ("every point was skipped" if one.rows else "it has no rows"))
+        f"{one.study}/{one.kernel}: " + (one.cannot_run or "it has no rows, or every point was skipped")
         for one in kernels_not_run(counted, planned)
     ]
     lines += [*section("Skipped", skipped), *missing_metrics(metrics), *section("Not run", not_run)]
@@ -68,21 +65,9 @@ def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
     return markdown_table(heads, rows)
 
 
-def _chosen(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
-    """Which points the plan left out, because a search or a selection chose others."""
-    lines = []
-    fewer = [one for one in planned if one.rows is not None and one.rows < one.valid]
-    for one in fewer:
-        why = "by the search" if one.searched else "as a selection with every value, as there are no times"
-        ended = "; the search ended, as none is right" if ended_early(counted, one) else ""
-        lines.append(f"Chosen {why}: {one.rows:,} of {one.valid:,} points of {one.study}/{one.kernel}{ended}.")
-    return lines
-
-
 def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
-    """The reasons for which a run must not end well although no point failed: rows that are missing, or nothing run."""
+    """The reasons for which a run must not end well although no point failed: nothing was run."""
     return [
-        *row_count_errors(counted, planned),
         *(
             f"study {study}: no point was run, so nothing was shown to be right. The section Skipped says why."
             for study in studies_not_run(counted, planned)
