@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -19,9 +18,9 @@ from planted import point
 from reductions import DTYPES, EXCHANGE
 from shipped_builds import (
     OF_VECTORS,
-    compiled,
+    library_of,
     round_elements,
-    shipped_build,
+    shipped_library,
     variants,
     wherever_an_array_begins,
 )
@@ -39,28 +38,10 @@ LARGER = 300_007  # many more blocks than cores, and a multiple of nothing
 MOST = 110_000  # of one point, or it takes too long
 GUARD = 4096  # elements before and after each array
 RANDOM_BYTES = np.random.default_rng(1).integers(0, 256, 9 * GUARD, dtype=np.uint8)
-Built = Callable[[KernelSource], tuple[list[Point], EmulatedLibrary]]
 expression = cache(Expression)
 DATA = "data"
 REDUCTIONS = shipped_kernels("kernels/reduction_problem.py")
 UFUNCS = {"sum": np.add, "product": np.multiply, "minimum": np.minimum, "maximum": np.maximum}
-
-
-def loaded(kernel: KernelSource, points: list[Point], folder: Path) -> EmulatedLibrary:
-    return EmulatedLibrary(compiled(kernel, points, folder).binary)
-
-
-@pytest.fixture(scope="module")
-def built() -> Built:
-    """A kernel's variants() and a library of all its variants."""
-    libraries: dict[Path, EmulatedLibrary] = {}
-
-    def get(kernel: KernelSource) -> tuple[list[Point], EmulatedLibrary]:
-        if kernel.path not in libraries:
-            libraries[kernel.path] = EmulatedLibrary(shipped_build(kernel).binary)
-        return variants(kernel), libraries[kernel.path]
-
-    return get
 
 
 def elements(dtype: str, operation: str, count: int, seed: int) -> np.ndarray:
@@ -204,11 +185,11 @@ def around_block_boundaries(kernel: KernelSource, variant: Point) -> list[int]:
 
 
 @pytest.mark.parametrize("kernel", REDUCTIONS)
-def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, built: Built) -> None:
+def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource) -> None:
     # Pins: a ragged tail dropped or misread, a block before the last taken for whole, threads that leave before a
     # barrier, an identity that is none for some type, 32-bit overflow that traps or saturates, and mistakes that cancel
     # out in the total or that only a total over few blocks would show.
-    points, library = built(kernel)
+    points, library = variants(kernel), shipped_library(kernel.path.parent)
     for variant in points:
         for array_size in around_block_boundaries(kernel, variant):
             check(kernel, library, sized(variant, array_size), seed=0)
@@ -229,10 +210,10 @@ def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource, built: 
 @pytest.mark.parametrize(
     "kernel", [one for one in shipped_kernels("kernels/reduction_problem.py") if one.values[0] in OF_VECTORS]
 )
-def test_a_vector_kernel_is_right_wherever_its_array_begins(kernel: KernelSource, built: Built) -> None:
+def test_a_vector_kernel_is_right_wherever_its_array_begins(kernel: KernelSource) -> None:
     # Pins: vector loads from addresses that are not aligned to them, which a GPU answers with an error and the emulator
     # doesn't; elements before the first boundary left out or read twice; and arrays that end before it.
-    _, library = built(kernel)
+    library = shipped_library(kernel.path.parent)
     for variant in wherever_an_array_begins(kernel):
         vector = 16 // np.dtype(variant["dtype"]).itemsize
         for offset in range(vector):
@@ -256,9 +237,9 @@ def extremum(operation: str, values: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("kernel", REDUCTIONS)
-def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Built) -> None:
+def test_minimum_and_maximum_of_special_values(kernel: KernelSource) -> None:
     # Pins: a NaN that is found only in some places, or not at all; and a zero whose sign depends on the order.
-    points, library = built(kernel)
+    points, library = variants(kernel), shipped_library(kernel.path.parent)
     extrema = [one for one in points if one["dtype"].startswith("float") and one["operation"] in ("minimum", "maximum")]
     if not extrema:
         pytest.skip("it supports no minimum of floats")
@@ -290,13 +271,14 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource, built: Buil
     specials_are_right()
 
 
+@pytest.mark.xdist_group("bandwidth_bound")
 @pytest.mark.parametrize("name", ["counted_sum", "streaming_sum"])
 def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None:
     # Pins: a kernel that counts in units that follow from the array's first elements, where those say little about the
     # rest; values that are too small for it, too large, or subnormal; and values that are not finite.
     kernel = shipped_study("bandwidth_bound").kernels[name]
     built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
-    library = loaded(kernel, built, tmp_path)
+    library = library_of([(kernel, built)], tmp_path)
 
     @settings(max_examples=50, deadline=None)
     @example(variant=built[1], size=5000, first=110, rest=-126, seed=0, odd=0.0)
@@ -349,8 +331,28 @@ EXCHANGES = [
 ]
 
 
-@pytest.mark.parametrize("kernel", shipped_kernels("kernels/exchanges/problem.py"))
-def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tmp_path: Path) -> None:
+def test_every_exchange_puts_each_value_where_cuda_says(tmp_path: Path) -> None:
+    kernels = [one.values[0] for one in shipped_kernels("kernels/exchanges/problem.py")]
+    every = [exchanges_of(kernel) for kernel in kernels]
+    library = library_of([(kernel, [*cases, *published]) for kernel, cases, published in every], tmp_path)
+    for kernel, cases, published in every:
+        for one in cases:
+            for size in (1, 31, 450, 1000):
+                numbered = sized(one, size)
+                instance = EXCHANGE.instance(kernel.name, numbered, 0)
+                found = launched(kernel, library, numbered, np.arange(size).astype(one["dtype"]))
+                assert instance.judge(numbered, {"output": found}, 0).mistake is None, (kernel.name, str(numbered))
+        found[-1] += 1
+        assert "output[999]: expected" in (instance.judge(numbered, {"output": found}, 0).mistake or "")
+        # The problem's own model, by which results are judged, says what is published.
+        for one, output in published.items():
+            found = launched(kernel, library, one, np.arange(one["array_size"]).astype(one["dtype"]))
+            judgement = EXCHANGE.instance(kernel.name, one, 0).judge(one, {"output": found}, 0)
+            assert (judgement.mistake, judgement.output) == (None, output), kernel.name
+
+
+def exchanges_of(kernel: KernelSource) -> tuple[KernelSource, list[Point], dict[Point, str]]:
+    """The kernel with the words of its cases, the cases, and by case the output that is published."""
     unroll = 1 if kernel.name in ("broadcast", "shift_up", "shift_down", "rotate", "rotations", "butterfly") else 4
     cases = []
     exchanges = [exchange for exchange in EXCHANGES if exchange["kernel"] == kernel.name]
@@ -361,27 +363,14 @@ def test_every_exchange_puts_each_value_where_cuda_says(kernel: KernelSource, tm
         block_size = sizes[(place + place // len(WIDTHS)) % len(sizes)]
         cases.append(point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text))
     cases += [one.at(dtype=dtype) for one in cases[-3:] for dtype in DTYPES[1:]]
-    published = [
-        (point(size, size // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"]), row)
+    published = {
+        point(size, size // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"]): row[
+            "output"
+        ]
         for row in read_rows(ROOT / "resources/published/warp_shuffle_exchanges.csv")
         if row["exchange"] == kernel.name
         for size in [len(row["output"].split())]
-    ]
+    }
     assert published or kernel.name == "rotations"
-    every = [*cases, *(one for one, _ in published)]
-    names = {one["arguments"]: ", ".join(re.findall(r"=(\S+)", one["arguments"])) for one in every}
-    kernel = replace(kernel, launches=replace(kernel.launches, cxx={"arguments": names}))
-    library = loaded(kernel, every, tmp_path)
-    for one in cases:
-        for size in (1, 31, 450, 1000):
-            numbered = sized(one, size)
-            instance = EXCHANGE.instance(kernel.name, numbered, 0)
-            found = launched(kernel, library, numbered, np.arange(size).astype(one["dtype"]))
-            assert instance.judge(numbered, {"output": found}, 0).mistake is None, str(numbered)
-    found[-1] += 1
-    assert "output[999]: expected" in (instance.judge(numbered, {"output": found}, 0).mistake or "")
-    # The problem's own model, by which results are judged, says what is published.
-    for one, row in published:
-        found = launched(kernel, library, one, np.arange(one["array_size"]).astype(one["dtype"]))
-        judgement = EXCHANGE.instance(kernel.name, one, 0).judge(one, {"output": found}, 0)
-        assert (judgement.mistake, judgement.output) == (None, row["output"])
+    names = {one["arguments"]: ", ".join(re.findall(r"=(\S+)", one["arguments"])) for one in [*cases, *published]}
+    return replace(kernel, launches=replace(kernel.launches, cxx={"arguments": names})), cases, published

@@ -64,7 +64,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     start, _, rest = page.read_text(encoding="utf-8").partition('<section id="chapter-claims">')
     claims, end, rest = rest.partition("</section>")
     assert "</h2>" in claims and end
-    page.write_text(f'{start}<section id="chapter-claims">{claims.partition("</h2>")[0]}</h2>{html}{end}{rest}', "utf-8")
+    page.write_text(
+        f'{start}<section id="chapter-claims">{claims.partition("</h2>")[0]}</h2>{html}{end}{rest}', "utf-8"
+    )
     return copy
 
 
@@ -122,7 +124,9 @@ def test_one_page_leads_to_all_others(project: Path, page: Path) -> None:
     index = project / "results/index.html"
     assert dead_links(index) == []
     text = index.read_text(encoding="utf-8")
-    assert 'href="recording/nvidia-h200/report.html"' in text and "1,248 of 1,248 points right" in re.sub(r"<.*?>", "", text)
+    assert 'href="recording/nvidia-h200/report.html"' in text and "1,248 of 1,248 points right" in re.sub(
+        r"<.*?>", "", text
+    )
     assert re.search("Before and after</strong> .*UTC, before the newest measurements, <a", text), (
         "the comparison, by date and headline"
     )

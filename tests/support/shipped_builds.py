@@ -1,19 +1,23 @@
-"""A build of each shipped reduction for the emulator, which the tests of one kernel share (shipped_kernels)."""
+"""The shipped reductions, built for the emulator: a library a folder, which the tests of its kernels share."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from functools import cache
 from itertools import cycle, product
 from pathlib import Path
 
 from planted import point, source_of
 from reductions import DTYPES, OPERATIONS
-from shipped_kernels import shipped_study
+from shipped_kernels import shipped_kernels, shipped_study
 
 from kernelsweep.build.builder import build
 from kernelsweep.measure.task import BuiltKernel
+from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.sweep.kernel_sweep import skip_reason, units
 from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import merged_units
 from kernelsweep.sweep.point import Point
 
 BLOCK_SIZES = (32, 64, 96, 1024)
@@ -130,15 +134,24 @@ def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> BuiltKe
     return BuiltKernel(kernel, report, binary)
 
 
-_FOLDER = tempfile.TemporaryDirectory()
-_BUILT: dict[Path, BuiltKernel] = {}
+def library_of(kernels: Sequence[tuple[KernelSource, Sequence[Point]]], folder: Path) -> EmulatedLibrary:
+    """Kernels with these variants in one file, since half of g++'s time goes by before it reads a kernel."""
+    together = folder / "together.cu"
+    together.write_text("".join(f'#include "{kernel.path}"\n' for kernel, _ in kernels))
+    wanted = merged_units(units(kernel, points) for kernel, points in kernels)
+    report = build(source_of(together), folder / "together.bin", "emulator", wanted)
+    assert report["status"] == "ok" and not report["failed"], report["message"]
+    return EmulatedLibrary(folder / "together.bin")
 
 
-def shipped_build(kernel: KernelSource) -> BuiltKernel:
-    """A kernel with all variants above, compiled once in this process."""
-    if kernel.path not in _BUILT:
-        points = variants(kernel)
-        others = wherever_an_array_begins(kernel) if kernel in OF_VECTORS else []
-        folder = Path(tempfile.mkdtemp(dir=_FOLDER.name))
-        _BUILT[kernel.path] = compiled(kernel, [*points, *others], folder)
-    return _BUILT[kernel.path]
+@cache
+def shipped_library(folder: Path) -> EmulatedLibrary:
+    """All variants above of the reductions of a folder of kernels/, compiled once in this process."""
+    every = [one.values[0] for one in shipped_kernels("kernels/reduction_problem.py") if len(one.marks) == 1]
+    of_folder = [
+        (kernel, [*variants(kernel), *(wherever_an_array_begins(kernel) if kernel in OF_VECTORS else [])])
+        for kernel in every
+        if kernel.path.parent == folder
+    ]
+    with tempfile.TemporaryDirectory() as built:
+        return library_of(of_folder, Path(built))

@@ -25,7 +25,7 @@ def shipped_studies() -> list[Study]:
 
 def shipped_kernels(problem: str) -> list[Any]:
     """Every kernel of a problem, once. Those that the emulator can't run, or that have no right result, are skipped by
-    name. The tests of one kernel run in one process, so that they can share a build.
+    name. The tests of a folder's kernels run in one process, so that they can share a build.
     """
     kernels = {
         kernel.path: kernel
@@ -37,6 +37,6 @@ def shipped_kernels(problem: str) -> list[Any]:
     for path, kernel in kernels.items():
         name = f"{path.parent.name}/{kernel.name}"
         why = kernel.unsupported_on("emulator") or kernel.undefined_behaviour
-        marks = [pytest.mark.xdist_group(name), *([pytest.mark.skip(reason=why)] if why else [])]
+        marks = [pytest.mark.xdist_group(path.parent.name), *([pytest.mark.skip(reason=why)] if why else [])]
         params.append(pytest.param(kernel, id=name, marks=marks))
     return params
