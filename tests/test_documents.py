@@ -17,14 +17,19 @@ SAVED = re.compile(r"Save this as `([^`]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
 SCRIPTS = ROOT / "workflow/scripts"
 PUBLISHED = """\
 #include <cstdio>
+namespace sums {
+namespace { const int one = 1; }
 /* Adds, and is launched by main. */
-__global__ void add(const float *a, const float *b,
-                    float *sums, /* of a, b */ int count)
+template <typename T, int block, const bool twice, int first = 0>
+__global__ void add(const T *a, const T *b,
+                    T *sums, /* of a, b */ int count)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count) sums[i] = a[i] + b[i];
+    static_assert(first == 0 && twice, "the value that stands there, and another one");
+    int i = blockIdx.x * block + threadIdx.x;
+    if (i < count) sums[i] = a[i] + one * b[i];
 }
-int main() { add<<<1, 1>>>(nullptr, nullptr, nullptr, 0); }
+}
+int main() { sums::add<float, 1, true><<<1, 1>>>(nullptr, nullptr, nullptr, 0); }
 """
 YOUR_COMMAND = "kernelsweep "
 

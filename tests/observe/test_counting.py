@@ -15,7 +15,7 @@ from planted import point
 from shipped_builds import compiled
 
 from kernelsweep.build import gcc
-from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import Protocol
 from kernelsweep.measure.worker.serve import run_watched
@@ -72,7 +72,7 @@ class Kernels:
             values.insert(min(1, len(values)), platform.allocate(outputs * 4))
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
         platform.launch(name, blocks, threads, 0, values)
-        names = [text.split()[-1].strip("*") for text in kernel_parameters(self._source)[name.split("<")[0]]]
+        names = [text.split()[-1].strip("*") for text in kernel_heads(self._source)[name.split("<")[0]].parameters]
         buffers = [(value, names[i], np.dtype(np.int32)) for i, value in enumerate(values)]
         found = platform.mistakes(buffers)
         counted = platform.counts()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.build import gcc, nvcc
-from kernelsweep.build.device_code import included_folders, write_device_code
+from kernelsweep.build.device_code import write_device_code
 from kernelsweep.build.unit_store import Compiled
 from kernelsweep.build.user_code import compile_by_user
 from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
@@ -212,7 +212,7 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
 def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
     """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
     kernel = write_device_code(folder, files, unit.functions, unit.macros, source.constants)
-    return kernel, list(included_folders(folder, source.include))
+    return kernel, [path for each in source.include for path in (folder / each.resolve().relative_to("/"), each)]
 
 
 def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

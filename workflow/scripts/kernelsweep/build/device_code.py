@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.sweep.kernels.source import read_source
@@ -63,6 +64,8 @@ class _Item:
     function    whether it is a function's definition or declaration
     head        the names in it outside brackets
     parameters  of a function, as they stand there
+    template    its parameters, likewise
+    spaces      the named namespaces around it
     """
 
     start: int
@@ -72,6 +75,8 @@ class _Item:
     function: bool
     head: frozenset[str]
     parameters: str
+    template: str
+    spaces: tuple[str, ...]
 
 
 @dataclass
@@ -122,15 +127,27 @@ def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
     return _NAME.sub(lambda name: str(macros.get(name[0], name[0])), directive[0])
 
 
-def kernel_parameters(text: str) -> dict[str, list[str]]:
-    """The parameters of each kernel in a source, such as ``const float *x``, by the kernel's name in order."""
-    kernels = {}
-    for item in _parsed(text).items:
-        if item.function and "__global__" in item.head:
-            (name,) = item.defines or ("",)
-            plain = " ".join(cxx_code(item.parameters, keep_leading=False).split())
-            kernels[name] = [part.strip() for part in _COMMA.split(plain) if part.strip()]
-    return kernels
+class KernelHead(NamedTuple):
+    """A kernel's name with its namespaces, its template's parameters, and its own, such as ``const float *x``."""
+
+    function: str
+    template: list[str]
+    parameters: list[str]
+
+
+def kernel_heads(text: str) -> dict[str, KernelHead]:
+    """The kernels of a source by their names, in order."""
+
+    def separate(parameters: str) -> list[str]:
+        plain = " ".join(cxx_code(parameters, keep_leading=False).split())
+        return [part.strip() for part in _COMMA.split(plain) if part.strip()]
+
+    return {
+        name: KernelHead("::".join((*item.spaces, name)), separate(item.template), separate(item.parameters))
+        for item in _parsed(text).items
+        if item.function and "__global__" in item.head
+        for name in item.defines or ()
+    }
 
 
 class _Reachable:
@@ -206,7 +223,7 @@ def _lines(text: str) -> str:
 @cache
 def _parsed(text: str) -> _Parsed:
     parsed = _Parsed()
-    state = _State(0, 0, False)
+    state = _State(0, (), False)
     head: list[re.Match[str]] = []
     names: set[str] = set()
     branches: list[tuple[_State, list[re.Match[str]]]] = []
@@ -214,7 +231,7 @@ def _parsed(text: str) -> _Parsed:
 
     def end_item(end: int) -> None:
         if head:
-            parsed.items.append(_item(head, names, end, state.in_function))
+            parsed.items.append(_item(head, names, end, state))
         head.clear()
         names.clear()
         state.in_function = False
@@ -247,12 +264,14 @@ def _parsed(text: str) -> _Parsed:
         if kind == "name":
             names.add(word)
         if state.depth == 0 and word == "{" and _NAMESPACE.search(" ".join(token[0] for token in head)):
-            state.namespaces += 1
+            state.namespaces += ("".join(token[0] for token in head).rpartition("namespace")[2],)
             head.clear()
             names.clear()
         elif state.depth == 0 and word == "}":
-            state.namespaces -= 1
             end_item(token.start())
+            if not state.namespaces:
+                return _Parsed([], parsed.macros)
+            state.namespaces = state.namespaces[:-1]
         elif head or word != ";":
             before_bracket = state.depth
             if state.depth == 0 and word == "{":
@@ -262,7 +281,7 @@ def _parsed(text: str) -> _Parsed:
                 head.append(token)
             if state.depth == 0 and (word == ";" or (word == "}" and state.in_function)):
                 end_item(token.end())
-        if state.depth < 0 or state.namespaces < 0:
+        if state.depth < 0:
             break
     if state.depth or state.namespaces:
         return _Parsed([], parsed.macros)
@@ -275,7 +294,7 @@ class _State:
     """Where the parser is: the open brackets of an item, the open namespaces, whether the item is a function."""
 
     depth: int
-    namespaces: int
+    namespaces: tuple[str, ...]
     in_function: bool
 
 
@@ -300,10 +319,10 @@ def _outside_template(words: Sequence[str]) -> list[str]:
     return kept
 
 
-def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, function: bool) -> _Item:
+def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: _State) -> _Item:
     """An item from its tokens outside brackets, and from all names in it."""
     every = [token[0] for token in head]
-    words = _outside_template(every)
+    words, function = _outside_template(every), state.in_function
     if not function:
         instantiated = every[0] == "template" and every[1:2] != ["<"]
         # A type, a name and brackets. A macro with its arguments has no type.
@@ -327,6 +346,8 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, functio
         function,
         frozenset(words),
         _parameters(head, _function_name(words)) if function else "",
+        " ".join(every[2 : len(every) - len(words)]),
+        tuple(name for name in state.namespaces if name.replace("::", "").isidentifier()),
     )
 
 
@@ -350,10 +371,3 @@ def _function_name(words: Sequence[str]) -> str:
             if _NAME.match(words[name]) and not _ATTRIBUTE.match(words[name]):
                 found = words[name]
     return found
-
-
-def included_folders(folder: Path, include: Iterable[Path]) -> Iterator[Path]:
-    """The folders of headers, each after the folder of its copies below `folder`."""
-    for each in include:
-        yield folder / each.resolve().relative_to("/")
-        yield each

@@ -186,16 +186,12 @@ class EmulatedLibrary:
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
         attributes    clusters of blocks, and whether the grid's threads can wait for one another
 
-        Raises LaunchError for exceeded limits, arguments that do not fit the kernel's parameters, threads that wait at
-        a barrier while others of their block wait elsewhere, and a stack overflow; IllegalAccess for an illegal
-        memory access. The process and the library stay usable.
+        Raises LaunchError for exceeded limits, threads that wait at a barrier while others of their block wait
+        elsewhere, a stack overflow, and an illegal memory access. The process and the library stay usable.
         """
         global _last_launched
-        if not 0 <= entry < len(self.entries):
-            raise LaunchError(f"there is no entry {entry}: the library has {len(self.entries)}")
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
         passed = [ctypes.c_void_p(argument) if isinstance(argument, int) else argument for argument in arguments]
-        self._check_sizes(entry, passed)
         pointers = (ctypes.c_void_p * len(passed))(*(ctypes.addressof(value) for value in passed))
         sides = [(ctypes.c_size_t * 3)(*size) for size in (blocks, threads, attributes.cluster or (1, 1, 1))]
         message = ctypes.create_string_buffer(_MESSAGE_CAPACITY)
@@ -302,14 +298,6 @@ class EmulatedLibrary:
         """The recorded requests, in order."""
         entries = (Request * self._trace_capacity)()
         return entries[: self._library.emulator_traced(entries)]
-
-    def _check_sizes(self, entry: int, values: Sequence[Any]) -> None:
-        expected = [int(parameter[1:]) for parameter in self.parameter_types(entry)]
-        given = [ctypes.sizeof(value) for value in values]
-        if given != expected:
-            raise LaunchError(
-                f"{self.entries[entry]}: the kernel's parameters have {expected} bytes, the arguments {given}"
-            )
 
 
 def as_bytes(address: int, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

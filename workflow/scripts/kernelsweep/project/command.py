@@ -13,13 +13,13 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from snakemake import cli
 from snakemake.logging import logger
 
-from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.last_words import without_stack
@@ -95,7 +95,7 @@ def start_study(arguments: Sequence[str]) -> str:
     study, kernel, problem = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
     if kernel_files:
         kernel = read_source(Path(kernel_files[0]))
-        study, problem = _texts_for(kernel_parameters(kernel), name, kernel_files[0], study)
+        study, problem = _texts_for(kernel, name, kernel_files[0], study)
     folder = Path("kernels", name)
     written = {
         Path(f"config/studies/{name}.yaml"): study,
@@ -116,12 +116,15 @@ def start_study(arguments: Sequence[str]) -> str:
 _FILES = ("study.yaml", "kernel.cu", "problem.py")
 
 
-def _texts_for(kernels: Mapping[str, list[str]], name: str, file: str, template: str) -> tuple[str, str]:
+def _texts_for(source: str, name: str, file: str, study: str) -> tuple[str, str]:
     """The study and the problem of the kernel with the study's name, else of the file's first. Raises UserError."""
+    kernels = kernel_heads(source)
     if not kernels:
         raise UserError(f"{file} has no __global__ at all.")
     kernel = name if name in kernels else next(iter(kernels))
-    parameters = kernels[kernel]
+    function, template, parameters = kernels[kernel]
+    fixed = [text for text in template if "=" not in text]  # Others have a default.
+    types = {re.findall(r"\w+", text)[-1]: text.removeprefix("const ").split()[0] for text in fixed}
     names = {re.findall(r"\w+", parameter)[-1]: parameter for parameter in parameters}
     arrays = {name: "const" not in parameter for name, parameter in names.items() if re.search(r"[*\[]", parameter)}
     scalars = [name for name in names if name not in arrays]
@@ -141,8 +144,13 @@ def _texts_for(kernels: Mapping[str, list[str]], name: str, file: str, template:
         read=", ".join(read),
         results=" and ".join(name for name, written in arrays.items() if written),
     )
-    study = re.sub(r"\bn\b", size, template).replace("[y, x, factor, " + size + "]", f"[{', '.join(names)}]")
-    return study.replace("- grid:", f"- kernel: {kernel}\n        grid:"), problem
+    study = re.sub(r"\bn\b", size, study).replace("[y, x, factor, " + size + "]", f"[{', '.join(names)}]")
+    guesses = {
+        name: "float32" if kind in ("typename", "class") else int(kind == "bool") or 32 for name, kind in types.items()
+    }
+    axes = "".join(f"  {name}: [{value}]\n" for name, value in guesses.items() if name not in ("block", size))
+    study = study.replace("- grid:", f"- kernel: {function}<{', '.join(types)}>\n        grid:".replace("<>", ""))
+    return study.replace("\n# The emulator", f"{axes}\n# The emulator"), problem
 
 
 def _dtype(parameter: str) -> str:

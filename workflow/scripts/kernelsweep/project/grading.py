@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
@@ -316,7 +316,7 @@ def _entry(name: str, file: Path, base: Mapping[str, Any], findings: Mapping[str
     launches = entry.get("launches") or []
     wanted = str(entry.get("function") or base["name"]).partition("<")
     if not launches or not all(isinstance(launch, dict) and launch.get("kernel") for launch in launches):
-        kernels = [*kernel_parameters(read_source(file))]
+        kernels = [*kernel_heads(read_source(file))]
         if wanted[0].strip() not in kernels and len(kernels) != 1:
             raise UserError(f"{file} has the kernels {', '.join(kernels) or 'none'}. Call one {wanted[0].strip()}.")
         function = wanted[0].strip() if wanted[0].strip() in kernels else kernels[0]

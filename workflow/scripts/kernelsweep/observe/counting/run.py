@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kernelsweep.build.device_code import kernel_parameters
+from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.task import KernelTask
@@ -110,9 +110,9 @@ class Tracer:
     def _array_name(self, address: int) -> str:
         """The name of the kernel's parameter, or of the array where the source doesn't show the parameter's."""
         variant, parameter = self._platform.parameters[address]
-        names = kernel_parameters(self._source).get(re.split(r"\W", variant, maxsplit=1)[0], [])
-        if parameter < len(names):
-            return str(re.findall(r"\w+", names[parameter])[-1])
+        head = kernel_heads(self._source).get(variant.partition("<")[0].rpartition("::")[2])
+        if head and parameter < len(head.parameters):
+            return str(re.findall(r"\w+", head.parameters[parameter])[-1])
         return next(name for memory, name, _ in self._runner.memory.buffers() if memory.ctypes.data == address)
 
 
