@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-import pytest
 import yaml
 from checkout import ROOT
 from workflow_runs import snakemake
@@ -64,8 +64,8 @@ def acknowledged(name: str) -> list[dict[str, str | int]]:
     return [dict(zip(keys, ACKNOWLEDGED[name], strict=True))] if name in ACKNOWLEDGED else []
 
 
-def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, dict[str, str]], str]:
-    """The rows of proofs.csv with a finding, by kernel and check; and what `prove` of these kernels said."""
+def test_notes_fail_nothing_and_are_named_until_they_are_acknowledged(tmp_path: Path) -> None:
+    folder, names = tmp_path, list(KERNELS)
     (folder / "kernels/own").mkdir(parents=True)
     (folder / "config/studies").mkdir(parents=True)
     (folder / "kernels/own/problem.py").write_text(PROBLEM)
@@ -81,15 +81,9 @@ def proofs_of(folder: Path, names: list[str], status: int) -> tuple[dict[str, di
     (folder / "config/studies/own.yaml").write_text(yaml.safe_dump(study))
     place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", "2")
     run = snakemake(folder, *place, "prove", "--config", "platform=emulator")
-    assert run.returncode == status, run.stdout
-    rows = read_rows(folder / "results/emulator/proofs.csv")
-    return {f"{row['kernel']}, {row['check']}": row for row in rows if row["finding"]}, run.stdout
-
-
-@pytest.mark.xdist_group("notes")
-def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: Path) -> None:
-    names = ["acknowledged", "other_line_acknowledged", "indifferent_read", "other_code"]
-    found, said = proofs_of(tmp_path, names, status=0)
+    assert run.returncode == 1, run.stdout
+    rows, said = read_rows(folder / "results/emulator/proofs.csv"), run.stdout
+    found = {f"{row['kernel']}, {row['check']}": row for row in rows if row["finding"]}
     assert {place: row["finding"] for place, row in found.items()} == {
         "acknowledged, races": "same_value",
         "other_line_acknowledged, races": "same_value",
@@ -97,7 +91,13 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
         "indifferent_read, uninitialised": "indifferent_read",
         "other_code, ": "other_code",
         "other_code, races": "same_value",
+        "other_values_acknowledged, races": "race",
+        "deciding_read, races": "same_value",
+        "deciding_read, uninitialised": "uninitialised",
     }
+    # What decides is no note, and fails unless its line is acknowledged; nothing else fails.
+    assert set(re.findall(r"The proof of own/(\w+) failed: (\w+)", said)) == {("deciding_read", "uninitialised")}
+    assert "Expected: any value is true." in said
     assert found["acknowledged, races"]["expected"] == "all threads write 1"
     assert "own/acknowledged, races (emulator)" in said and "Expected: all threads write 1." in said
     assert "writes it at kernels/own/acknowledged.cu:11, the same value" in found["acknowledged, races"]["message"]
@@ -109,18 +109,9 @@ def test_notes_are_named_until_they_are_acknowledged_and_fail_nothing(tmp_path: 
         "- own/indifferent_read, races",
         "- own/indifferent_read, uninitialised",
         "- own/other_code, races",
+        "- own/deciding_read, races",
     }
     assert (
         "- own/other_code: kernels/own/other_code.cu: the emulator can't run the GPU's code "
         "(kernels/own/other_code.cu:17: tex1D is a CUDA word that the emulator does not supply)"
     ) in said
-
-
-@pytest.mark.xdist_group("notes")
-def test_what_decides_is_no_note_and_fails_unless_its_line_is_acknowledged(tmp_path: Path) -> None:
-    found, said = proofs_of(tmp_path, ["other_values_acknowledged", "deciding_read"], status=1)
-    assert found["other_values_acknowledged, races"]["finding"] == "race"
-    assert found["deciding_read, uninitialised"]["finding"] == "uninitialised"
-    assert "The proof of own/deciding_read failed: uninitialised" in said
-    assert "The proof of own/other_values_acknowledged failed" not in said
-    assert "Expected: any value is true." in said

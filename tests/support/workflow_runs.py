@@ -107,7 +107,7 @@ def snakemake(
     which saves its imports; with an environment of its own, in a new Python.
     """
     if shares_builds:
-        share_builds(project)
+        share_builds(Path(arguments[arguments.index("-d") + 1]) if "-d" in arguments else project)
     command = ["--quiet", "host", "--cores", "2", *arguments]
     if "--config" not in arguments:
         command += ["--config", "platform=emulator"]
