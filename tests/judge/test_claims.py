@@ -149,7 +149,7 @@ def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
     ("written", "instead", "message"),
     [
         (",above,1,", ",above,one,", "neighbored_less-faster-than-neighbored: could not convert"),
-        ("id,study,claim,", "id,study,sentence,", "no column claim"),
+        ("id,study,claim,", "id,study,sentence,", "claim"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, written: str, instead: str, message: str) -> None:

@@ -16,7 +16,7 @@ from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.baselines.libraries import check_baselines
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
-from kernelsweep.judge.claims.claim import CLAIMS_FILE, OUTPUT, SPEEDUP, check_claims, check_published_claims
+from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, check_claims
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
@@ -126,8 +126,6 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
             check_metrics(checked, studies[name])
         except UserError as error:
             mistakes[name] = str(error)
-    if os.path.lexists(root / CLAIMS_FILE) and not mistakes:  # Else a claim may be about a study of theirs.
-        check_published_claims(root / CLAIMS_FILE, studies, checked.metrics, CLAIMS_FILE)
     platforms, models = choose_platforms(
         checked.platform, root, checked.values("gpu_models")["gpu_models"], jobs_bring_pycuda
     )

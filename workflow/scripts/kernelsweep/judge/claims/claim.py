@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError, check_known, nearest
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.results import LIMIT_PREFIX, read_rows
 from kernelsweep.statistics import Interval
-from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
+from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
-from kernelsweep.sweep.study import Study
 
 HOLDS = "holds"
 FAILS = "does not hold"
@@ -70,11 +69,6 @@ def relation_text(relation: str, value: str, tolerance: float | None) -> str:
 SPEEDUP = "speedup"
 OUTPUT = "output"
 
-# The kinds of claims, which are counted apart.
-DIRECTION = "direction"
-AMOUNT = "amount"
-CLAIM_KINDS = (DIRECTION, AMOUNT, OUTPUT)
-
 # The array size of a claim whose source names none: it is judged at every size of the sweep.
 EVERY_SIZE = "every"
 
@@ -82,21 +76,6 @@ EVERY_SIZE = "every"
 CLAIMS_FILE = "resources/published/claims.csv"
 # The sources by name: columns source, title, language, hardware.
 SOURCES_FILE = "resources/published/sources.csv"
-_COLUMNS = (
-    "id",
-    "study",
-    "claim",
-    "source",
-    "source_device",
-    "kernel",
-    "reference_kernel",
-    "quantity",
-    "relation",
-    "value",
-    "tolerance",
-    "code",
-    "at",
-)
 _REFERENCE = "reference_"
 
 
@@ -142,10 +121,10 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """One of CLAIM_KINDS: an amount has a number other than 1, or a tolerance."""
+        """direction, amount or output: an amount has a number other than 1, or a tolerance."""
         if self.quantity == OUTPUT:
             return OUTPUT
-        return DIRECTION if self.relation not in (ABOUT, EQUAL) and float(self.value) == 1 else AMOUNT
+        return "direction" if self.relation not in (ABOUT, EQUAL) and float(self.value) == 1 else "amount"
 
 
 def _claim(entry: ClaimSettings, study: str, id: str, code: str = "") -> Claim:
@@ -176,9 +155,7 @@ def published_claims(path: Path) -> list[Claim]:
     """The claims of a CSV file. Raises UserError, naming the file and the claim, for a mistake in it."""
     claims: dict[str, Claim] = {}
     for row in read_rows(path):
-        if missing := [column for column in _COLUMNS if column not in row]:
-            raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(_COLUMNS)}")
-        shown, own = f"{path}: {row['id']}", {column: row.pop(column) for column in ("id", "study", "code", "at")}
+        shown, own = f"{path}: {row['id']}", {key: row.pop(key, "") for key in ("id", "study", "code", "at")}
         if own["id"] in claims:
             raise UserError(f"{shown} occurs twice; give each claim its own id")
         numbers = ("tolerance",) if row["quantity"] == OUTPUT else ("tolerance", "value")
@@ -200,37 +177,9 @@ def _number(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def check_published_claims(path: Path, studies: Mapping[str, Study], metrics: Iterable[str], shown: str) -> None:
-    """Raise UserError for a mistake in the file, for a misspelt study, kernel or axis, and for an id of a study's own.
-
-    A claim about a study or a kernel of another name is no mistake: the project may have dropped it.
-    """
-    claims = published_claims(path)
-    for claim in claims:
-        where = f"{shown}: {claim.id}"
-        _check_spelling(claim.study, studies, f"{where}: study")
-        if study := studies.get(claim.study):
-            for side in ("kernel", "reference_kernel"):
-                _check_spelling(getattr(claim, side), _sides(study.settings, study.kernels), f"{where}: {side}")
-            check_known(claim.quantity, [SPEEDUP, OUTPUT, *metrics], f"{where}: quantity is")
-            for axis in claim.at:
-                check_known(axis, [*study.problem.axes, GRID_SIZE], f"{where}: at has")
-    for study in studies.values():
-        for claim in own_claims(study.name, study.settings.claims):
-            if claim.id in {other.id for other in claims}:
-                raise UserError(
-                    f"{study.file}: a claim has the id {claim.id!r}, which one in {shown} has. Give another."
-                )
-
-
 def _sides(settings: StudySettings, kernels: Iterable[str]) -> list[str]:
     """What a claim may compare a kernel with."""
     return [*kernels, *settings.rival_names, *(f"{LIMIT_PREFIX}{limit}" for limit in settings.limits)]
-
-
-def _check_spelling(name: str, known: Collection[str], key: str) -> None:
-    if name and name not in known and (guess := nearest(name, known, 0.8)):
-        raise UserError(f"{key} is {name!r}{guess}")
 
 
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.words import device_text, list_texts, markdown_table, point_text
+from kernelsweep.analysis.words import device_text, markdown_table, point_text
 from kernelsweep.judge.claims.claim import (
-    CLAIM_KINDS,
     CLAIM_VERDICTS,
     FAILS,
     HOLDS,
@@ -117,11 +116,7 @@ def claims_text(
     heads = {"study": False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in CLAIM_VERDICTS}}
     counts = {name: Counter(one.verdict for one in of) for name, of in {**of_studies, "all": judged}.items()}
     lines += markdown_table(heads, [[name, *(str(of[one]) for one in CLAIM_VERDICTS)] for name, of in counts.items()])
-    texts: list[str] = []  # How many claims of each kind hold, of those that could be judged; without code of ours.
-    for kind in CLAIM_KINDS:
-        known = [one for one in judged if one.claim.kind == kind and not one.claim.code and one.verdict != UNMEASURED]
-        texts += [f"{sum(one.verdict == HOLDS for one in known)} of {len(known)} {kind}s"] if known else []
-    lines += ["", f"{list_texts(texts)} hold for the published code." if texts else "", "", _EXPLANATION]
+    lines += ["", _EXPLANATION]
     for name, of_study in of_studies.items():
         lines += ["", f"## {titles[name]}", ""]
         found = {verdict: [one for one in of_study if one.verdict == verdict] for verdict in CLAIM_VERDICTS}
