@@ -196,8 +196,8 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     schema = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(document)
     entry = document["entries"][3]
-    assert (entry["kernel"], entry["problem"], entry["cache"]) == ("tiled", {"n": 1024}, "cold")
-    assert entry["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"} and entry["bandwidth_gbs"] is None
+    assert (entry["kernel"], entry["point"]) == ("tiled", {"n": 1024, "cache": "cold"})
+    assert entry["fastest"]["parameters"] == {"block_x": 32, "tile": 1, "order": "rows"}
     assert [tie["parameters"]["tile"] for tie in entry["ties"]] == [2]
     text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
     assert "| `tiled` | block_x=32 tile=1 order=rows | 2,560.00 | 2,552.32–2,570.24 | 53,687 | tile=2 |" in text
