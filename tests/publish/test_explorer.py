@@ -12,11 +12,8 @@ from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
 from kernelsweep.results import (
-    BUILD_COLUMNS,
     MEASUREMENT_COLUMNS,
     point_columns,
-    read_rows,
-    write_rows,
 )
 from kernelsweep.sweep.study import read_study
 
@@ -85,16 +82,14 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
             }
         )
     assert len(measured) == 20_000
-    built = {**known, "kernel": "tiled", "registers": "37", "occupancy": "0.7500", "parameters": "tile=8"}
-    write_rows(root / "builds.csv", BUILD_COLUMNS, [{key: built.get(key, "") for key in BUILD_COLUMNS}])
     study = {**settings, "names": ["naive", "tiled"], "gridded": ["naive", "tiled"]}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)  # Where problem files are looked for.
-        data = explorer_data({"product": study}, measured, read_rows(root / "builds.csv"))
+        data = explorer_data({"product": study}, measured)
     page = render(
         title="Many points",
         index=Link("index.html", "All results"),
-        facts=[],
+        facts={},
         answers=[],
         settings={},
         failed="",
@@ -103,7 +98,6 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         chapters=[],
         points=data,
         left_out=0,
-        environment="",
         files=[],
         words="",
     )
@@ -154,8 +148,6 @@ def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored
         "tile\n8",
         "rows\n5",
         "down",
-        "37",
-        "75",
         "noisy",
     ):
         assert known in text(driver, ".tip"), text(driver, ".tip")

@@ -94,18 +94,6 @@ rule make_page:
         environment=for_job(inputs.environment),
         published=for_job(inputs.tables_and_figures),
         accesses=for_job(inputs.accesses),
-        # Its explorer shows timed points.
-        builds=for_job(
-            lambda project, scope, platform, study=None: (
-                (
-                    inputs.of_kernels(project, scope, "kernel_builds")
-                    if study and not names.is_recording(platform)
-                    else [path("builds", platform=platform)]
-                )
-                if kind_of(platform).has_clock
-                else []
-            )
-        ),
         sources=[of_home(file, Path.cwd()) for file in PAGE_FILES],
         glossary=of_home(ROOT / "docs/glossary.md", Path.cwd()),
         kernels=by_code(inputs.kernel_files),

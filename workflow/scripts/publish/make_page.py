@@ -43,10 +43,8 @@ with logged(snakemake.log[0]):
     timed = counted.by_status()["ok"] if has_times(device) else 0
     points = {}
     if 0 < timed <= MOST_POINTS:
-        rows, builds = (
-            (row for path in paths for row in each_row(path)) for paths in (inputs.measurements, inputs.builds)
-        )
-        points = explorer_data(studies, rows, builds)
+        rows = (row for path in inputs.measurements for row in each_row(path))
+        points = explorer_data(studies, rows)
 
     # One file, or the folder of one file a kernel.
     files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]

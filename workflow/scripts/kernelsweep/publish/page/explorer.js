@@ -380,10 +380,10 @@
     const places = study.axes.filter((axis) => study.at[axis.name][point] >= 0).map((axis) => [axis.title, axis.labels[study.at[axis.name][point]]]);
     const rest = Object.entries(study.quantities).filter(([name]) => name !== "time_us" && study.values[name][point] !== null)
       .map(([name, title]) => [title, number(study.values[name][point])]);
-    const optional = [["registers a thread", study.registers[point]], ["occupancy (%)", study.occupancy[point]], ["flags", study.remarks[study.flags[point]]]];
+    const flags = study.remarks[study.flags[point]];
     return [
       ["time (µs)", `${study.values.time_us[point]} (95%: ${study.low[point]}–${study.high[point]})`],
-      ...rest, ...places, ...optional.filter(([, value]) => value !== null && value !== ""),
+      ...rest, ...places, ...(flags ? [["flags", flags]] : []),
     ];
   }
 

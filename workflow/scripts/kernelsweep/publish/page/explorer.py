@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.analysis.words import axis_title, axis_value
-from kernelsweep.results import ALL_POINT_COLUMNS, BUILD_COLUMNS, read_parameters, with_parameters
+from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
 Row = Mapping[str, str]
 
@@ -24,26 +24,19 @@ _QUANTITIES = {
 # Below this share of the peak, the share says little.
 _FAR = 0.05
 
-# The columns of builds.csv that may tell a kernel's variants apart.
-_VARIANT_COLUMNS = [column for column in ALL_POINT_COLUMNS if column in BUILD_COLUMNS and column != "parameters"]
 
-
-def explorer_data(
-    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], builds: Iterable[Row]
-) -> dict[str, Any]:
+def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
     """The timed points by study, column by column; studies without any are left out.
 
     studies  by name: title, kinds of axes, reference, tied axes, kernels in order (names), and those with a swept grid
     rows     of measurements.csv
-    builds   of builds.csv
     """
     by_study: dict[str, list[Row]] = {name: [] for name in studies}
     for row in rows:
         is_timed = row["status"] == "ok" and row["time_us"]
         if row["study"] in by_study and is_timed:
             by_study[row["study"]].append(with_parameters(row))
-    variants = _variants(builds)
-    return {name: _study(studies[name], points, variants) for name, points in by_study.items() if points}
+    return {name: _study(studies[name], points) for name, points in by_study.items() if points}
 
 
 def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
@@ -68,13 +61,13 @@ def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Ro
         for row in rows
         for side, name in sides.items()
     ]
-    explored = explorer_data(known, points, ())
+    explored = explorer_data(known, points)
     for study in explored.values():
         study["baseline"] = next((kernel for kernel in study["kernels"] if kernel.endswith(" before")), None)
     return explored
 
 
-def _study(study: Mapping[str, Any], points: Sequence[Row], variants: Callable[[Row], Row]) -> dict[str, Any]:
+def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     """One study's points.
 
     kernels        names in the order of the story, then what was measured beside the kernels
@@ -112,7 +105,6 @@ def _study(study: Mapping[str, Any], points: Sequence[Row], variants: Callable[[
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
     shown.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
-    built = [variants(point) for point in points]
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     return {
         "title": study["title"],
@@ -127,28 +119,8 @@ def _study(study: Mapping[str, Any], points: Sequence[Row], variants: Callable[[
         "flags": [remarks.index(point["flags"]) for point in points],
         "low": [float(point["time_low_us"]) for point in points],
         "high": [float(point["time_high_us"]) for point in points],
-        "registers": [int(row["registers"]) if row.get("registers") else None for row in built],
-        "occupancy": [_percent(row["occupancy"]) if row.get("occupancy") else None for row in built],
         "values": {column: [_number(column, point) for point in points] for column in shown},
     }
-
-
-def _variants(builds: Iterable[Row]) -> Callable[[Row], Row]:
-    """What finds the row of builds.csv of a point's variant; empty where it has none, as a library's function."""
-    axes: dict[tuple[str, str], list[str]] = {}
-    rows: dict[tuple[str, ...], Row] = {}
-    for build in builds:
-        values = {column: build[column] for column in _VARIANT_COLUMNS if build.get(column)}
-        values |= read_parameters(build.get("parameters", ""))
-        kernel = (build["study"], build["kernel"])
-        rows[(*kernel, *values.values())] = build
-        axes.setdefault(kernel, list(values))
-
-    def found(point: Row) -> Row:
-        kernel = (point["study"], point["kernel"])
-        return rows.get((*kernel, *(point.get(axis, "") for axis in axes.get(kernel, ()))), {})
-
-    return found
 
 
 def _value(axis: str, point: Row, gridded: Sequence[str]) -> str:
@@ -170,8 +142,6 @@ def _number(column: str, point: Row) -> float | None:
     text = point.get(column)
     if not text:
         return None
-    return _percent(text) if column == "peak_fraction" else float(text if column == "time_us" else f"{float(text):.5g}")
-
-
-def _percent(text: str) -> float:
-    return round(100 * float(text), 2)
+    if column == "peak_fraction":
+        return round(100 * float(text), 2)
+    return float(text if column == "time_us" else f"{float(text):.5g}")
