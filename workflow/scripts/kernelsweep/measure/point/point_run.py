@@ -44,15 +44,18 @@ class Samples:
 
 
 class PairedSamples:
-    """Pairs of samples: one of each of two versions of a point, in the same memory, in the order of pairs.ORDER."""
+    """Pairs of samples: one of each of two versions of a point, in the same memory, in the order of pairs.ORDER.
+
+    last  that of the last pair
+    """
 
     def __init__(self, platform: Platform, now: Samples, before: Samples) -> None:
         self._platform, self._versions = platform, (now, before)
-        self._order = itertools.cycle(ORDER)
+        self._order, self.last = itertools.cycle(ORDER), 0
 
     def time(self) -> tuple[float, float]:
         """Microseconds of the version now, and of the one before. Raises as Platform.time() does."""
-        step = next(self._order)
+        step = self.last = next(self._order)
         queue = iter(self._versions[::step])
         now, before = self._platform.time(lambda start, stop: next(queue)(start, stop), 2)[::step]
         return now, before

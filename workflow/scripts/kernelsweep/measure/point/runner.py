@@ -116,7 +116,7 @@ class Runner:
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]
                 if check:
-                    if before:  # The last results of pairs may be its.
+                    if pairs and (places > 1 or pairs.last > 0):  # The last results are the earlier version's.
                         self._platform.time(samples, min(2, places))
                     inputs = (first, second or first)
                     if mistake := check_last_samples(run, inputs, self._depth_of(run), samples.places):
