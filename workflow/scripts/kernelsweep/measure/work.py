@@ -237,23 +237,23 @@ def find_work(
     for visit in range(1, task.protocol.visits):
         if any(work.missing[:visit]):
             break
-        _drop_needless(work, visit)
+        _drop_needless(work, visit, _scatter(work))
     return work
 
 
-def _drop_needless(work: Work, visit: int) -> None:
+def _drop_needless(work: Work, visit: int, scatter: Scatter | None) -> None:
     """Leave out this visit of points on which those before have decided."""
-    dropped = set() if work.decides is None else _decided(work, visit, work.decides)
+    dropped = set() if work.decides is None else _decided(work, visit, work.decides, scatter)
     work.missing[visit] = [missing for missing in work.missing[visit] if missing.point not in dropped]
 
 
-def _decided(work: Work, visit: int, margin: float) -> set[Point]:
+def _decided(work: Work, visit: int, margin: float, scatter: Scatter | None) -> set[Point]:
     """The points on whose edit the pairs of the visits before this one have decided.
 
     For a verdict, these are all of a size, once its mean is decided. Of the first ones, which tell how far processes
     lie apart, they are those that take long, after two visits.
     """
-    scatter, problem = _scatter(work), problem_of(work.task.problem)
+    problem = problem_of(work.task.problem)
     variant_of = {each.point: each.variant for missing in work.missing for each in missing}
     sizes: dict[float, dict[Point, Pairs]] = {}
     for point, of in work.before(visit).items():
@@ -319,9 +319,10 @@ def do_work(
     ends = 0.0
     source = of_source(source_sha256)
     for visit, are_first in _phases(work):
+        scatter = _scatter(work)
         if visit > bool(are_first):
             before = len(work.missing[visit])
-            _drop_needless(work, visit)
+            _drop_needless(work, visit, scatter)
             total -= before - len(work.missing[visit])
         missed = _of_phase(work, visit, are_first)
         if not missed:
@@ -338,8 +339,8 @@ def do_work(
                 if visit and are_first is False:
                     ends = time.monotonic() + _FURTHER_SECONDS
                 ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)
-                decided = set() if are_first or not versions else _decided(work, visit, versions.margin)
-                scatter, is_begun = _scatter(work) if versions else None, True
+                decided = set() if are_first or not versions else _decided(work, visit, versions.margin, scatter)
+                is_begun = True
                 turn = {} if are_first is not False else _turns_of_processes(work)
             point = missing.point
             is_paired = any(of.before_binary for of in work.visited[point].values())
