@@ -1,9 +1,6 @@
 """Compare two sweeps point by point: rows, text as Markdown, a summary as JSON, and a page that needs no other file."""
 
 import json
-import os
-import re
-import time
 from pathlib import Path
 
 from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
@@ -16,7 +13,6 @@ from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text,
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
-from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.explorer import before_and_after
@@ -29,23 +25,16 @@ with logged(snakemake.log[0]):
     params = snakemake.params
     named, margin = params.compare, params.compare["same_within"]
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
-    device = read_device(snakemake.input.device)
-    of_after = device["provenance"]
-    if not is_recording(snakemake.wildcards.platform):  # A recording's provenance has its day.
-        newest = max(os.stat(path).st_mtime for path in snakemake.input.after)
-        of_after = f"{time.strftime('%F %R UTC', time.gmtime(newest))}, {of_after}"
-
+    of_after = read_device(snakemake.input.device)["provenance"]
     if named["before"] == PREVIOUS:
         earlier = previous(after, Path(params.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         of_before = "each kernel as it was before its latest edit, from the journal"
-        measured = sorted(row["measured"] for row in before)
-        of_before += f", measured {measured[0]} to {measured[-1]}" if measured else ""
     else:
         before = kernels_rows((row for path in snakemake.input.before for row in read_rows(path)), params.studies)
         reasons, unchanged, of_before = {}, [], named["before"]
 
-    points, scatter = compare_points(before, after, margin, reasons, params.studies)
+    points = compare_points(before, after, margin, reasons, params.studies)
     store = UnitStore(Path(params.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
     sides = Sides(of_before, of_after, unchanged, registers)
@@ -53,7 +42,7 @@ with logged(snakemake.log[0]):
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    text = comparison_text(points, scatter, margin, sides)
+    text = comparison_text(points, margin, sides)
     if section := code_section(points, store):
         text += f"\n{section}"
     text += f"\n## Proofs\n{of_proofs}" if proofs else ""
@@ -71,9 +60,8 @@ with logged(snakemake.log[0]):
     edited = {kernel for kernel, found in summary["kernels"].items() if found["is_edited"]}
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in edited)
     explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
-    # The page has the verdict and the sizes as the forest.
+    # The page has the verdict above.
     said, _, text = text[text.index("\nBefore: ") + 1 :].partition("\n")
-    text = re.sub(r"## By size\n.*?(?=\n## |\Z)", "", text, flags=re.DOTALL)
     page.write_text(
         html_text(
             COMPARISON_TEMPLATE,

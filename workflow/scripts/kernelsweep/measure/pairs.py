@@ -29,7 +29,7 @@ from math import ceil, exp, hypot, log, sqrt
 from statistics import NormalDist, fmean, median, variance
 from typing import Any
 
-from kernelsweep.measure.outcome import Outcome, combined
+from kernelsweep.measure.outcome import Outcome
 from kernelsweep.scatter import Scatter, fitted
 from kernelsweep.statistics import Interval, student_quantile
 
@@ -225,11 +225,3 @@ class PairRule:
                 verdict(found.interval, self._margin) != UNDECIDED or found.pairs.reach < _NEGLIGIBLE * found.processes
             )
         return self._is_met or len(logs) >= MOST_PAIRS
-
-
-def paired_ratio(outcomes: Iterable[Outcome], scatter: Scatter | None = None) -> Interval | None:
-    """The ratio of all pairs of a point's visits; None where no earlier version ran."""
-    every = [*outcomes]
-    pairs = pairs_of(combined(every)) if every else None
-    found = pairs.ratio(scatter) if pairs else None
-    return found.interval if found else None

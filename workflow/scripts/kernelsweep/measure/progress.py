@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, paired_ratio, verdict
+from kernelsweep.measure.outcome import Outcome, combined
+from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, pairs_of, verdict
 from kernelsweep.statistics import Interval
 from kernelsweep.sweep.point import Point
 
@@ -42,8 +42,8 @@ class EarlyVerdict:
             return
         before, visits = len(self), self._visits.setdefault(point, [])
         visits.append(outcome)
-        if found := paired_ratio(visits):
-            self._ratios[point] = found
+        if (pairs := pairs_of(combined(visits))) and (found := pairs.ratio()):
+            self._ratios[point] = found.interval
         if before < len(self) == self._first:
             bar.clear()
             self._tell(f"{self} (the first {self._first} points, one a size)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from kernelsweep.errors import UserError, check_known
-from kernelsweep.judge.comparison.which_files import PREVIOUS, check_before
+from kernelsweep.judge.comparison.which_files import check_before
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
@@ -83,12 +83,6 @@ def compare(project: Project) -> list[str]:
     """The comparison that the configuration asks for."""
     before, platform = project.config.compare.before, project.platforms[0]
     check_before(before, platform)
-    is_measured = before != PREVIOUS and kind_of(platform).has_clock and not is_recording(platform)
-    if is_measured and project.config.measuring.visits < 2:
-        raise UserError(
-            "config/config.yaml: one visit doesn't show how far processes lie apart. Set measuring.visits (of quick "
-            "sweeps, quick_visits) to 3, measure the kernels before the edit, and compare them after it."
-        )
     shown = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json", ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]
 

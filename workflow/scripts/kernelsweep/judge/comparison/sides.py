@@ -76,15 +76,7 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
 def differing(settings: Mapping[str, Any], others: Mapping[str, Any]) -> list[str]:
     """The names of the settings in which two records differ, in words."""
     names = sorted({name for name in {**settings, **others} if settings.get(name, "") != others.get(name, "")})
-    return [_IN_WORDS.get(name, name.partition(".")[2].replace("_", " ") or name) for name in names]
-
-
-_IN_WORDS = {
-    "code": "measuring code",
-    "numpy": "release of NumPy",
-    "device.name": "device",
-    "against": "kernel beside it",
-}
+    return [name.replace(".", " ").replace("_", " ") for name in names]
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

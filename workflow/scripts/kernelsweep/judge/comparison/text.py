@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log, sqrt
+from math import log
 from types import MappingProxyType
 
-from kernelsweep.analysis.words import markdown_table
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
-from kernelsweep.judge.comparison.sides import SAME_CODE
 from kernelsweep.judge.comparison.verdicts import (
-    NO_TIMES,
     NOT_COMPARED,
     PAIRED,
     SAME_MACHINE_CODE,
     SKIPPED,
-    VERDICTS,
     ComparedPoint,
     by_kernel,
     by_size,
@@ -25,14 +21,11 @@ from kernelsweep.judge.comparison.verdicts import (
 )
 from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
 from kernelsweep.results import ALL_POINT_COLUMNS
-from kernelsweep.scatter import Scatter
 from kernelsweep.statistics import ratio_text
 from kernelsweep.sweep.point import in_words
 
 # A sentence names this many kernels and counts the others.
 _NAMED_KERNELS = 3
-
-_REMARKS = ("throttled", "other_processes")
 
 
 @dataclass(frozen=True)
@@ -50,10 +43,9 @@ class Sides:
     registers: Mapping[str, str] = field(default_factory=dict)
 
 
-def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float, sides: Sides) -> str:
+def comparison_text(points: Sequence[ComparedPoint], margin: float, sides: Sides) -> str:
     """The whole page; answer_of() is its beginning."""
     verdict, *more = verdict_lines(points, margin, sides.unchanged, sides.registers)
-    kernels = edited_kernels(points) or by_kernel(points)
     lines = [
         f"# {verdict}",
         "",
@@ -63,9 +55,8 @@ def comparison_text(points: Sequence[ComparedPoint], scatter: Scatter | None, ma
         "",
         *_warnings(points),
         *counts_table(points),
-        *_sizes_table(kernels, margin),
         *_not_compared(points),
-        *_method(points, scatter, margin),
+        *_method(points, margin),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -113,14 +104,9 @@ def verdict_lines(
             for kernel, those in counted.items()
             if kernel not in broken
         ]
-    elif any(point.note == NO_TIMES for point in both):
-        lines.append(f"No times to compare at {_points_of(both)}.")
     elif not failed:
         reasons = Counter(point.note for point in points if point.note != SKIPPED).most_common(1)
-        if edited := [point for point in points if point.note == SAME_CODE]:  # The user has just made that edit.
-            lines.append(f"No code changed: {SAME_CODE}, at {_points_of(edited)}.")
-        else:
-            lines.append(f"Nothing to compare: {reasons[0][0] if reasons else 'no points'}.")
+        lines.append(f"Nothing to compare: {reasons[0][0] if reasons else 'no points'}.")
     return lines
 
 
@@ -195,7 +181,7 @@ def point_in_words(point: ComparedPoint) -> str:
 
 
 def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
-    """Differences between the sweeps other than the kernels, and remarks on the GPU."""
+    """Differences between the sweeps other than the kernels."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
     lines = []
     if other := _other_device([point for point in points if point.ratio]):
@@ -209,36 +195,11 @@ def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
         for name, count in changed.items()
         if name != "binary"
     ]
-    for remark in _REMARKS:
-        flagged = [sum(remark in str(row.get("flags")).split() for row in rows) for rows in zip(*compared, strict=True)]
-        if any(flagged):
-            lines.append(f"- Flagged {remark}: {flagged[0]} points before, {flagged[1]} after.")
     return [*lines, ""] if lines else []
 
 
 def _uuids(row: Mapping[str, object]) -> str:
     return str(row.get("device_uuid") or "")
-
-
-def _sizes_table(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
-    """Each kernel at each size: the mean ratio of its points, and how many of them are what."""
-    heads = {"kernel": False, "size": True, "ratio (interval)": True, "verdict": False}
-    heads |= dict.fromkeys(VERDICTS, True)
-    rows = [
-        [
-            kernel,
-            size.text,
-            ratio_text(found.ratio),
-            found.verdict if found.verdict == SAME else f"**{found.verdict}**",
-            *(str(found.counts[name] or "") for name in VERDICTS),
-        ]
-        for kernel, points in kernels.items()
-        for size, found in by_size(points, margin).items()
-    ]
-    if not rows:
-        return []
-    means = "Time after over time before: the geometric mean over the points of a size, and how many of them are what."
-    return ["## By size", "", means, "", *markdown_table(heads, rows), ""]
 
 
 def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
@@ -264,24 +225,17 @@ def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
     return [*lines, ""]
 
 
-def _method(points: Sequence[ComparedPoint], scatter: Scatter | None, margin: float) -> list[str]:
+def _method(points: Sequence[ComparedPoint], margin: float) -> list[str]:
     compared = [point for point in points if point.ratio]
     if not compared:
         return []
     paired = sum(point.note == PAIRED for point in compared)
-    lines = [
+    how = [f"both versions ran alternately in the same processes at {paired}"] if paired else []
+    how += [f"two sweeps were compared at {len(compared) - paired}"] if paired < len(compared) else []
+    return [
         "## How this was judged",
         "",
         f"Slower: the whole interval of the ratio lies above {1 + margin:g}; faster: below {1 / (1 + margin):.4g}; "
-        "same: between the two; undecided: anything else.",
-        "",
+        f"same: between the two; undecided: anything else. Of {len(compared)} points, {', '.join(how)}. "
+        "Numbers of points are in comparison.csv, of sizes in comparison.json; docs/comparing.md has the method.",
     ]
-    if paired:
-        lines.append(f"- At {paired} of {len(compared)} points, both versions ran alternately in the same processes.")
-    if scatter and paired < len(compared):
-        examples = ", ".join(f"{sqrt(scatter.variance(time)):.2%} at {time:g} µs" for time in (5, 50, 500, 5000))
-        lines.append(
-            f"- At {len(compared) - paired} points, two sweeps were compared. The medians of a point's visits scatter "
-            f"by {examples} (standard deviation), which is in every interval."
-        )
-    return [*lines, "", "Each point's numbers are in comparison.csv, and docs/comparing.md has the method."]

@@ -144,8 +144,8 @@ def compare_points(
     margin: float,
     reasons: Mapping[Name, str] | None = None,
     axes: Mapping[str, Sequence[str]] | None = None,
-) -> tuple[list[ComparedPoint], Scatter | None]:
-    """The points of both sweeps, starting with the points of `after`; and the scatter of visits in both sweeps.
+) -> list[ComparedPoint]:
+    """The points of both sweeps, starting with the points of `after`.
 
     before, after  rows of measurements.csv, as texts
     margin         the smallest difference that matters, as a fraction
@@ -166,7 +166,7 @@ def compare_points(
     taken = {id(partner) for partner in partners.values()}
     found += [ComparedPoint(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
     of_study = axes or {}
-    return [replace(point, axes=of_study.get(point.row["study"], point.axes)) for point in found], scatter
+    return [replace(point, axes=of_study.get(point.row["study"], point.axes)) for point in found]
 
 
 def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:

@@ -15,14 +15,15 @@ _HEADROOM = 0.04
 def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The forest of what comparison.json has, as comparison.html takes it: places are from 0 to 100.
 
-    kernels  the bars of each edited kernel: size, numbers, verdict, points with another, and the places low to high
+    kernels  the bars of each edited kernel, or of all where none is: size, numbers, verdict, points with another, and
+             the places low to high
     within   the places of the range within which nothing matters, and `one`, of 1
     ends     the ratios at the scale's ends, in words
     """
     edited = {kernel: found for kernel, found in summary["kernels"].items() if found["is_edited"]}
     rows = {
         kernel: ([{**found, "text": "all sizes"}] if len(found["sizes"]) > 1 else []) + [*found["sizes"].values()]
-        for kernel, found in edited.items()
+        for kernel, found in (edited or summary["kernels"]).items()
     }
     margin = 1 + summary["same_within"]
     every = [row for of_kernel in rows.values() for row in of_kernel]
