@@ -155,7 +155,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
         ({"axes": {"lambda": [1]}}, ["axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"]),
         (
             {"kernels": [ENTRY | {"function": "doubled<"}]},
-            ["function: 'doubled<' is no function. Allowed: a name such"],
+            ["'doubled<' is no function. Allowed: a name such"],
         ),
     ],
 )

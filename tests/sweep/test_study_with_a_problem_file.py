@@ -190,7 +190,7 @@ def changed(**changes: Any) -> dict[str, Any]:
     ("changes", "sentence"),
     [
         ({"grid": "widht / tile"}, "launches.0.grid: 'widht / tile': unknown name 'widht'"),
-        ({"kernel": "rows tile"}, "launches.0.kernel: 'rows tile' is no function. Allowed: a name such as rows"),
+        ({"kernel": "rows tile"}, "'rows tile' is no function. Allowed: a name such as rows"),
         ({"search": {"budget": 9, "at": {"width": 100}}}, "width, height are tied, so each needs as many values"),
         ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which is a column of measurements.csv"),
     ],

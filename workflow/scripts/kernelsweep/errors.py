@@ -101,12 +101,6 @@ def gpu_failed(what: object) -> UserError:
 
 def unwritable(path: str | Path, error: OSError) -> UserError:
     """The error of a result file that can't be written."""
-    if error.errno in FULL:
-        advice = "Free some disk space"
-    elif isinstance(error, FileExistsError | NotADirectoryError | IsADirectoryError):
-        advice = "Move away the file or folder in its place"
-    else:
-        advice = "Make it and its folder writable"
     return UserError(
-        f"{path} can't be written: {error.strerror}. {advice}, and repeat the command: every finished point is kept."
+        f"{path} can't be written: {error.strerror}. Mend that, and repeat the command: every finished point is kept."
     )

@@ -31,17 +31,12 @@ def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
 
     is_answer  whether the output is an answer of the run, which shows it at its end, and a UserError after it
     """
-    # Where a standard stream is closed, the next file would get its number.
-    while (unused := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass
-    os.close(unused)
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with open(path, "w", encoding="utf-8") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
-        sys.stdout, sys.stderr = (sys.stdout or os.fdopen(1, "w"), sys.stderr or os.fdopen(2, "w"))
         for stream in (sys.stdout, sys.stderr):  # As UTF-8, too, whatever the locale.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -168,8 +168,7 @@ def read_dtype(given: Any, where: str) -> np.dtype[Any]:
             f"{where} has the type {shown_value(given)}{guess} Allowed: {', '.join(_TYPES + _SMALL_TYPES)}."
         ) from error
     for name in dtype.names or ():
-        if _is_small(read_dtype(dtype[name].base, f"{where}: the field {name}")):
-            raise UserError(f"{where}: the field {name} has the type {dtype[name]}. Allowed: {', '.join(_TYPES)}.")
+        read_dtype(dtype[name].base, f"{where}: the field {name}")
     if dtype.names is None and dtype.name not in _TYPES and not _is_small(dtype):
         raise UserError(
             f"{where} has the type {dtype}. Allowed: {', '.join(_TYPES + _SMALL_TYPES)}, and structures of them."

@@ -156,15 +156,6 @@ def _differ(items: list[Any]) -> list[Any]:
     return items
 
 
-def _resources(named: dict[str, Any]) -> dict[str, Any]:
-    for name in named:
-        if name.startswith(("mem", "disk")):
-            raise ValueError(
-                f" has {name!r}. Allowed: resources such as constraint; memory and disk are the profile's."
-            )
-    return named
-
-
 Number = int | float
 Natural = Annotated[int, Field(ge=1)]
 Millions = Annotated[int, Field(ge=6, le=1_000_000)]
@@ -245,7 +236,6 @@ class GpuModel(SettingsRecord):
     """The architecture to compile for."""
     resources: Annotated[
         Table[Annotated[str, Field(pattern="^[a-z_]+$")], str | int],
-        AfterValidator(_resources),
         Field(examples=["{constraint: h200, slurm_partition: gpu}"]),
     ] = {}
     """Resources that jobs on such a GPU request from a cluster, besides a GPU and time, under the names of Snakemake's
@@ -750,20 +740,16 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]
-    """Plain YAML, where a key is a text that stands once, and a date is a text."""
+    """Plain YAML, where a key stands once, and a date is a text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         there: set[str] = set()
         for key, _ in node.value:
             if key.tag == _MERGE:
                 continue
-            shown = repr(key.value) if isinstance(key.value, str) else "a list or a mapping"
-            if key.tag != "tag:yaml.org,2002:str":
-                wrong = f"the key {shown} is no text. Write it in quotes if it is meant"
-                raise yaml.constructor.ConstructorError(None, None, wrong, key.start_mark)
-            if key.value in there:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {shown} stands twice", key.start_mark)
-            there.add(key.value)
+            if str(key.value) in there:
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
+            there.add(str(key.value))
         values: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return values
 

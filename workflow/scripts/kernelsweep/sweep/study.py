@@ -98,7 +98,7 @@ def checked_study(
         *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),
     ):
         for number, restriction in enumerate(restrictions):
-            _check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}", needs_an_axis=True)
+            _check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}")
     _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
     for axis in settings.cxx:
@@ -158,14 +158,12 @@ def read_kernel(
     )
 
 
-def _check_expression(text: str, known: Collection[str], key: str, needs_an_axis: bool = False) -> None:
+def _check_expression(text: str, known: Collection[str], key: str) -> None:
     """Raise UserError, with the key, for a text that is no expression over the known names."""
     try:
-        names = Expression(text, known).names
+        Expression(text, known)
     except UserError as error:
         raise UserError(f"{key}: {error}") from error
-    if needs_an_axis and not names:
-        raise UserError(f"{key}: {text!r} names no axis, so it is the same for every point")
 
 
 def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSource], shown: str) -> list[_Step]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.errors import UserError, check_known, nearest
+from kernelsweep.errors import UserError
 from kernelsweep.problems.array_values import read_declared
 from kernelsweep.problems.problem import CXX_TYPES, Array
 from kernelsweep.problems.problem_file import Problem, UserLaunch
@@ -40,8 +40,6 @@ _LARGEST_CLUSTER = (16, 16, 16)
 
 _KERNEL = re.compile(r"\s*(?P<name>[A-Za-z_]\w*(?:::\w+)*)\s*(?:<(?P<arguments>.*)>)?\s*", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-# A type or another C++ name: a template argument that is no expression over the axes.
-_CXX_NAME = re.compile(r"[A-Za-z_][\w:\s*<>]*")
 
 # An expression over the axes in an option.
 _SLOT = re.compile(r"\{([^{}]*)\}")
@@ -193,31 +191,16 @@ def read_launches(
             f"{shown} has no launches. List them in the study, or have {problem.name} return them from a function "
             "launches."
         )
-    if entry.results and "result" not in problem.functions:
-        raise UserError(
-            f"{shown}: results names {', '.join(entry.results)}. {problem.name} has no function result, which "
-            "would make of them what is compared with the reference."
-        )
-    functions = {"function": entry.function or entry.name}
-    functions |= {f"launches.{place}.kernel": one.kernel for place, one in enumerate(entry.launches) if one.kernel}
-    for key, text in [*_formulas(entry), *functions.items()]:
+    for key, text in _formulas(entry):
         try:
-            if key in functions:
-                for argument in function_name(str(text))[1]:
-                    _check_template_argument(argument, axes)
-            else:
-                Expression(str(text), axes)
+            Expression(str(text), axes)
         except UserError as error:
             raise UserError(f"{shown}: {key}: {error}") from error
-    for name, array in entry.arrays.items():
-        texts = [axis for axis, of_axis in axes.items() if of_axis.has_texts]
-        check_known(array.dtype, [*texts, *CXX_TYPES], f"{shown}: arrays.{name}.dtype is")
-    names = [name for _, name, _ in _macros(entry)]
-    for name in names:
-        if not _IDENTIFIER.fullmatch(name):
-            raise UserError(f"{shown}: macros defines {name!r}, which is no name of a macro.")
-        if names.count(name) > 1:
-            raise UserError(f"{shown}: macros defines {name} a second time.")
+    for text in (entry.function or entry.name, *(one.kernel for one in entry.launches if one.kernel)):
+        try:
+            function_name(text)
+        except UserError as error:
+            raise UserError(f"{shown}: {error}") from error
     place = f"{shown}: launches" if entry.launches else f"{problem.name}: launches"
     return KernelLaunches(place, problem, entry, cxx)
 
@@ -265,16 +248,6 @@ def function_name(text: str) -> tuple[str, tuple[str, ...]]:
     if match is None:
         raise UserError(f"{text!r} is no function. Allowed: a name such as rows or rows<rows_x, 4>.")
     return match["name"], tuple(_split(match["arguments"])) if match["arguments"] is not None else ()
-
-
-def _check_template_argument(text: str, axes: Mapping[str, Any]) -> None:
-    """Raise UserError for a template argument that is neither an expression over the axes nor a C++ name."""
-    try:
-        Expression(text, axes)
-    except UserError as error:
-        guess = nearest(text, axes)
-        if guess or not _CXX_NAME.fullmatch(text):
-            raise UserError(f"{error}{guess}") from error
 
 
 def _several(sides: Any) -> Sequence[str | float]:
