@@ -38,10 +38,11 @@ def metrics(sites: Iterable[Site], synchronisations: Synchronisations) -> dict[s
     inactive.
     """
     total: Counter[str] = Counter()
-    for site in sites:
+    for site in (one for one in sites if one.requests):  # Most are other variants'.
+        accesses = f"{site.space}_{site.operation}"
         for quantity in ("requests", "lanes", "partial", "bytes", "sectors", "wavefronts", "conflicts"):
             count = getattr(site, quantity)
-            total[f"{site.space}_{site.operation}_{quantity}"] += count
+            total[f"{accesses}_{quantity}"] += count
             total[quantity] += count
     values: dict[str, float] = {name: total[name] for name in _BY_OPERATION}
     for operation in ("load", "store"):
