@@ -24,6 +24,7 @@ def test_each_change_takes_effect_with_the_installed_snakemake(project: Path) ->
         f"{SCHEDULER}._schedule_reevalutation",
         "snakemake.persistence:PersistenceBase._serialize_param",
         "snakemake.iocontainers:Snakemake._safely_store_params",
+        "snakemake.io:_IOFile.checksum",
         "snakemake.script:PythonScript.execute_script",
         f"{SCHEDULER}.schedule",
         f"{SCHEDULER}.exit_gracefully",

@@ -1,6 +1,7 @@
 # What Snakemake 9 does without need, at every start or during a run, is left out.
 
 import gc
+import os
 import sys
 import threading
 
@@ -77,4 +78,31 @@ patch(
     ["self", "params"],
     stored,
     uses=["_safely_store_params"],
+)
+
+
+# Snakemake hashes a job's inputs once for each of its outputs, of which a study's drawings have thirty.
+def once(checksum):
+    """Snakemake's way of hashing a file, and ours."""
+    known = {}
+
+    async def checksum_of(file, threshold=None, force=False, algorithm=None):
+        try:
+            found = os.stat(file.file)
+        except OSError:
+            return await checksum(file, threshold, force, algorithm)
+        key = file.file, found.st_ino, found.st_mtime_ns, found.st_size, threshold, force, algorithm
+        if key not in known:
+            known[key] = await checksum(file, threshold, force, algorithm)
+        return known[key]
+
+    return checksum_of
+
+
+patch(
+    "snakemake.io:_IOFile",
+    "checksum",
+    ["self", "threshold", "force", "algorithm"],
+    once,
+    uses=["file"],
 )
