@@ -7,7 +7,7 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +30,18 @@ def describe_environment(
 
     kernel_codes  a hash of each kernel's code, by `study/kernel`, by which a recording tells what was edited since
     """
-    ncu = find_tool("ncu")
+    ncu, installed = find_tool("ncu"), {one.name: one.version for one in distributions()}
     return {
         "measured": time.strftime("%FT%TZ", time.gmtime()),
         "device": dict(device),
         "host": {"processor": processor_name(), "system": platform.platform(), "python": platform.python_version()},
         "compilers": list(compilers),
         "profiler": f"Nsight Compute {tool_version(ncu)}".strip() if ncu else None,
-        "packages": package_versions(_PACKAGES),
+        "packages": {name: installed[name] for name in _PACKAGES if name in installed},
         "git_revision": git_revision(),
         "configuration": dict(configuration),
         "kernel_codes": dict(kernel_codes),
     }
-
-
-def package_versions(names: Sequence[str]) -> dict[str, str]:
-    """The versions of the packages that are installed."""
-    return {name: found for name in names if (found := _version(name))}
 
 
 def processor_name() -> str:
@@ -58,13 +53,6 @@ def processor_name() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def git_revision() -> str | None:

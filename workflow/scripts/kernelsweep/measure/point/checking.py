@@ -12,8 +12,8 @@ from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.point_run import PointRun
 from kernelsweep.problems.file_instance import FileInstance
 
-# A long run is repeated for so many seconds, and so often at least.
-_SECONDS_OF_REPEATED_RUNS, _FEWEST_REPEATED_RUNS = 0.02, 1
+# A long run is repeated for so many seconds, and once at least.
+_SECONDS_OF_REPEATED_RUNS = 0.02
 
 
 def check_point(
@@ -114,10 +114,10 @@ def _rounds(run: PointRun) -> bool:
 def _bit_identical(run: PointRun, repeated_runs: int) -> bool:
     """Whether further runs leave the bits of the results that were kept."""
     until = time.monotonic() + _SECONDS_OF_REPEATED_RUNS
-    for number in range(1, repeated_runs):
+    for _ in range(1, repeated_runs):
         run.check_run()
         if not run.memory.comparison.equal_kept(run.memory.results()):
             return False
-        if time.monotonic() > until and number >= _FEWEST_REPEATED_RUNS:
+        if time.monotonic() > until:
             break
     return True

@@ -139,10 +139,10 @@ def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock
     if before is None:
         return None
     platform.synchronize()
-    queueing = _seconds_to_queue(queue, FEW_RUNS, clock) / FEW_RUNS
+    queueing = _seconds_of(queue, FEW_RUNS, clock) / FEW_RUNS
     platform.synchronize()
     count = FEW_RUNS
-    while (elapsed := _seconds_to_run(platform, queue, count, clock)) < QUEUED_SECONDS:
+    while (elapsed := _seconds_of(queue, count, clock, platform.synchronize)) < QUEUED_SECONDS:
         count *= 2
     if queueing > LARGEST_QUEUEING_SHARE * elapsed / count:
         return None
@@ -167,15 +167,11 @@ def _energy(platform: Platform, queue: Callable[[], None], seconds: float, clock
     return Energy(value_mj, value_mj * longest_wait / (last - first))
 
 
-def _seconds_to_queue(queue: Callable[[], None], count: int, clock: Callable[[], float]) -> float:
+def _seconds_of(
+    queue: Callable[[], None], count: int, clock: Callable[[], float], wait: Callable[[], None] = lambda: None
+) -> float:
     started = clock()
     for _ in range(count):
         queue()
-    return clock() - started
-
-
-def _seconds_to_run(platform: Platform, queue: Callable[[], None], count: int, clock: Callable[[], float]) -> float:
-    started = clock()
-    _seconds_to_queue(queue, count, clock)
-    platform.synchronize()
+    wait()
     return clock() - started

@@ -12,7 +12,7 @@ import math
 import random
 import warnings
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,21 +26,6 @@ _PART_AT_FIRST = 3
 
 # Afterwards, one of so many is still chosen at random. Without that, searches of spaces with many failures got stuck.
 RANDOM_EVERY = 4
-
-
-class Strategy(Protocol):
-    """Proposes configurations, by their number, none of them twice.
-
-    random_at_first  how many it proposes, at least, before costs matter
-    """
-
-    random_at_first: int
-
-    def ask(self) -> int:
-        """The configuration to measure next. Every one that was asked for is told of before the next is asked for."""
-
-    def tell(self, number: int, cost: float) -> None:
-        """A configuration's cost, the less the better; infinite for one that failed."""
 
 
 class Space:
@@ -82,7 +67,7 @@ class Space:
 
 
 class Random:
-    """Configurations in random order."""
+    """Configurations by number in random order. At least random_at_first are asked for before costs matter."""
 
     random_at_first = _MOST_AT_FIRST
 
@@ -107,13 +92,7 @@ class Parzen:
     Raises UserError where Optuna isn't installed.
     """
 
-    def __init__(
-        self,
-        configurations: ValidPoints,
-        seed: str,
-        budget: int,
-        random_every: int = RANDOM_EVERY,
-    ) -> None:
+    def __init__(self, configurations: ValidPoints, seed: str, budget: int) -> None:
         self._optuna = optuna = _optuna()
         self._space = Space(configurations)
         self._axes = {
@@ -123,7 +102,6 @@ class Parzen:
         }
         self._random = random.Random(seed)
         self.random_at_first = max(1, min(_MOST_AT_FIRST, budget // _PART_AT_FIRST))
-        self._random_every = random_every
         sampler = optuna.samplers.TPESampler(
             multivariate=True, n_startup_trials=self.random_at_first, seed=self._random.getrandbits(32)
         )
@@ -133,7 +111,7 @@ class Parzen:
     def ask(self) -> int:
         """The configuration to measure next."""
         self._asked += 1
-        if self._asked <= self.random_at_first or (self._random_every and self._asked % self._random_every == 0):
+        if self._asked <= self.random_at_first or self._asked % RANDOM_EVERY == 0:
             number = self._space.any(self._random)
         else:
             trial = self._study.ask(self._axes)

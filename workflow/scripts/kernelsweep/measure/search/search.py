@@ -32,7 +32,7 @@ from kernelsweep.measure.earlier import finalists as finalists_before
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.pairs import Enough
-from kernelsweep.measure.search.proposals import Parzen, Random, Strategy
+from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import (
     Partners,
@@ -163,7 +163,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench)
     return {point: found[point] for point in sorted(found, key=lambda point: number_of[point])}
 
 
-def _strategy(configurations: ValidPoints, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Strategy:
+def _strategy(configurations: ValidPoints, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Parzen | Random:
     """How a place is searched. Where every configuration is measured, their order does not matter."""
     seed = f"{task.protocol.seed} {place}"
     return Random(configurations, seed) if budget >= len(configurations) else Parzen(configurations, seed, budget)
