@@ -11,7 +11,7 @@ import os
 import signal
 import statistics
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,11 @@ from reductions import input_of
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import identity_sha256
+from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit, combined
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.rows import measurement_rows, sample_rows, why_implausible
+from kernelsweep.measure.work import Turns, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker import client, process
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
@@ -325,6 +327,53 @@ def test_a_sample_times_the_launches_and_nothing_else(name: str, cache: str, sam
     assert outcome.status == "ok"
     (visit,) = outcome.visits
     assert (visit.clock_mhz, visit.temperature_c, visit.power_w) == (1980, 40, 300.0)
+
+
+class LateReferences:
+    """References that are there once nothing else can be done. It notes what was run until then."""
+
+    def __init__(self, ran: list[tuple[Any, bool | None]]) -> None:
+        self._ran, self.ran_before = ran, None
+
+    def first_ready(self, data: Sequence[Any]) -> int | None:
+        return None if self.ran_before is None else 0
+
+    def wait(self, data: Sequence[Any], most: float = math.inf) -> None:
+        if most == math.inf:
+            self.ran_before = [*self._ran]
+
+
+def test_a_point_that_is_timed_before_its_reference_is_there_counts_once_it_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: the time of a wrong point in the journal, where a comparison would find it.
+    ran: list[tuple[Any, bool | None]] = []
+    run_one = client.Worker.run
+
+    def noted(
+        self: client.Worker, at: Point, variant: str, seconds: float, check: bool | None, *others: Any
+    ) -> Outcome:
+        ran.append((at["array_size"], check))
+        return run_one(self, at, variant, seconds, check, *others)
+
+    monkeypatch.setattr(client.Worker, "run", noted)
+    kernel = planted_kernel(tmp_path, "if (array_size == 999) { partials[blockIdx.x] = 7; return; }")
+    right, wrong = points = [point(1000), point(999)]
+    task, report = built(kernel, points, tmp_path, visits=3)
+    task = replace(task, platform="model_clock:ModelClock")
+    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points]
+    late = LateReferences(ran)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        work = find_work(task, planned, outcomes_without_runs(planned, report), journal, DEVICE)
+        with client.Workers(task, work.visits) as workers, Turns(late, lambda only: nullcontext("")) as turns:  # type: ignore[arg-type]
+            do_work(work, journal, workers, turns=turns)
+        kept = [(value["of"]["point"]["array_size"], value["of"]["visit"]) for value in journal.values()]
+    outcomes = work.results()
+    assert sorted(late.ran_before or []) == [(999, None)] * 2 + [(1000, None)] * 2
+    assert sorted(ran[4:]) == [(999, True), (1000, True)]
+    assert outcomes[wrong].status == "wrong_result" and not outcomes[wrong].visits
+    assert outcomes[right].status == "ok" and len(outcomes[right].visits) == 3
+    assert sorted(kept) == [(999, 0), (1000, 0), (1000, 1), (1000, 2)]
 
 
 def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:

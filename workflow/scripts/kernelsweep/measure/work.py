@@ -307,15 +307,17 @@ def do_work(
 
     A point is visited protocol.visits times, each time by another worker and in another order, shuffled by the seed: so
     drift does not fall on one variant, and differences between processes show in the samples. The first visit checks
-    the result. Visits that the journal has are not repeated; the others are recorded as they finish, failures, too. A
-    point that fails is not visited again in this run, but in the next. Once two points have timed out, the others
-    become skipped. With `work.decides`, no point is visited again that is decided, and workers share short points.
+    the result; while no reference is there for one, others are made, which count once their points were found right.
+    Visits that the journal has are not repeated; the others are recorded as they finish, failures, too. A point that
+    fails is not visited again in this run, but in the next. Once two points have timed out, the others become skipped.
+    With `work.decides`, no point is visited again that is decided, and workers share short points.
     """
     processes, total, done = work.visits, sum(map(len, work.missing)), 0
     failed: set[Point] = set()
     timed_out: list[Point] = []
     limits: TimeLimits | None = None
     versions: Partners | None = None
+    held: dict[Point, list[tuple[int, Outcome, Identity]]] = {}
     ends = 0.0
     source = of_source(source_sha256)
     for visit, are_first in _phases(work):
@@ -329,7 +331,8 @@ def do_work(
             continue
         is_begun, left = False, len(missed)
         groups = _groups(missed, work.task, visit)
-        in_order = turns.in_order(groups, visit, workers) if turns else itertools.chain(*groups.values())
+        early = _later_visits(work, groups) if visit == 0 and are_first is None else iter(())
+        in_order = turns.in_order(groups, visit, workers, early) if turns else itertools.chain(*groups.values())
         for missing in in_order:
             if not is_begun:
                 workers.start(visit, missing.point)
@@ -342,9 +345,9 @@ def do_work(
                 decided = set() if are_first or not versions else _decided(work, visit, versions.margin, scatter)
                 is_begun = True
                 turn = {} if are_first is not False else _turns_of_processes(work)
-            point = missing.point
+            point, number = missing.point, missing.identity["visit"]
             is_paired = any(of.before_binary for of in work.visited[point].values())
-            share, left = (ends - time.monotonic()) / left, left - 1
+            share, left = (ends - time.monotonic()) / max(1, left), left - 1
             if is_paired and are_first is False and share < 0:
                 total -= 1
                 continue
@@ -364,16 +367,24 @@ def do_work(
                     seconds = 0.0 if work.decides is None else _FIXED_SECONDS if are_first else max(share, 1e-9)
                     enough = Enough(versions.margin, scatter, seconds, bool(are_first))
                     earlier = versions.of(ready.identity, missing.variant, enough)
-                process = processes[(processes.index(visit) + turn.get(point, 0)) % len(processes)]
-                outcome = workers[process].run(point, missing.variant, limit, visit == 0, ready.unit, earlier)
+                process = processes[(processes.index(number) + turn.get(point, 0)) % len(processes)]
+                check = None if number > visit else visit == 0
+                outcome = workers[process].run(point, missing.variant, limit, check, ready.unit, earlier)
                 for one in outcome.visits:
                     one.process = process
                 if outcome.status == "ok":
                     limits.add(point, time.perf_counter() - started)
+                if number > visit and outcome.status == "ok":
+                    held.setdefault(point, []).append((number, outcome, ready.identity))
+                    done -= 1
+                    continue
                 outcome = recorded(journal, outcome, ready.identity, source)
-            work.visited[point][visit] = outcome
+            work.visited[point][number] = outcome
             if outcome.status != "ok":
                 failed.add(point)
+            else:
+                for other, of, identity in held.pop(point, []):
+                    work.visited[point][other], done = recorded(journal, of, identity, source), done + 1
             if outcome.status == "timed_out":
                 timed_out.append(point)
             progress(done, total, point, outcome)
@@ -461,7 +472,7 @@ def _phases(work: Work) -> list[tuple[int, bool | None]]:
 
 
 def _of_phase(work: Work, visit: int, are_first: bool | None) -> list[MissingVisit]:
-    missing = work.missing[visit]
+    missing = [each for each in work.missing[visit] if visit not in work.visited[each.point]]
     if are_first is None:
         return missing
     return [each for each in missing if (each.point in work.first) is are_first]
@@ -481,6 +492,14 @@ def _groups(missing: Sequence[MissingVisit], task: KernelTask, visit: int) -> _G
     return {one: of_input[one] for one in inputs}
 
 
+def _later_visits(work: Work, groups: _Groups) -> Iterator[MissingVisit]:
+    """The later visits to the points of a first visit's groups."""
+    points = {each.point for group in groups.values() for each in group}
+    for visit in work.visits[1:]:
+        missing = [each for each in work.missing[visit] if each.point in points]
+        yield from itertools.chain(*_groups(missing, work.task, visit).values())
+
+
 class Turns:
     """Which points a device measures next: those whose references are there. It is leased while it measures.
 
@@ -496,11 +515,16 @@ class Turns:
         self._device = ""  # Workers stay at the device that was leased first.
 
     def in_order(
-        self, groups: Mapping[Data, Sequence[MissingVisit]], visit: int, workers: Workers
+        self,
+        groups: Mapping[Data, Sequence[MissingVisit]],
+        visit: int,
+        workers: Workers,
+        early: Iterator[MissingVisit],
     ) -> Iterator[MissingVisit]:
         """The points of all groups, one group after another, in this order as far as references are there.
 
-        Later visits check nothing, and wait for nothing. Raises UserError as References.wait() does.
+        Later visits check nothing, and wait for nothing: `early` are those that can be made while references are
+        missing. Raises UserError as References.wait() does.
         """
         left = list(groups)
         if not self._is_leased:  # The device is opened while the first reference is computed.
@@ -511,6 +535,9 @@ class Turns:
         while left:
             place = self._references.first_ready(left) if visit == 0 else 0
             if place is None:
+                if one := next(early, None):
+                    yield one
+                    continue
                 self.give_back()
                 self._references.wait(left)
                 continue

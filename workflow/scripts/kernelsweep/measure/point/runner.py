@@ -44,7 +44,7 @@ class Runner:
         """Load the task's binary, if it has one.
 
         instances  the task's, if some are made already
-        tell       gets RUNS before the first run of a point that is checked, and RAN after it
+        tell       gets RUNS before a point's first run, and RAN after it
         """
         self._platform, self._tell = platform, tell
         self._task = task
@@ -65,13 +65,14 @@ class Runner:
         self,
         point: Point,
         variant: str,
-        check: bool = True,
+        check: bool | None = True,
         unit: Mapping[str, Any] | None = None,
         earlier: Mapping[str, Any] | None = None,
     ) -> Outcome:
         """Check a point and, if it is right and the platform has a clock, time it.
 
-        check       False for a point that was checked before, which then is only timed
+        check       False for a point that was checked before, and is only timed; None for one that will be: it may have
+                    changed what other points read
         unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
         earlier     the same of the variant's earlier version, with its `binary_sha256` and pairs.Enough as
                     `enough`: both are timed alternately, if that one is right, too. `of`: as in earlier.Earlier
@@ -97,9 +98,11 @@ class Runner:
             if self._sampling and is_timed(point):
                 # A first launch may wait for the device, which waits while samples are queued.
                 if not check and launched not in self._launched:
+                    self._tell(RUNS)
                     run.check_run()
+                    self._tell(RAN)
                 self._launched.add(launched)
-                before = self._earlier(run, earlier, check, launched) if earlier else None
+                before = self._earlier(run, earlier, bool(check), launched) if earlier else None
                 places = self.memory.prepare_places(point, run.beside(before), second)
                 samples = Samples(run, places)
                 pairs, enough = None, None
@@ -125,6 +128,8 @@ class Runner:
                 return Outcome("wrong_result", mistake)
             if check and self._sampling:
                 self._right[launched] = replace(outcome, visits=[], before_binary="")
+            if check is None:
+                self.memory.forget_contents()
             return outcome
         except MemoryError as error:
             self.memory.free()

@@ -98,14 +98,14 @@ class Worker:
         point: Point,
         variant: str,
         seconds: float,
-        check: bool,
+        check: bool | None,
         unit: BuiltUnit | None = None,
         earlier: Earlier | None = None,
     ) -> Outcome:
         """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
-        seconds  how long its first run may take, if it is checked: its inputs, judgement and samples have longer
-        check    whether the point is checked, too
+        seconds  how long its first run may take: its inputs, judgement and samples have longer
+        check    whether the point is checked, too; None as for Runner.run
         unit     of the variant, where it is not in the task's binary
         earlier  the variant's earlier version, if both are to be timed
 

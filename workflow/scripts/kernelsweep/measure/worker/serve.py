@@ -5,7 +5,7 @@ of JSON from standard input and answers each with a line on standard output:
 
     {"task": ..., "environment": ..., "first": ...} {"ready": true}, once the platform is open and the kernel loaded
     {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
-                                                    after {"now": "runs"} and {"now": "ran"} if it is checked
+                                                    after {"now": "runs"} and {"now": "ran"}
     {"rests": ...}                                  {"rests": ...}, once all buffers are given back
 
 The first has a task.KernelTask, variables of the job's environment, and the point that will be checked first, or null:
