@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -46,13 +47,9 @@ def describe_environment(
 
 def processor_name() -> str:
     """The model name of the host's processor."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    table = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*: (.*)", table.read_text(encoding="utf-8")) if table.is_file() else None
+    return named[1] if named else platform.processor() or platform.machine()
 
 
 def git_revision() -> str | None:

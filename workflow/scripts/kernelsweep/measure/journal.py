@@ -52,8 +52,6 @@ class Journal:
         self._records: dict[str, Any] = {}
         self._size = 0
         try:
-            if path.exists() and not path.is_file():
-                raise UserError(f"{path} is no file. Move it away, and type the same command again.")
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
             self._load()

@@ -338,7 +338,7 @@ def do_work(
                 workers.start(visit, missing.point)
                 if limits is None:  # While devices open.
                     limits, versions = TimeLimits(work.task, journal), find_versions()
-                workers.begin(visit, missing.point)
+                workers.open(visit)
                 if visit and are_first is False:
                     ends = time.monotonic() + _FURTHER_SECONDS
                 ends = ends or time.monotonic() + _VERDICT_SECONDS + _VERDICT_SECONDS_A_POINT * len(work.visited)

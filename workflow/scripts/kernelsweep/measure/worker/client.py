@@ -227,12 +227,8 @@ class Workers(dict[int, Worker]):
             if other >= visit:
                 worker.begin(first if other == visit == 0 else None)
 
-    def begin(self, visit: int, first: Point) -> None:
-        """Start the workers of a visit and the later ones in parallel, and wait until all are ready.
-
-        Raises UserError where one can't start.
-        """
-        self.start(visit, first)
+    def open(self, visit: int) -> None:
+        """Wait until the workers of this visit and of those that follow are ready. Raises as Worker.open()."""
         for other, worker in self.items():
             if other >= visit:
                 worker.open()
