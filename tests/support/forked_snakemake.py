@@ -1,7 +1,7 @@
 """Snakemake's command line, in a fork of a process that has imported it: workflow_runs.snakemake() runs this file.
 
-The fork is as fresh as a new Python, but for the modules that are imported here, none of which is the project's. They
-are what Snakemake and the project's rules import at every start.
+The fork is as fresh as a new Python, but for the modules that are imported here: what Snakemake and the project's rules
+import at every start. A copy of the project has a library of its own, which its rules find.
 """
 
 # The imports are for their own sake.
@@ -34,6 +34,12 @@ import snakemake.storage
 import yaml
 import yte
 
+import kernelsweep.measure.worker.client
+import kernelsweep.project.last_words
+import kernelsweep.project.targets
+import kernelsweep.publish.figure_files
+import kernelsweep.publish.index.renew
+
 
 def forget(*packages: str) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
@@ -41,7 +47,7 @@ def forget(*packages: str) -> None:
 
 
 def serve_jobs(told: socket.socket) -> None:
-    """Wait to be the process that starts this run's jobs: a fork, too, since its imports take a second."""
+    """Wait to be a process that starts this run's jobs: a fork, too, since its imports take a second."""
     message, files, *_ = socket.recv_fds(told, 1 << 20, 1)
     if files:
         os.setsid()
@@ -54,14 +60,13 @@ def serve_jobs(told: socket.socket) -> None:
 
 
 class Popen(subprocess.Popen):  # type: ignore[type-arg]
-    """subprocess.Popen, to which that process is a new one."""
+    """subprocess.Popen, to which such a process is a new one."""
 
     def __init__(self, command, *arguments, **settings) -> None:  # type: ignore[no-untyped-def]
         if list(command[1:4]) != ["-P", "-m", "kernelsweep.fork_server"]:
             super().__init__(command, *arguments, **settings)
             return
-        subprocess.Popen = started  # type: ignore[misc]
-        self.pid, self.returncode = server, None
+        (self.pid, tell), self.returncode = servers.pop(), None
         socket.send_fds(tell, [json.dumps(settings["env"]).encode()], settings["pass_fds"])
 
     def wait(self, timeout: float | None = None) -> int:
@@ -69,18 +74,22 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
 
 
 request = json.loads(os.environ.pop("FORKED_SNAKEMAKE"))
-forget("kernelsweep")  # The library is the copy's, whose rules find it.
+if os.path.exists(os.path.join(request["folder"], "workflow")):
+    forget("kernelsweep")
 os.chdir(request["folder"])
 output = os.open(request["output"], os.O_WRONLY)
 for stream in (1, 2):
     os.dup2(output, stream)
 os.close(output)
-tell, told = socket.socketpair()
-if (server := os.fork()) == 0:
-    tell.close()
-    serve_jobs(told)
-told.close()
-started, subprocess.Popen = subprocess.Popen, Popen  # type: ignore[misc]
+servers = []
+for _ in range(2):
+    tell, told = socket.socketpair()
+    if (server := os.fork()) == 0:
+        tell.close()
+        serve_jobs(told)
+    told.close()
+    servers.append((server, tell))
+subprocess.Popen = Popen  # type: ignore[misc]
 forget("pandas", "seaborn", "matplotlib")  # Snakemake would write parameters otherwise.
 signal.alarm(request["seconds"])
 sys.argv = ["snakemake", *request["arguments"]]
