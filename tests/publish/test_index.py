@@ -28,9 +28,9 @@ def ran(folder: Path, seconds: int, **right: int) -> None:
     write(folder / "report.html", PAGE, seconds)
 
 
-def rows(results: Path, **edited: list[str]) -> dict[str, str]:
+def rows(results: Path) -> dict[str, str]:
     """The page's platforms and studies as texts, by what they are of."""
-    renew_pages(results, edited)
+    renew_pages(results)
     lines = re.findall(r"<(?:h2|tr)>(.*?)</(?:p|tr)>", (results / "index.html").read_text(), re.DOTALL)
     texts = [re.sub(r"<[^>]+>", " ", line).split() for line in lines if "row" in line or "Counted" in line]
     return {words[0]: " ".join(words[1:]) for words in texts}
@@ -64,7 +64,7 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page(results: Path) -> None:
     )
     assert "rows" not in text and text.index("older") < text.index("An earlier answer")
     assert page.stat().st_mtime == 100, "no job sees another page"
-    renew_pages(results, {})
+    renew_pages(results)
     assert page.read_text() == text
     # Mended, and all studies run: the study's own page is older now.
     write(results / "emulator/points/sums/one.csv", "", 290)

@@ -17,7 +17,6 @@ from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.locks import clear_locks_of_killed_run
 from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
-from kernelsweep.platforms.choose import recordings
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import building, inputs, parameters, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
@@ -56,9 +55,7 @@ def renew_pages():
 
     try:
         with contextlib.suppress(OSError):  # Someone else's results can't be written to.
-            platforms = map(names.recording_platform, recordings(PROJECT.root))
-            found = [one for one in platforms if os.path.isdir(path("folder", scope=one))]
-            renew_pages(Path(RESULTS), {one: parameters.edited_kernels(PROJECT, one) for one in found})
+            renew_pages(Path(RESULTS))
     except UserError as error:  # The run's own answer follows.
         logger.error(str(error), extra=OURS)
 

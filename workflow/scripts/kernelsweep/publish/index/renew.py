@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,13 @@ _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment
 _COMPARISON = "comparison/comparison.md"
 
 
-def renew_pages(results: Path, edited: Mapping[str, Sequence[str]]) -> None:
+def renew_pages(results: Path) -> None:
     """Write results/index.html, and mark pages on which a study is older than its points.
 
     Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
     Raises UserError where such a file can't be read.
-
-    edited  by recording's platform, the kernels that were edited after they were recorded, as `study/kernel`
     """
-    platforms = read_statuses(results, edited)
+    platforms = read_statuses(results)
     if not platforms:
         return
     for platform in platforms:

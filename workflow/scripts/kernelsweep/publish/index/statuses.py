@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,13 +79,11 @@ class PlatformStatus:
 
     whole   its status for all studies, if there is one
     alone   those of studies that were run by themselves
-    edited  the kernels that differ today from what was recorded, as `study/kernel`
     """
 
     folder: Path
     whole: Status | None
     alone: Mapping[str, Status]
-    edited: Sequence[str]
 
     @property
     def studies(self) -> list[str]:
@@ -104,9 +102,8 @@ class PlatformStatus:
         return max(found, key=lambda status: status.made)
 
     def outcome(self, study: str) -> StudyOutcome:
-        """How a study came out when it was counted last, with its kernels that are edited today."""
-        edited = [kernel for of, _, kernel in (name.partition("/") for name in self.edited) if of == study]
-        return replace(self.newest(study).studies[study], edited=edited)
+        """How a study came out when it was counted last."""
+        return self.newest(study).studies[study]
 
     def is_old(self, study: str, status: Status) -> bool:
         """Whether a scope's results of a study are not those of today."""
@@ -126,18 +123,14 @@ def status_text(
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_statuses(results: Path, edited: Mapping[str, Sequence[str]]) -> list[PlatformStatus]:
-    """The status of each platform with results. Raises UserError for a file that can't be read.
-
-    edited  by recording's platform, the kernels that were edited after they were recorded, as `study/kernel`
-    """
+def read_statuses(results: Path) -> list[PlatformStatus]:
+    """The status of each platform with results. Raises UserError for a file that can't be read."""
     found = []
     for folder in sorted([*results.glob("*/"), *results.glob("recording/*/")]):
         whole = _read_status(folder / STATUS_FILE) if (folder / STATUS_FILE).is_file() else None
         alone = {path.parent.name: _read_status(path) for path in sorted(folder.glob(f"studies/*/{STATUS_FILE}"))}
         if whole or alone:
-            now = edited.get(folder.relative_to(results).as_posix(), [])
-            found.append(PlatformStatus(folder, whole, alone, now))
+            found.append(PlatformStatus(folder, whole, alone))
     return found
 
 
