@@ -25,7 +25,8 @@ from kernelsweep.baselines.libraries import (
     library_axes,
     planned_calls,
 )
-from kernelsweep.build.binaries import Report, read_report
+from kernelsweep.build.binaries import Report
+from kernelsweep.json_files import read_json
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.project.project import load_config, load_study
@@ -86,7 +87,7 @@ def build_cub(source: Path, library: str) -> Report:
     (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
     subprocess.run(command, check=True)
-    return read_report(folder / f"{library}.json")
+    return read_json(folder / f"{library}.json")
 
 
 @pytest.mark.nvcc

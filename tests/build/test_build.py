@@ -17,11 +17,12 @@ from planted import instantiations, point, source_of
 from shipped_builds import admits, typed_unrolls
 
 from kernelsweep.build import gcc, nvcc, toolkit
-from kernelsweep.build.binaries import global_variables, read_report, unit_files, write_report
+from kernelsweep.build.binaries import global_variables, unit_files, write_report
 from kernelsweep.build.build import cuda_unit
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError
+from kernelsweep.json_files import read_json
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import OTHER_CODE
@@ -78,7 +79,7 @@ def test_the_report_has_the_variants_asked_for(tmp_path: Path) -> None:
     binary = tmp_path / "out/toy.bin"
     assert binary.read_bytes()[:4] == b"\x7fELF"
     write_report(tmp_path / "report.json", report)
-    assert read_report(tmp_path / "report.json") == report
+    assert read_json(tmp_path / "report.json") == report
 
 
 @pytest.mark.nvcc

@@ -3,16 +3,15 @@
 import json
 from pathlib import Path
 
-from kernelsweep.build.binaries import read_report
 from kernelsweep.build.build import compiler_of
-from kernelsweep.json_files import read_device
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import describe_environment
 
 with logged(snakemake.log[0]):
     params = snakemake.params
     # Kernels that were compiled while they were measured have no reports.
-    reports = [read_report(Path(path))["compiler"] for path in snakemake.input.reports]
+    reports = [read_json(Path(path))["compiler"] for path in snakemake.input.reports]
     compilers = sorted(set(reports)) or [compiler_of(params.target)]
     device = read_device(snakemake.input.device)
     environment = describe_environment(device, compilers, params.configuration, params.kernel_codes)

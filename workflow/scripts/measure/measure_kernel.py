@@ -15,12 +15,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from kernelsweep.build.binaries import new_report, read_report
+from kernelsweep.build.binaries import new_report
 from kernelsweep.build.build import gpu_source
 from kernelsweep.build.builder import Builder, built_meanwhile, gpu_resources
 from kernelsweep.build.unit_store import UnitStore, resources_of
 from kernelsweep.errors import StudyError
-from kernelsweep.json_files import read_device
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.against import read_against
 from kernelsweep.measure.candidate_job import others_go_on
@@ -56,7 +56,7 @@ with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() 
     binary: Path | None
     if not params.build:
         binary, report_file = map(Path, snakemake.input.build)
-        report = read_report(report_file)
+        report = read_json(report_file)
     elif kind.has_clock:
         report, binary = new_report(params.build["target"], ""), None
     else:

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.baselines.libraries import IMPLEMENTATION, NOT_COMPILED, as_kernel, library_report, planned_calls
-from kernelsweep.build.binaries import read_report
-from kernelsweep.json_files import read_device
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal
@@ -23,7 +22,7 @@ with logged(snakemake.log[0]) as terminal:
     device = read_device(snakemake.input.device)
     rival = as_kernel(wildcards.rival, problem_of(params.problem, Path.cwd()), Rival.of_job(params.call))
     planned = planned_calls(rival, **params.sweep)
-    built = read_report(report_file) if report_file else NOT_COMPILED
+    built = read_json(report_file) if report_file else NOT_COMPILED
     report = library_report(rival, library, built, planned)
     protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
     task = BuiltKernel(rival, report, library or Path()).task(IMPLEMENTATION, protocol)

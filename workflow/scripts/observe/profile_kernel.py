@@ -5,9 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
-from kernelsweep.build.binaries import read_report
 from kernelsweep.build.toolkit import tool_version
-from kernelsweep.json_files import read_device
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.chosen_points import points_to_profile, searched_points
@@ -55,7 +54,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     else:
         chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
         binary, report_file = map(Path, snakemake.input.build)
-        report = read_report(report_file)
+        report = read_json(report_file)
     reasons = {each.point: shorten(each.skipped or why_not_compiled(each) or "", MESSAGE_LENGTH) for each in chosen}
     rows = [row for point, why in reasons.items() if why for row in empty_rows(point, metrics, f"Not profiled: {why}")]
     runnable = [each for each in chosen if not reasons[each.point]]

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kernelsweep.build.binaries import read_report
 from kernelsweep.build.toolkit import tool_version
-from kernelsweep.json_files import read_device
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.chosen_points import points_to_check, searched_points
@@ -47,7 +46,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         report, binary = build_searched(kernel, chosen, params.build, scratch, snakemake.threads)
     else:
         binary, report_file = map(Path, snakemake.input.build)
-        report = read_report(report_file)
+        report = read_json(report_file)
         chosen = points_to_check(sweep, report["variants"], small)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, Protocol(None, seed=params.seed))
     asked = Requests(task, [(each.point, each.variant) for each in chosen], params.timeout_seconds)

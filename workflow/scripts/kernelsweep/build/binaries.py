@@ -16,8 +16,6 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kernelsweep.json_files import read_json
-
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
 _ZEROS = ".nv.global"
 _VARIABLES = (_ZEROS, ".nv.global.init")
@@ -83,8 +81,3 @@ def new_report(target: str, compiler: str) -> Report:
 def write_report(path: Path, report: Report) -> None:
     """Write a build report as JSON."""
     path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-
-
-def read_report(path: Path) -> Report:
-    """Read a build report back. Raises UserError where the file was cut."""
-    return read_json(path)

@@ -19,7 +19,7 @@ from kernelsweep.compilers import code_variables, language_standard, named_heade
 from kernelsweep.errors import BuildError
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.sweep.kernels.source import KernelSource, included_files, read_source
-from kernelsweep.sweep.kernels.units import Unit, target_named, variant_name
+from kernelsweep.sweep.kernels.units import EMULATOR, Unit, variant_name
 
 # As which GPU the emulator compiles where no GPU is swept: one with its limits (launch.hpp).
 DEFAULT_ARCHITECTURE = "sm_90"
@@ -134,12 +134,12 @@ def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compile
     if source.file.suffix == ".py":
         warnings, report = compile_by_user(source.file, file, target, unit.macros)
         return warnings, dict.fromkeys(unit.functions, report)
-    return (_for_emulator if target_named(target).is_emulator else _for_gpu)(source, file, target, unit)
+    return (_for_emulator if target == EMULATOR else _for_gpu)(source, file, target, unit)
 
 
 def compiler_of(target: str) -> str:
     """The release of a target's compiler. Raises BuildError if it is missing."""
-    return gcc.version() if target_named(target).is_emulator else nvcc.version()
+    return gcc.version() if target == EMULATOR else nvcc.version()
 
 
 def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
 
 def content_of_unit(unit: Unit, target: str) -> dict[str, Any]:
     """What determines a unit besides content_of(); of options, g++ reads only some. Raises BuildError."""
-    if target_named(target).is_emulator:
+    if target == EMULATOR:
         read = [preprocessor_lines(unit.options), *language_standard(unit.options)]
         return {"macros": unit.macros, "options of the unit": read}
     toolkit = nvcc.version(unit.toolkit) if unit.toolkit else ""

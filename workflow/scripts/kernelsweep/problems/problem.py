@@ -107,7 +107,3 @@ class Array:
     updated: bool = False
     is_result: bool = False
     shape: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.size or (self.contents is not None and not self.contents.size):
-            raise ValueError("an array and its contents have at least one element")

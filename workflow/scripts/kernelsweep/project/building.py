@@ -21,7 +21,7 @@ from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import KernelSweep, units
 from kernelsweep.sweep.kernels.launches import OF_TOOLKITS
-from kernelsweep.sweep.kernels.units import EMULATOR, Unit, merged_units, spread_units, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR, Unit, merged_units, spread_units
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import kernel_axes, kernel_units, restrictions_of
 from kernelsweep.sweep.settings import StudySettings
@@ -91,7 +91,7 @@ def compiles_what_it_measures(project: Project, platform: str, study: str) -> bo
 def compiled_units(project: Project, target: str, study: str, kernel: str) -> list[Unit]:
     """The units of a kernel with the variants that sweeps run on a target, or that are counted or drawn there."""
     source, of_study = project.kernel(study, kernel), project.studies[study]
-    if target_named(target).is_emulator:
+    if target == EMULATOR:
         run = kernel_units(project.config, of_study, kernel, EMULATOR, target)
         drawn = [step.point for step in accesses(project, study) if step.kernel == kernel]
         return merged_units([run, units(source, [*counted(project, study, kernel), *drawn])])
@@ -128,14 +128,14 @@ def measuring_build(project: Project, platform: str, study: str, kernel: str) ->
     if not compiles_what_it_measures(project, platform, study):
         return None
     target = project.target(platform)
-    if target_named(target).is_emulator:
+    if target == EMULATOR:
         return build_settings(project, study, kernel)
     return {**compiler(project, target), "toolkits": _toolkits(project, study, target)}
 
 
 def _toolkits(project: Project, study: str, target: str) -> dict[str, str | None]:
     """The compiler of each release of the CUDA toolkit that a study's axis names."""
-    releases = [] if target_named(target).is_emulator else project.studies[study].settings.axes.get(OF_TOOLKITS, [])
+    releases = [] if target == EMULATOR else project.studies[study].settings.axes.get(OF_TOOLKITS, [])
     return {release: _told(nvcc.version, release) for release in map(str, releases)}
 
 
@@ -157,7 +157,7 @@ def compiler(project: Project, target: str) -> dict[str, Any]:
         "variables": code_variables(),
         "include": include_folders(project.root),
         "emulator": of_home(EMULATOR_HEADERS, project.root),
-        "runtime": path("emulator_runtime", target=target, suffix="o") if target_named(target).is_emulator else None,
+        "runtime": path("emulator_runtime", target=target, suffix="o") if target == EMULATOR else None,
         # Not an output: Snakemake deletes those before a job starts, and compiled units must survive.
         "store": path("unit_store"),
     }

@@ -28,7 +28,7 @@ from kernelsweep.publish import figure_files
 from kernelsweep.results import DRIVER_LIMITS, each_row
 from kernelsweep.sweep.kernels.source import included_files as files_included
 from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.kernels.units import EMULATOR, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 # Sources and builds
 
@@ -60,7 +60,7 @@ def problem_files(project: Project, study: str) -> list[str]:
 @cache
 def emulator_files(project: Project, target: str = EMULATOR) -> list[str]:
     """The emulator's sources and its compiled runtime, if the target is compiled with them."""
-    if not target_named(target).is_emulator:
+    if target != EMULATOR:
         return []
     headers = sorted(shown(file, project.root) for file in (HOME / EMULATOR_HEADERS).glob("**/*.h*"))
     return [*headers, path("emulator_runtime", target=target, suffix="o")]

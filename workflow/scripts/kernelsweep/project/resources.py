@@ -11,7 +11,7 @@ from kernelsweep.project.building import compiles_what_it_measures, unit_count
 from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import searched_count
-from kernelsweep.sweep.kernels.units import EMULATOR, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.resolve import listed_points
 
 # The cores of a job that compiles what it measures, where Snakemake knows of no limit, as in workflow/profiles/slurm.
@@ -119,7 +119,7 @@ def build_priority(project: Project, target: str, study: str | None = None, kern
 
     Beside a GPU, the emulator's builds come last, as the proofs that need them: the GPU waits for none.
     """
-    if target_named(target).is_emulator and project.models:
+    if target == EMULATOR and project.models:
         return -1
     platforms = [platform for platform in project.models if project.target(platform) == target]
     if study is None or kernel is None or not platforms:

@@ -16,7 +16,7 @@ from kernelsweep.project import inputs
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import platform_in, read_view
-from kernelsweep.sweep.kernels.units import EMULATOR, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 def everything(project: Project) -> list[str]:
@@ -75,7 +75,7 @@ def build(project: Project) -> list[str]:
         for study in project.config.studies
         for kernel in project.studies[study].kernels
         for target in dict.fromkeys(targets)
-        if target_named(target).is_emulator or not project.studies[study].settings.search
+        if target == EMULATOR or not project.studies[study].settings.search
     ]
 
 

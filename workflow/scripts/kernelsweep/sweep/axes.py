@@ -114,10 +114,7 @@ def _on_device(grid_size: int | str, multiprocessors: int) -> int | str:
     if isinstance(grid_size, int):
         return grid_size
     match = _OF_MULTIPROCESSORS.fullmatch(grid_size)
-    if match is None:
-        raise ValueError(
-            f"{grid_size!r} is not a grid size: write 288, 2 * multiprocessors or 2048 threads * multiprocessors"
-        )
+    assert match, "values are checked when they are read"
     count = int(match[1]) * multiprocessors
     return f"{count} threads" if match[2] else count
 

@@ -29,15 +29,9 @@ def _power(base: float, exponent: float) -> Any:
     return power
 
 
-def _itemsize(dtype: str) -> int:
-    if dtype not in ITEM_SIZES:
-        raise ValueError(f"{dtype!r} is no element type; known are {', '.join(ITEM_SIZES)}")
-    return ITEM_SIZES[dtype]
-
-
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{"log2": math.log2, "ceil": math.ceil, "min": min, "max": max},
-    "itemsize": _itemsize,  # the bytes of an element of a type
+    "itemsize": ITEM_SIZES.__getitem__,  # the bytes of an element of a type
 }
 # Bits of numbers are no arithmetic here: ^ would be taken for a power.
 _ALLOWED = (
@@ -99,7 +93,7 @@ class Expression:
         """The expression's value for one point's axis values."""
         try:
             return eval(self._code, {"__builtins__": {}, **_OPERATIONS, **FUNCTIONS}, values)
-        except (ArithmeticError, MemoryError, NameError, TypeError, ValueError) as error:
+        except (ArithmeticError, LookupError, MemoryError, NameError, TypeError, ValueError) as error:
             named = {name: values.get(name) for name in sorted(self.names)}
             raise self._refusal(f"can't be computed for {named}: {error}") from error
 

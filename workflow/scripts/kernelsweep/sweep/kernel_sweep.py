@@ -14,7 +14,7 @@ from kernelsweep.results import Row, point_columns
 from kernelsweep.sweep.axes import Axes, axes_on_device, grid_of_threads
 from kernelsweep.sweep.expressions import admits, expression
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
-from kernelsweep.sweep.kernels.units import Unit, target_named, units_of, variant_name
+from kernelsweep.sweep.kernels.units import EMULATOR, Unit, units_of, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import ValidPoints, valid_points
 
@@ -40,7 +40,7 @@ def considered(points: ValidPoints, problem: Problem, target: str | None) -> Val
 
     Both in the order of `points`.
     """
-    return _selection(points) if target_named(target).is_emulator else _candidates(points, problem)
+    return _selection(points) if target == EMULATOR else _candidates(points, problem)
 
 
 def place_of(point: Point, problem: Problem) -> tuple[Any, ...]:

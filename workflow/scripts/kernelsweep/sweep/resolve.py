@@ -70,7 +70,7 @@ def _quick_axes(
 
     axes       as the study and the kernel have them
     quick      config.yaml's sweeps.quick
-    reference  the study's reference point, whose values are added to axes that are the quick sweep's own
+    reference  the study's reference point
     tied       groups of axes that vary together: of these, the rows in which each value is named
     kept       axes that keep their values, such as those of one platform
 
@@ -78,9 +78,6 @@ def _quick_axes(
     """
     named = {axis: {*quick.get(axis, ()), reference.get(axis)} for axis in axes}
     chosen = {axis: list(values) for axis, values in axes.items()}
-    for axis, values in chosen.items():
-        if axis not in kept and values == quick.get(axis) and reference.get(axis, values[0]) not in values:
-            chosen[axis] = sorted([*values, reference[axis]])
     group_of = {axis: tuple(group) for group in tied for axis in group if axis in axes}
     for group in dict.fromkeys(group_of.get(axis, (axis,)) for axis in axes):
         if any(axis in kept for axis in group):

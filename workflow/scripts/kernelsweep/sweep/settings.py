@@ -766,18 +766,14 @@ def parse_yaml(text: str, shown: str) -> Any:
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise UserError(f"{shown}{line}: not valid YAML: {problem}.") from error
-    except (ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
-        raise UserError(f"{shown}: not valid YAML: {str(error).partition(';')[0]}.") from error
 
 
 def read_yaml(path: Path, shown: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError with the line if it is none."""
     try:
         data = parse_yaml(path.read_text(encoding="utf-8-sig"), shown)
-    except OSError as error:
-        raise UserError(f"{shown}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{shown}: not a text in UTF-8: {error.reason} at byte {error.start}.") from error
+    except (OSError, ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
+        raise UserError(f"{shown} can't be read: {error}.") from error
     if data is None:  # All keys are commented out.
         return {}
     if not isinstance(data, dict):
@@ -816,6 +812,6 @@ def _as_value(passed: Any, has_flags: bool) -> Any:
         return [_as_value(value, has_flags) for value in passed]
     try:
         value = parse_yaml(passed, "") if isinstance(passed, str) else passed
-    except UserError:
+    except (UserError, ValueError, RecursionError):
         return passed
     return value if isinstance(value, int | float) and (has_flags or not isinstance(value, bool)) else passed

@@ -18,7 +18,7 @@ from kernelsweep.errors import UserError, nearest
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.kernels.plan import Plan
-from kernelsweep.sweep.kernels.units import architecture_number, target_named
+from kernelsweep.sweep.kernels.units import EMULATOR, architecture_number
 from kernelsweep.sweep.settings import KernelSettings
 
 # The name for the number of launches in a kernel's `roundings`, which is an expression over the axes.
@@ -78,13 +78,12 @@ class KernelSource:
 
     def unsupported_on(self, target: str | None) -> str | None:
         """The reason why this kernel can't be compiled for a target or run there (see points.skip_reason), or None."""
-        compiled_for = target_named(target)
-        if self.gpu_only and compiled_for.is_emulator:
+        if self.gpu_only and target == EMULATOR:
             return f"only for a GPU: {self.gpu_only}"
         if self.lacks:
             return f"the package {self.lacks} is not installed: {self.path.name} needs it"
-        smallest = architecture_number(self.smallest_architecture)
-        if smallest and compiled_for.architecture and compiled_for.architecture < smallest:
+        smallest, compiled_for = map(architecture_number, (self.smallest_architecture, target))
+        if smallest and compiled_for and compiled_for < smallest:
             return f"architecture {target}: the kernel needs {self.smallest_architecture} or later"
         return None
 
