@@ -88,6 +88,10 @@ __global__ void coalesced(const int *x, int *y, int *z)
     if (x[i] & 1) {
         const auto group = cooperative_groups::coalesced_threads();
         rank = group.shfl(x[i], 0) + int(group.thread_rank());
+        const auto alike = cooperative_groups::labeled_partition(group, x[i] & 6);
+        const auto large = cooperative_groups::binary_partition(alike, x[i] > 50);
+        for (int member = 0; member < int(large.size()); ++member) // Each has the same label, and is as large.
+            rank += (large.shfl(x[i], member) ^ x[i]) & 7 ? 1000 : (large.shfl(x[i], member) > 50) != (x[i] > 50);
     }
     y[i] = rank;
 }

@@ -153,6 +153,11 @@ public:
     {
         return group().ranks_of(__match_all_sync(lanes_, value, &are_same, site));
     }
+    template <typename Label>
+    ::emulator::Lanes lanes_with(Label label, ::emulator::Site site) const
+    {
+        return __match_any_sync(lanes_, label, site);
+    }
     unsigned meta_group_rank() const { return meta_rank_; }
     unsigned meta_group_size() const { return meta_size_; }
 
@@ -257,6 +262,18 @@ private:
 };
 
 inline coalesced_group coalesced_threads(EMULATOR_SITE) { return coalesced_group(__activemask(site)); }
+
+// The lanes of a group that have the same label.
+template <typename Group, typename Label>
+coalesced_group labeled_partition(const Group &group, Label label, EMULATOR_SITE)
+{
+    return coalesced_group(group.lanes_with(label, site));
+}
+template <typename Group>
+coalesced_group binary_partition(const Group &group, bool predicate, EMULATOR_SITE)
+{
+    return labeled_partition(group, int(predicate), site);
+}
 
 template <typename Group>
 void sync(const Group &group, EMULATOR_SITE)
