@@ -45,7 +45,7 @@ def restless(generator: np.random.Generator) -> float:
     return 20 * float(generator.lognormal(sigma=2))
 
 
-@pytest.mark.parametrize("count", [6, 7, 20, 33, 100])
+@pytest.mark.parametrize("count", [6, 20, 33])
 @pytest.mark.parametrize("skewed", ["exponential", "lognormal", "outliers"])
 def test_interval_covers_the_true_median_of_skewed_times(skewed: str, count: int) -> None:
     # Ranks off by one, or an interval that takes the times for normal, would cover too little: times have long tails.
