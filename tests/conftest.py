@@ -67,8 +67,9 @@ def why_no_slurm() -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests that this machine can't run, and give the reason. Those that run Snakemake, the longest, come first:
-    so xdist's processes end at one time."""
+    """Skip the tests that this machine can't run, and give the reason. Those that run Snakemake, the longest, come
+    first, so that xdist's processes end at one time.
+    """
     items.sort(key=lambda item: not hasattr(item.module, "snakemake"))  # type: ignore[attr-defined]
     missing = {"gpu": why_no_gpu(), "nvcc": why_no_nvcc(), "chromium": why_no_chromium(), "slurm": why_no_slurm()}
     for item in items:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,10 +15,10 @@ import pandas
 import pytest
 import yaml
 from checkout import ROOT
+from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
-from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
+from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import CLAIM_VERDICTS, SPEEDUP, Claim, decide, own_claims, published_claims
 from kernelsweep.judge.claims.judge import Judged, judge
@@ -27,7 +26,6 @@ from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_tex
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.results import write_rows
-from kernelsweep.share.recording import recorded_device
 from kernelsweep.statistics import Interval
 from kernelsweep.sweep.settings import read_yaml, study_names
 
@@ -164,27 +162,13 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, written: str, instead: s
 
 
 @cache
-def recorded_studies() -> dict[str, StudyData]:
-    """Each study's data in the recording, with its counters."""
-    folder = ROOT / "resources/recordings/nvidia-h200"
-    measurements = load_measurements([folder / "measurements.csv.gz"])
-    counters = load_metrics([folder / "metrics.csv.gz"])
-    device = recorded_device(json.loads((folder / "environment.json").read_text()), folder.name)
-    found = {}
-    for name in study_names(ROOT):
-        rows, of_study = (rows[rows["study"] == name] for rows in (measurements, counters))
-        found[name] = StudyData(load_study(name, ROOT).settings, rows, device, metrics=Metrics(of_study))
-    return found
-
-
-@cache
 def recording() -> dict[str, Judged]:
     """The published claims, judged by the recording."""
     metrics = load_config(read_yaml(ROOT / "config/metrics.yaml", "metrics.yaml"), ROOT).metrics
     varying = {name: entry.uncertainty for name, entry in metrics.items()}
     judged = []
-    for name, data in recorded_studies().items():
-        judged += judge([claim for claim in CLAIMS if claim.study == name], data, varying)
+    for name in study_names(ROOT):
+        judged += judge([claim for claim in CLAIMS if claim.study == name], recorded(name), varying)
     return {one.claim.id: one for one in judged}
 
 
@@ -207,9 +191,7 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
 
 def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
     claims = [claim for claim in CLAIMS if claim.id == "exchanges-shift_up"]
-    folder = ROOT / "resources/recordings/nvidia-h200"
-    rows = load_measurements([folder / "measurements.csv.gz"])
-    rows = rows[rows["study"] == "exchanges"].copy()
+    rows = recorded("exchanges").measurements.copy()
     rows.loc[rows["kernel"] == "shift_up", "output"] = "0 0 1 2"
     settings = load_study("exchanges", ROOT).settings
     judged = judge(claims, evidence(rows, settings=settings), {})

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
-import pandas
 import pytest
-from checkout import ROOT
+from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
 
-from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.project.project import load_study
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, short_text
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import platform_in
-from kernelsweep.share.recording import recorded_device
 
 # The width that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
 DOCUMENT = r"""\documentclass{article}
@@ -38,7 +32,6 @@ DOCUMENT = r"""\documentclass{article}
 MOST_OVER_PT = 1.0
 
 
-RECORDING = ROOT / "resources/recordings/nvidia-h200"
 # The studies with the longest names, libraries, and axes of their own.
 SET = ("unrolling", "stepwise", "bandwidth_bound", "transpose", "matmul", "convolution", "histogram")
 
@@ -48,17 +41,6 @@ def has_latex() -> bool:
     if not shutil.which("pdflatex"):
         return False
     return subprocess.run(["kpsewhich", "siunitx.sty"], stdout=subprocess.DEVNULL).returncode == 0
-
-
-def recorded(name: str) -> StudyData:
-    device = recorded_device(json.loads((RECORDING / "environment.json").read_text()), RECORDING.name)
-    rows = recorded_rows()
-    return StudyData(load_study(name, ROOT).settings, rows[rows["study"] == name], device)
-
-
-@cache
-def recorded_rows() -> pandas.DataFrame:
-    return load_measurements([RECORDING / "measurements.csv.gz"])
 
 
 def latex(data: StudyData) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
-from functools import cache
 
 import pandas
 import pytest
-from checkout import ROOT
 from matplotlib.text import Text
+from recorded import recorded
 from shipped_kernels import shipped_studies
 
-from kernelsweep.analysis.measurements import FLOATS, load_measurements
-from kernelsweep.analysis.published import PUBLISHED, published_outputs
-from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
+from kernelsweep.analysis.measurements import FLOATS
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import TWO_COLUMNS
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.figures import DRAWERS
@@ -24,30 +21,12 @@ from kernelsweep.publish.tables.formats import as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
 from kernelsweep.results import PROOF_FAILED, STATUSES
-from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.settings import read_yaml
 from kernelsweep.sweep.study import Study
 
-RECORDING = ROOT / "resources/recordings/nvidia-h200"
 FAILURES = [*(status for status in STATUSES if status != "ok"), PROOF_FAILED]
 # With steps, with outputs, and with axes of its own.
 STUDIES = [study for study in shipped_studies() if study.name in ("stepwise", "exchanges", "histogram")]
 NO_VALUE = re.compile(r"\b(nan|None|NaT)\b|<NA>|[Nn]o point has a time: ok")
-
-
-@cache
-def recorded_rows() -> pandas.DataFrame:
-    return load_measurements([RECORDING / "measurements.csv.gz"])
-
-
-def recorded(study: Study) -> StudyData:
-    device = recorded_device(json.loads((RECORDING / "environment.json").read_text()), RECORDING.name)
-    rows = recorded_rows()
-    definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
-    metrics = load_metrics([RECORDING / "metrics.csv.gz"], study.name)
-    wanted = {name: definitions[name] for name in study.settings.metrics}
-    published = published_outputs(study.settings.published, ROOT / PUBLISHED)
-    return StudyData(study.settings, rows[rows["study"] == study.name], device, published, Metrics(metrics, wanted))
 
 
 def with_failures(data: StudyData, failures: list[str]) -> StudyData:
@@ -72,7 +51,7 @@ def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_status_is_drawn(study: Study) -> None:
     """Every second kernel fails as a whole, each in another way, and the points of the others in all ways."""
-    data = recorded(study)
+    data = recorded(study.name)
     kinds = [*FAILURES, "ok"]
     chosen, place = random.Random(1), {name: place for place, name in enumerate(data.kernel_names)}
     failures = [

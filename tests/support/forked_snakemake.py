@@ -74,7 +74,7 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
 
 
 request = json.loads(os.environ.pop("FORKED_SNAKEMAKE"))
-if os.path.exists(os.path.join(request["folder"], "workflow")):
+if request["imports"]:
     forget("kernelsweep")
 os.chdir(request["folder"])
 output = os.open(request["output"], os.O_WRONLY)

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from checkout import copy_project
+from checkout import ROOT, copy_project
 from emulator_units import share_builds
 
 from kernelsweep.fork_server import ForkServer
@@ -104,7 +104,7 @@ def snakemake(
     """Run `snakemake --quiet host ARGUMENTS` in the copy, on the emulator unless the arguments say otherwise.
 
     The output has every job's files and wildcards, which the project's profile leaves out. Snakemake runs in a fork,
-    which saves its imports; with an environment of its own, in a new Python.
+    which saves its imports; with a PYTHONPATH of its own, in a new Python.
     """
     if shares_builds:
         share_builds(Path(arguments[arguments.index("-d") + 1]) if "-d" in arguments else project)
@@ -115,13 +115,17 @@ def snakemake(
     # Else each job would compile the library anew. The copy is the test's own.
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as output:
-        if environment:
+        if environment and "PYTHONPATH" in environment:
             new_python = [sys.executable, "-m", "snakemake", *command]
             status = subprocess.run(
                 new_python, cwd=project, stdout=output, stderr=subprocess.STDOUT, timeout=timeout, env=variables
             ).returncode
         else:
+            named = [arguments[at + 1] for at, word in enumerate(arguments) if word in ("-s", "--snakefile")]
+            home = Path(named[0]).parent if named else project
+            # A copy of the project has a library of its own.
             request = {"folder": str(project), "output": output.name, "seconds": timeout, "arguments": command}
+            request["imports"] = home != ROOT and (home / "workflow").exists()
             script = Path(__file__).with_name("forked_snakemake.py")
             status = _FORKS.run(str(script), "snakemake", {**variables, "FORKED_SNAKEMAKE": json.dumps(request)})
         return subprocess.CompletedProcess(command, status, Path(output.name).read_text(encoding="utf-8"))

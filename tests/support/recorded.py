@@ -1,0 +1,37 @@
+"""The recording of an H200, read once in a process."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pandas
+from checkout import ROOT
+from shipped_kernels import shipped_study
+
+from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.published import PUBLISHED, published_outputs
+from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
+from kernelsweep.share.recording import recorded_device
+from kernelsweep.sweep.settings import read_yaml
+
+RECORDING = ROOT / "resources/recordings/nvidia-h200"
+
+
+@cache
+def _tables() -> tuple[pandas.DataFrame, pandas.DataFrame, dict[str, Any]]:
+    device = recorded_device(json.loads((RECORDING / "environment.json").read_text()), RECORDING.name)
+    measurements = load_measurements([RECORDING / "measurements.csv.gz"])
+    return measurements, load_metrics([RECORDING / "metrics.csv.gz"]), device
+
+
+@cache
+def recorded(name: str) -> StudyData:
+    """A shipped study's points and counters, beside what is published of it."""
+    measurements, counters, device = _tables()
+    settings = shipped_study(name).settings
+    definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
+    metrics = Metrics(counters[counters["study"] == name], {one: definitions[one] for one in settings.metrics})
+    published = published_outputs(settings.published, ROOT / PUBLISHED)
+    return StudyData(settings, measurements[measurements["study"] == name], device, published, metrics)
