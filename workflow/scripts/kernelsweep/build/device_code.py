@@ -122,9 +122,9 @@ def write_device_code(
 
 def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
     """A directive with the values of macros in place of its own: of a definition, its line ends are left."""
-    if directive[1]:
-        return "\n" * directive[0].count("\n") if directive[1] in macros else directive[0]
-    return _NAME.sub(lambda name: str(macros.get(name[0], name[0])), directive[0])
+    if directive[1] in macros:
+        return "\n" * directive[0].count("\n")
+    return directive[0] if directive[1] else _NAME.sub(lambda name: macros.get(name[0], name[0]), directive[0])
 
 
 class KernelHead(NamedTuple):
