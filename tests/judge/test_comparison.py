@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import json
 import re
 import shutil
 from collections.abc import Sequence
@@ -494,3 +496,10 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
     assert "Slower: warp_shuffle/shuffle (compare.fail_on is slower)" in run.stdout
     page = (project / "results/recording/a-gpu/comparison/comparison.html").read_text()
     assert page.count("<tr>") > 8 and "shuffle 1.0" in page
+    points = re.search('id="points">([^<]+)', page)
+    assert points
+    explored = json.loads(gzip.decompress(base64.b64decode(points[1])))["warp_shuffle"]
+    assert explored["kernels"] == ["shuffle", "shuffle before"] and explored["baseline"] == "shuffle before"
+    assert sum(explored["values"]["time_us"][::2]) == pytest.approx(
+        1.02 * sum(explored["values"]["time_us"][1::2]), rel=1e-3
+    )

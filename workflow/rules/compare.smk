@@ -33,6 +33,7 @@ rule compare_sweeps:
         results=lambda wildcards: path("folder", scope=wildcards.platform),
         studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
         store=path("unit_store"),
+        explored=for_job(parameters.explored_studies),
         code=code_of("publish/compare_sweeps.py"),
     script:
         "../scripts/publish/compare_sweeps.py"

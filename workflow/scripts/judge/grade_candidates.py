@@ -32,6 +32,7 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page, title = Path(snakemake.output.page), f"Candidates for {params.of_study}"
     content = {
+        "packed_points": "",
         "heading": title,
         "sides": "",
         "compared": f"time / that of {params.against}",

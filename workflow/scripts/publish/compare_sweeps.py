@@ -15,9 +15,11 @@ from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
 from kernelsweep.publish.html_text import html_text
+from kernelsweep.publish.page.explorer import before_and_after
 from kernelsweep.publish.page.forest import forest
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.results import COMPARISON_COLUMNS, read_rows, write_rows
+from kernelsweep.publish.page.render import explorer_scripts, packed
+from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
 with logged(snakemake.log[0]):
     params = snakemake.params
@@ -55,13 +57,18 @@ with logged(snakemake.log[0]):
     }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
-    page = Path(snakemake.output.page)
+    edited = {kernel for kernel, found in summary["kernels"].items() if found["is_edited"]}
+    rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in edited)
+    explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
     # The page has the verdict above.
     said, _, text = text[text.index("\nBefore: ") + 1 :].partition("\n")
     page.write_text(
         html_text(
             COMPARISON_TEMPLATE,
             "kernelsweep: before and after",
+            explorer_scripts(explored),
+            packed_points=packed(explored),
+            command="",
             heading="Before and after",
             sides=to_html(said, "sides", "", page.parent, page.parent),
             compared="time after / before",

@@ -223,12 +223,23 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     platform, _ = parts_of(scope)
     return {
         study: {
-            **settings(project, study, "title", "kinds", "reference", "tied", "description", "limits", "search"),
-            "names": list(project.studies[study].kernels),
-            "gridded": kernels_with_a_grid(project, study),
+            **explored,
+            **settings(project, study, "description", "limits", "search"),
             "figures": figures(project, platform, study),
             "file": f"config/studies/{study}.yaml",
             "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],
+        }
+        for study, explored in explored_studies(project, scope).items()
+    }
+
+
+def explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
+    """What the explorer needs to know of a scope's studies."""
+    return {
+        study: {
+            **settings(project, study, "title", "kinds", "reference", "tied"),
+            "names": list(project.studies[study].kernels),
+            "gridded": kernels_with_a_grid(project, study),
         }
         for study in project.studies_of(scope)
     }

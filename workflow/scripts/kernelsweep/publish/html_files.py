@@ -10,13 +10,8 @@ _SCRIPTS = ("script.js", "d3.LICENSE", "d3.min.js", "explorer.js")
 SCRIPTS = tuple(PAGES_FOLDER / "page" / name for name in _SCRIPTS)
 HEAD, STYLE = PAGES_FOLDER / "page/head.html", PAGES_FOLDER / "page/style.css"
 PAGE_TEMPLATE = PAGES_FOLDER / "page/template.html"
-PAGE_FILES = (
-    PAGE_TEMPLATE,
-    HEAD,
-    STYLE,
-    *SCRIPTS,
-    *(PAGES_FOLDER / f"page/{name}.html" for name in ("explorer", "scripts")),
-)
+EXPLORER_FILES = tuple(PAGES_FOLDER / "page" / name for name in ("explorer.html", "scripts.html", *_SCRIPTS))
+PAGE_FILES = (PAGE_TEMPLATE, HEAD, STYLE, *EXPLORER_FILES)
 COMPARISON_TEMPLATE = PAGES_FOLDER / "page/comparison.html"
-COMPARISON_FILES = (COMPARISON_TEMPLATE, HEAD, STYLE)
+COMPARISON_FILES = (COMPARISON_TEMPLATE, HEAD, STYLE, *EXPLORER_FILES)
 INDEX_TEMPLATE = PAGES_FOLDER / "index/index.html"

@@ -60,11 +60,12 @@
       const usualValue = axis.of_kernel || axis.reference < 0 ? BEST : axis.values[axis.reference];
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
-    const usually = study.kernels.filter((kernel) => !study.undefined.includes(kernel));
+    // Beside the version before an edit, the one after it: other kernels have baselines of their own.
+    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : study.kernels.filter((kernel) => !study.undefined.includes(kernel));
     const kernels = wanted.kernels === undefined ? usually
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
-    const show = one(wanted.show, [...Object.keys(study.quantities), GAIN]);
-    const baseline = one(wanted.baseline, study.kernels);
+    const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), GAIN]);
+    const baseline = one(wanted.baseline ?? study.baseline, study.kernels);
     return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
   }
 

@@ -39,6 +39,34 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
     return {name: _study(studies[name], points) for name, points in by_study.items() if points}
 
 
+def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
+    """The same for the rows of comparison.csv: each kernel, and before the edit as a baseline."""
+    sides, rows = {"after": "{}", "before": "{} before"}, list(rows)
+    known = {}
+    for name, study in studies.items():
+        edited = {row["kernel"] for row in rows if row["study"] == name}
+        lists = {
+            key: [side.format(kernel) for kernel in study[key] if kernel in edited for side in sides.values()]
+            for key in ("names", "gridded")
+        }
+        known[name] = {**study, **lists}
+    points = [
+        {
+            **row,
+            "kernel": name.format(row["kernel"]),
+            "status": row[f"status_{side}"],
+            **dict.fromkeys(("time_us", "time_low_us", "time_high_us"), row[f"time_{side}_us"]),
+            "flags": row[f"flags_{side}"],
+        }
+        for row in rows
+        for side, name in sides.items()
+    ]
+    explored = explorer_data(known, points)
+    for study in explored.values():
+        study["baseline"] = next((kernel for kernel in study["kernels"] if kernel.endswith(" before")), None)
+    return explored
+
+
 def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     """One study's points.
 

@@ -43,11 +43,10 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
     points  the timed points by study, for the explorer (explorer.py)
     shown   what template.html names besides, such as `answers`, `studies` and `chapters`
     """
-    script, licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS)
     return html_text(
         PAGE_TEMPLATE,
         title,
-        [script, *([f"/*\n{licence}*/\n{d3}", explorer] if points else [])],
+        [SCRIPTS[0].read_text(encoding="utf-8"), *explorer_scripts(points)],
         page=shown,
         packed_points=packed(points),
         command=COMMAND,
@@ -57,6 +56,12 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
         sizes=sizes_text,
         listed=list_texts,
     )
+
+
+def explorer_scripts(points: Mapping[str, Any]) -> list[str]:
+    """The scripts of the explorer, where it has points."""
+    licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS[1:])
+    return [f"/*\n{licence}*/\n{d3}", explorer] if points else []
 
 
 def packed(data: Mapping[str, Any]) -> str:
