@@ -26,8 +26,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.observe.chosen_points import MOST_CHECKED_POINTS, MOST_THREADS, points_to_check
 from kernelsweep.observe.requests import Answer, Observed, Requests
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, run_points, run_status
-from kernelsweep.observe.sanitizer.log import Log, parse_log
+from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, proof_row, run_points, run_status
+from kernelsweep.observe.sanitizer.log import Finding, Log, parse_log
 from kernelsweep.project.project import load_study
 from kernelsweep.results import NOT_CHECKED
 from kernelsweep.sweep.axes import Axes, resolve_axes
@@ -294,6 +294,15 @@ def test_the_points_are_run_under_the_tool(fake: Path, tmp_path: Path) -> None:
 def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Path) -> None:
     fault = "if (threadIdx.x == 0 && partials[blockIdx.x] != std::numeric_limits<Element>::lowest()) array_size = 0;"
     assert planted_run(tmp_path, fault, "initcheck")[2].startswith("failed: 3 points failed, the first wrong_result")
+
+
+def test_a_finding_that_the_study_acknowledges_hides_no_other(tmp_path: Path) -> None:
+    kernel = replace(planted_kernel(tmp_path), acknowledged={("races", "own.cu:3"): "all write 1"})
+    race = Finding("error", "Race reported between Write access", "kernels/own.cu:3", 1, "Race reported")
+    both = proof_row(kernel, "racecheck", "findings", "", 3, [race, replace(race, location="own.cu:9")])
+    assert {"check": "races", "message": "Race reported (own.cu:9)", "expected": ""}.items() <= both.items()
+    alone = proof_row(kernel, "racecheck", "findings", "", 3, [race])
+    assert (alone["finding"], alone["expected"]) == (race.kind, "all write 1")
 
 
 def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Findings that decide nothing are notes: they are named, and fail nothing."""
+"""Findings that decide nothing are notes: the run succeeds and names them. A study may acknowledge findings by line."""
 
 from __future__ import annotations
 
@@ -43,14 +43,28 @@ __global__ void %s(const float *x, float *y)
 """
 # What is stored where several threads do, the place that is read from the thread's own on, and what else decides.
 KERNELS = {
-    "same_value": ("1", 0, 0, "false"),
+    "acknowledged": ("1", 0, 0, "false"),
+    "other_line_acknowledged": ("1", 0, 0, "false"),
+    "other_values_acknowledged": ("threadIdx.x + 1", 0, 0, "false"),
     "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
     "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1D<float>(0, 1)\n#else\nfalse\n#endif\n"),
     "deciding_read": ("threadIdx.x / 64 + 1", 1, 1, "next > 1e30f"),
 }
+MARKS, READS = 11, 12  # lines
+ACKNOWLEDGED = {
+    "acknowledged": ("races", MARKS, "all threads write 1"),
+    "other_line_acknowledged": ("races", READS, "another line's"),
+    "other_values_acknowledged": ("races", MARKS, "any value is true"),
+    "deciding_read": ("races", READS, "another check's"),
+}
 
 
-def test_notes_fail_nothing_and_are_named(tmp_path: Path) -> None:
+def acknowledged(name: str) -> list[dict[str, str | int]]:
+    keys = ("check", "line", "reason")
+    return [dict(zip(keys, ACKNOWLEDGED[name], strict=True))] if name in ACKNOWLEDGED else []
+
+
+def test_notes_fail_nothing_and_are_named_until_they_are_acknowledged(tmp_path: Path) -> None:
     folder, names = tmp_path, list(KERNELS)
     (folder / "kernels/own").mkdir(parents=True)
     (folder / "config/studies").mkdir(parents=True)
@@ -62,7 +76,7 @@ def test_notes_fail_nothing_and_are_named(tmp_path: Path) -> None:
         "title": "Own",
         "problem": "kernels/own/problem.py",
         "axes": {"n": [128], "cache": ["cold"]},
-        "kernels": [{"name": name, "launches": [launch]} for name in names],
+        "kernels": [{"name": name, "launches": [launch], "acknowledged": acknowledged(name)} for name in names],
     }
     (folder / "config/studies/own.yaml").write_text(yaml.safe_dump(study))
     place = ("-s", str(ROOT / "Snakefile"), "-d", str(folder), "--cores", "2")
@@ -71,22 +85,27 @@ def test_notes_fail_nothing_and_are_named(tmp_path: Path) -> None:
     rows, said = read_rows(folder / "results/emulator/proofs.csv"), run.stdout
     found = {f"{row['kernel']}, {row['check']}": row for row in rows if row["finding"]}
     assert {place: row["finding"] for place, row in found.items()} == {
-        "same_value, races": "same_value",
+        "acknowledged, races": "same_value",
+        "other_line_acknowledged, races": "same_value",
         "indifferent_read, races": "same_value",
         "indifferent_read, uninitialised": "indifferent_read",
         "other_code, ": "other_code",
         "other_code, races": "same_value",
+        "other_values_acknowledged, races": "race",
         "deciding_read, races": "same_value",
         "deciding_read, uninitialised": "uninitialised",
     }
-    # What decides is no note, and fails; nothing else fails.
+    # What decides is no note, and fails unless its line is acknowledged; nothing else fails.
     assert set(re.findall(r"The proof of own/(\w+) failed: (\w+)", said)) == {("deciding_read", "uninitialised")}
-    assert "writes it at kernels/own/same_value.cu:11, the same value" in found["same_value, races"]["message"]
+    assert "Expected: any value is true." in said
+    assert found["acknowledged, races"]["expected"] == "all threads write 1"
+    assert "own/acknowledged, races (emulator)" in said and "Expected: all threads write 1." in said
+    assert "writes it at kernels/own/acknowledged.cu:11, the same value" in found["acknowledged, races"]["message"]
     assert "reads tile[64]" in found["indifferent_read, uninitialised"]["message"]
     noted = said.partition("## Notes")[2].partition("## Findings")[0]
     named = {line.split(" (emulator)")[0] for line in noted.splitlines() if line.startswith("- own/")}
     assert named == {
-        "- own/same_value, races",
+        "- own/other_line_acknowledged, races",
         "- own/indifferent_read, races",
         "- own/indifferent_read, uninitialised",
         "- own/other_code, races",

@@ -164,7 +164,7 @@ BUILD_COLUMNS = (
 #   finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised,
 #                  out_of_bounds, barrier, a point's status, or compute-sanitizer's words
 #   message        the first finding, with its point and lines; why nothing was checked, or only other code
-#   expected       the undefined behaviour that the kernel's header declares; empty of a note
+#   expected       the undefined behaviour that the kernel's header declares; of a note, the reason acknowledged for it
 #   source_sha256  as in measurements.csv
 PROOF_COLUMNS = (
     "study",

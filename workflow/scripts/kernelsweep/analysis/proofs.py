@@ -23,8 +23,9 @@ class KernelProof:
 
     points    by check and tool, the points that were checked
     found     the rows with a finding that nothing explains
-    expected  the rows with a finding of a kernel that is marked as undefined behaviour
-    noted     the rows with a finding that decides nothing (results.NOTES)
+    expected  the rows with a finding that the study explains: of undefined behaviour, or acknowledged
+    noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
+    known     those that somebody has
     missing   the rows that say why something was not checked
     other     the rows that say where the emulator ran other code than a GPU
     """
@@ -33,6 +34,7 @@ class KernelProof:
     found: list[CsvRow] = field(default_factory=list)
     expected: list[CsvRow] = field(default_factory=list)
     noted: list[CsvRow] = field(default_factory=list)
+    known: list[CsvRow] = field(default_factory=list)
     missing: list[CsvRow] = field(default_factory=list)
     other: list[CsvRow] = field(default_factory=list)
 
@@ -92,7 +94,7 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])
             if row["finding"] in NOTES:
-                proof.noted.append(row)
+                (proof.known if row["expected"] else proof.noted).append(row)
             elif row["finding"]:
                 (proof.expected if row["expected"] else proof.found).append(row)
     return proofs
@@ -161,7 +163,7 @@ def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -
 
 
 def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven and why, or in part, and notes, as Markdown; empty without any.
+    """What was not proven and why, or in part, and notes that nobody has acknowledged, as Markdown; empty without any.
 
     named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
     """
@@ -187,7 +189,7 @@ def explained_findings(proofs: Proofs) -> list[str]:
     expected = [
         f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
-        for row in {(row["check"], row["tool"]): row for row in reversed(proof.expected)}.values()
+        for row in {(row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.known])}.values()
     ]
     return section("Findings that the study explains", expected)
 

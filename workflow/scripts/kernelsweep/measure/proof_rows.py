@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -31,6 +32,9 @@ _OF_WORDS = {
     "memory access": ("bounds", "launch_failed"),
 }
 
+# A place in a message, without its folders.
+_PLACE = re.compile(r"[^\s/:]+\.\w+:\d+")
+
 # A point with another status shows nothing about memory: it didn't run, or not to its end.
 _RUN = ("ok", "wrong_result")
 
@@ -55,18 +59,20 @@ def proof_rows(
     lines = dict.fromkeys(entry[OTHER_CODE] for entry in report["variants"].values() if entry.get(OTHER_CODE))
     return [
         *({**known, "finding": OTHER_CODE, "points": 0, "message": " ".join(each.split())} for each in lines),
-        *(row for variant, run in of_variant.items() for row in _of_variant(variant, run, known)),
+        *(row for variant, run in of_variant.items() for row in _of_variant(kernel, variant, run, known)),
     ]
 
 
-def _of_variant(variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]) -> Iterator[Row]:
-    """A row for each check, with its first finding: one that fails before a note."""
+def _of_variant(
+    kernel: KernelSource, variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
+) -> Iterator[Row]:
+    """A row for each check, with its first finding: one that fails before a note, and what is known last of each."""
     found: dict[str, tuple[str, str, str]] = {}
     for point, outcome in outcomes.items():
         for check, finding, message in findings(outcome):
+            expected = known_why(kernel, check, message) or ("" if finding in NOTES else known["expected"])
             before = found.get(check)
-            if before is None or (before[0] in NOTES and finding not in NOTES):
-                expected = "" if finding in NOTES else known["expected"]
+            if before is None or _rank(before[0], before[2]) > _rank(finding, expected):
                 found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected)
     run = sum(outcome.status in _RUN for outcome in outcomes.values())
     for check in CHECKS:
@@ -76,6 +82,16 @@ def _of_variant(variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[
             finding, message = NOT_CHECKED, "no point ran to its end"
         row = {"variant": variant, "check": check, "points": points, "finding": finding, "message": message}
         yield {**known, **row, "expected": expected}
+
+
+def known_why(kernel: KernelSource, check: str, message: str) -> str:
+    """The reasons that a study gives for a finding, by all lines that its message names; "" where one has none."""
+    reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(_PLACE.findall(message))]
+    return "; ".join(dict.fromkeys(map(str, reasons))) if reasons and all(reasons) else ""
+
+
+def _rank(finding: str, expected: str) -> tuple[bool, bool]:
+    return finding in NOTES, bool(expected)
 
 
 def findings(outcome: Outcome) -> Iterable[tuple[str, str, str]]:

@@ -471,6 +471,17 @@ class LaunchSettings(SettingsRecord):
     over the axes."""
 
 
+class Acknowledgement(SettingsRecord):
+    """A finding that is known and meant. One between two lines takes both lines."""
+
+    check: Literal["races", "uninitialised"]
+    """The check that finds it."""
+    line: Annotated[Natural | Annotated[str, Field(pattern=r"^[^/:]+:[1-9][0-9]*$")], Field(examples=["tree.cuh:17"])]
+    """The line of the kernel's file, or file:line of another one."""
+    reason: Words
+    """Why it is right nevertheless. The page prints it."""
+
+
 class KernelSettings(AxesLayer):
     """A kernel of a study."""
 
@@ -514,6 +525,8 @@ class KernelSettings(AxesLayer):
     undefined_behaviour: Words | None = None
     """The reason why the language does not define the kernel's result. Findings in such a kernel are expected, and the
     kernel is never a baseline."""
+    acknowledged: Items[Acknowledgement] = []
+    """Findings that are known and meant, each with the reason."""
     smallest_architecture: Architecture | None = None
     """The oldest GPU architecture that has the kernel's instructions; null for all. Older GPUs skip the kernel."""
     gpu_only: Words | None = None

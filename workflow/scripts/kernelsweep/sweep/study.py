@@ -151,6 +151,10 @@ def read_kernel(
         gpu_only=entry.gpu_only,
         lacks=missing_package(path) if entry.build else None,
         options=tuple(option for option in entry.options if "{" not in option),
+        acknowledged={
+            (one.check, f"{path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason
+            for one in entry.acknowledged
+        },
     )
 
 

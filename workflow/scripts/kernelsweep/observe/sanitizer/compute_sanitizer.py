@@ -8,6 +8,7 @@ from pathlib import Path
 from kernelsweep.analysis.proofs import TOOL_FAILED
 from kernelsweep.build.toolkit import not_found
 from kernelsweep.errors import UserError
+from kernelsweep.measure.proof_rows import known_why
 from kernelsweep.observe.requests import Observed, Requests, observe
 from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
 from kernelsweep.observe.sanitizer.log import Finding, Log
@@ -100,7 +101,7 @@ def proof_row(
     status  as of run_status(), or "skipped" where no point can run; `reason` follows from it
     points  the number of points that ran
 
-    Of the findings, it has the first.
+    Of the findings, it has the first that the study doesn't acknowledge.
     """
     check, expected = TOOLS[tool], kernel.undefined_behaviour or ""
     finding, message = {
@@ -110,9 +111,10 @@ def proof_row(
         "skipped": (NOT_CHECKED, reason),
     }[status]
     if findings and finding != NOT_CHECKED:
-        first = findings[0]
-        finding = first.kind
-        message = f"{first.message} ({first.location})" if first.location else first.message
+        told = [f"{one.message} ({one.location})" if one.location else one.message for one in findings]
+        known = [known_why(kernel, check, each) for each in told]
+        first = known.index("") if "" in known else 0
+        finding, message, expected = findings[first].kind, told[first], known[first] or expected
     return {
         "check": check,
         "tool": tool,

@@ -8,7 +8,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ class KernelSource:
     restrictions  conditions that its points meet, besides the study's
     options       further options for nvcc
     lacks         the package that the Python file of its code imports, and that is not installed
+    acknowledged  the reasons for findings that are known, by check and place, such as tree.cuh:17
     """
 
     name: str
@@ -59,6 +60,7 @@ class KernelSource:
     gpu_only: str | None = None
     lacks: str | None = None
     options: tuple[str, ...] = ()
+    acknowledged: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def variant_axes(self) -> list[str]:
