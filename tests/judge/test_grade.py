@@ -100,7 +100,7 @@ def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_unproven(gra
 
 def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
     rows = (graded / "results/emulator/points/matvec_graded/thread.csv").read_text().splitlines()
-    assert all(any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "large"))
+    assert all(any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "large", "nan"))
     others = [row for row in rows[1:] if "drawn=as_given" in row]
     assert len(others) > 2  # of the study
     secret = graded / "results/grade.secret"

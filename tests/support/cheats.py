@@ -250,6 +250,8 @@ HONEST = {
 PROBLEM = '''
 import numpy as np
 
+TAKES_NAN = True
+
 
 def inputs(random, rows, columns):
     return {"A": random.standard_normal((rows, columns), np.float32), "x": random.standard_normal(columns, np.float32)}

@@ -1,4 +1,4 @@
-"""Inputs that are drawn from the ends of their distributions: zeros, ones, tiny and large numbers.
+"""Inputs that are drawn from the ends of their distributions: zeros, ones, tiny and large numbers, and with some NaN.
 
 A generator that gives such numbers stands in for NumPy's. So each problem's inputs keep their form: sorted, shifted or
 repeated as its function `inputs` has it, and within the ranges that it asks for.
@@ -15,6 +15,11 @@ import numpy as np
 DRAWN = "drawn"
 AS_GIVEN, ZEROS, ONES, TINY, LARGE = "as_given", "zeros", "ones", "tiny", "large"
 EXTREMES = (ZEROS, ONES, TINY, LARGE)
+# Where problem.py says TAKES_NAN = True, too.
+NAN = "nan"
+# So many elements of the first array that is drawn are NaN, so that most results tell more.
+_NANS = 3
+
 # A normal distribution has any number; float16 holds the products of these.
 _NORMAL = {ZEROS: 0.0, ONES: 1.0, TINY: 2.0**-130, LARGE: 16.0}
 # Products and sums of tiny numbers are rounded, or taken for zero, absolutely: no relative bound holds for them.
@@ -27,10 +32,13 @@ class _Extreme(np.random.Generator):
     def __init__(self, generator: np.random.Generator, kind: str) -> None:
         super().__init__(generator.bit_generator)
         self._kind = kind
+        self._has_nan = False
 
     def _within(self, found: Any, low: Any, high: Any) -> Any:
         """The numbers, three of four at an end of the range: at the lower one for zeros, else near the upper one."""
         dtype = np.asarray(found).dtype
+        if self._kind == NAN:
+            return found if dtype.kind in "biu" else self._with_nan(found)
         if dtype.kind in "biu":
             tiny, last = min(low + 1, high - 1), high - 1
         else:
@@ -38,6 +46,12 @@ class _Extreme(np.random.Generator):
             tiny, last = np.where(low == 0, _NORMAL[TINY], low), np.nextafter(high, low)
         end = {ZEROS: low, TINY: tiny}.get(self._kind, last)
         return np.where(super().random(np.shape(found)) < 0.75, end, found).astype(dtype)[()]
+
+    def _with_nan(self, found: Any) -> Any:
+        if np.ndim(found) and not self._has_nan:
+            self._has_nan = True
+            np.put(found, super().integers(found.size, size=_NANS), np.nan)
+        return found
 
     def random(self, *given: Any, **named: Any) -> Any:
         return self._within(super().random(*given, **named), 0.0, 1.0)
@@ -54,6 +68,8 @@ class _Extreme(np.random.Generator):
 
     def standard_normal(self, *given: Any, **named: Any) -> Any:
         found = super().standard_normal(*given, **named)
+        if self._kind == NAN:
+            return self._with_nan(found)
         return np.copysign(_NORMAL[self._kind], found).astype(np.asarray(found).dtype)[()]
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -74,5 +90,7 @@ def is_timed(point: Mapping[str, Any]) -> bool:
 
 
 def widened_bound(bound: np.ndarray[Any, Any], axes: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    """A bound on errors, which numbers that are drawn tiny may exceed by ABSOLUTE."""
+    """A bound on errors, which numbers that are drawn tiny may exceed by ABSOLUTE. One that is NaN allows none."""
+    if axes.get(DRAWN) == NAN:
+        return np.where(bound == bound, bound, 0)
     return bound.astype(np.float64) + ABSOLUTE if axes.get(DRAWN) == TINY else bound

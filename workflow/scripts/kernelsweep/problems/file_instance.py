@@ -29,7 +29,7 @@ from kernelsweep.problems.array_values import (
     read_only,
 )
 from kernelsweep.problems.comparison import difference, error_share
-from kernelsweep.problems.drawn import DRAWN, drawn_as, widened_bound
+from kernelsweep.problems.drawn import DRAWN, NAN, drawn_as, widened_bound
 from kernelsweep.problems.problem import Array, Elements, Judgement, Point, RightValues, Scalar
 from kernelsweep.problems.user_module import GIVEN, RESERVED, UserFunction, check_parameters
 
@@ -264,6 +264,8 @@ class FileInstance:
         """
         if not {"mistake", "result"}.isdisjoint(self.functions) or self._asks_for_roundings:
             return {}
+        if self.axes.get(DRAWN) == NAN:
+            return {}  # A device takes NaN for wrong.
         self._check_names_and_shapes(self.outputs)
         if sum(array.size for array in self.outputs.values()) <= _SHOWN:
             return {}  # The host shows them.
@@ -365,7 +367,7 @@ class FileInstance:
             if name == "error_bound":
                 arrays[output] = array = replace(array, contents=widened_bound(array.elements, self.axes))
                 self._check_bound(output, array)
-            elif array.dtype.kind in "fc" and np.isnan(array.elements).any():
+            elif array.dtype.kind in "fc" and self.axes.get(DRAWN) != NAN and np.isnan(array.elements).any():
                 raise UserError(f"{self.functions[name].shown}: {output} contains NaN, which no result can equal.")
         if store and is_dear:
             store.save(key, arrays)
