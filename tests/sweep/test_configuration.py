@@ -111,9 +111,9 @@ def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: li
     ("key", "value", "parts"),
     [
         ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
-        ("arch", "sm_9", ["arch is 'sm_9'. Allowed: texts, such as native or sm_90."]),
+        ("arch", "sm_9", ["arch is 'sm_9'. Allowed: for example native or sm_90."]),
         ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Allowed: ", "warp_shuffle"]),
-        ("platform", ["NVIDIA H200"], ["platform.0 is 'NVIDIA H200'. Allowed: texts, such as auto or gpu or emulator"]),
+        ("platform", ["NVIDIA H200"], ["platform.0 is 'NVIDIA H200'. Allowed: for example auto or gpu or emulator"]),
         ("platforms", {"zebra": {}}, ["platforms names 'zebra'; Allowed: emulator, nvidia-h200, ..."]),
         ("restrictions", ["array_size < 2^20"], ["restrictions.0: 'array_size < 2^20': ^ is not allowed", "2**20"]),
     ],
@@ -139,7 +139,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"kernels": [KERNEL]}, ["kernels.0 is 'doubled'. Allowed: keys with values, of "]),
+        ({"kernels": [KERNEL]}, ["kernels.0 is 'doubled'. Allowed: keys with values."]),
         ({"axes": {"grid_size": ["2 multiprocessors"]}}, ["axes.grid_size.0 is '2 multiprocessors'. Allowed: a num"]),
         (
             {"kernels": [ENTRY | {"launches": [GRIDDED]}], "axes": {"grid_size": [3]}},

@@ -85,27 +85,14 @@ def _mistakes(error: ValidationError, data: Any, shown: str, schema: Mapping[str
     return [f"{shown}: {text}" for text in furthest]
 
 
-# pydantic's words for types, and those of a file's writer.
-_IN_WORDS = {
-    "model_type": "keys with values",
-    "dict_type": "keys with values",
-    "bool_type": "true or false",
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "list_type": "a list",
-}
-
-
 def _allowed(error: Any, value: Any, node: Mapping[str, Any]) -> str:
     """The end of a message: the nearest word where one of a few is needed, and what is allowed."""
     options = (node, *node.get("anyOf", ()))
     if words := [str(word) for option in options for word in option.get("enum", ())]:
         return f"{nearest(str(value), words) or ';'} Allowed: {', '.join(words)}."
-    such_as = " or ".join(dict.fromkeys(str(one) for option in options for one in option.get("examples", ())))
-    wanted = re.sub(r"^\w+ should (be |have )?(a valid )?", "", error["msg"])
-    wanted = "texts" if error["type"] == "string_pattern_mismatch" else _IN_WORDS.get(error["type"], wanted)
-    keys = f", of {', '.join(node['properties'])}" if "properties" in node else ""
-    return f". Allowed: {wanted}{keys}{f', such as {such_as}' if such_as else ''}."
+    examples = " or ".join(dict.fromkeys(str(one) for option in options for one in option.get("examples", ())))
+    wanted = re.sub(r"^\w+ should (be )?(a valid )?", "", error["msg"]).partition(" or instance of")[0]
+    return f". Allowed: {f'for example {examples}' if examples else wanted.replace('dictionary', 'keys with values')}."
 
 
 def _resolved(node: Any, schema: Mapping[str, Any]) -> Mapping[str, Any]:
