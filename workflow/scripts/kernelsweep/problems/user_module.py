@@ -45,22 +45,6 @@ class UserModule:
     own: frozenset[str] = frozenset()
     siblings: dict[str, ModuleType] = field(default_factory=dict)
 
-    def call(self, function: str, arguments: Mapping[str, Any], at: str) -> Any:
-        """What a function of the file returns.
-
-        at  the values of its axes, for the message: "n=128"
-
-        Raises UserError, with the line and the exception, where the function raises one, or MemoryError in these words.
-        """
-        path, shown_at = self.files[0], f" at {at}" if at else ""
-        with (
-            _told(path, self.shown, function, shown_at) as opened,
-            _siblings_first(path.parent, self.own, self.siblings),
-        ):
-            returned = self.names[function](**arguments)
-        _check_opened(opened, self.files, f"{self.shown}: {function}")
-        return returned
-
 
 def load(path: Path, shown: str, data: Sequence[Path] = ()) -> UserModule:
     """The module in a Python file; the same module as long as the file and its siblings have the same content.
@@ -267,13 +251,22 @@ class UserFunction:
         return f"{self.module.shown}: {self.name}"
 
     def call(self, axes: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-        """What it returns for values of axes, and for what else it may name. Raises UserError where it raises.
+        """What it returns for values of axes, and for what else it may name.
 
         axes  all that the data depends on, for messages
+
+        Raises UserError, with the line and the exception, where it raises one, or MemoryError in these words.
         """
+        module, path = self.module, self.module.files[0]
         arguments = {name: value for name, value in {**axes, **given}.items() if name in self.parameters}
-        at = ", ".join(f"{name}={value}" for name, value in axes.items())
-        return self.module.call(self.name, arguments, at)
+        at = f" at {', '.join(f'{name}={value}' for name, value in axes.items())}" if axes else ""
+        with (
+            _told(path, module.shown, self.name, at) as opened,
+            _siblings_first(path.parent, module.own, module.siblings),
+        ):
+            returned = module.names[self.name](**arguments)
+        _check_opened(opened, module.files, self.shown)
+        return returned
 
 
 def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserFunction]:
