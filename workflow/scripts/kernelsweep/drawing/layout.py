@@ -13,6 +13,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.artist import Artist
+from matplotlib.backends import backend_pdf, backend_svg  # noqa: F401 - else each process that draws imports them
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.transforms import Bbox
