@@ -10,6 +10,9 @@ from collections.abc import Mapping
 
 RESULTS = "results"
 
+# In the place of a scope's study: those of a recording that `all` doesn't run. No study has this name.
+OTHERS = "_others"
+
 PATHS = {
     # A platform's results.
     "device": "{platform}/device.json",

@@ -22,7 +22,7 @@ from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
-from kernelsweep.project.files import parts_of
+from kernelsweep.project.files import OTHERS, parts_of
 from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.share.recording import check_environment
@@ -58,11 +58,13 @@ class Project:
     grading: Grading | None = None
 
     def studies_of(self, scope: str) -> list[str]:
-        """The names of a scope's studies: one, or all that `all` runs. Raises UserError if there is no such study."""
+        """The names of a scope's studies: one, all that `all` runs, or all others. Raises UserError for another."""
         platform, study = parts_of(scope)
-        if study:
+        if study and study != OTHERS:
             return [self._study(study).name]
-        return [name for name in self.config.studies if self.can_have(platform, name)]
+        run = self.config.studies
+        names = [name for name in self.studies if name not in run] if study else run
+        return [name for name in names if self.can_have(platform, name)]
 
     def can_have(self, platform: str, study: str) -> bool:
         """Whether a platform can have results of a study: a recording has those that were recorded."""

@@ -13,7 +13,7 @@ from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import inputs
-from kernelsweep.project.files import parts_of, path, scope_of
+from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import platform_in, read_view
 from kernelsweep.sweep.kernels.units import EMULATOR
@@ -47,8 +47,8 @@ def _results(project: Project, scope: str) -> list[str]:
     made += [path("best", scope=scope, suffix=suffix) for suffix in ("md", "json")]
     made += [*inputs.tables_and_figures(project, scope), *inputs.accesses(project, scope)]
     if not study and is_recording(platform):  # The page of all pages shows what else was recorded.
-        others = [name for name in project.studies if name not in project.config.studies]
-        made += [path("status", scope=scope_of(platform, name)) for name in others if project.can_have(platform, name)]
+        others = scope_of(platform, OTHERS)
+        made += [path("status", scope=others)] if project.studies_of(others) else []
     if not study:
         made += [path(name, platform=platform) for name in ("measurements", "builds", "environment")]
     if not is_recording(platform):

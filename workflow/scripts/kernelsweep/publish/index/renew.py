@@ -28,7 +28,7 @@ def renew_pages(results: Path) -> None:
     if not platforms:
         return
     for platform in platforms:
-        for status in filter(None, (platform.whole, *platform.alone.values())):
+        for status in platform.statuses:
             _mark(status, platform)
     write(results / "index.html", _index(platforms, results))
 
@@ -83,11 +83,11 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
 
 def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted: bool) -> dict[str, Any]:
     """A study of a platform; its remark is what a reader must know of it."""
-    status, whole, outcome = platform.newest(study), platform.whole, platform.outcome(study)
-    is_on_page = whole is not None and study in whole.studies and not platform.is_old(study, whole)
-    page = _page(whole if is_on_page else status, results, study)
-    remark = "" if is_on_page else f"run by itself, {when(status.made)}"
-    if page is None:
+    status, outcome = platform.newest(study), platform.outcome(study)
+    current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
+    page = next(filter(None, (_page(one, results, study) for one in current or [status])), "")
+    remark = "" if platform.whole in current else f"run by itself, {when(status.made)}"
+    if not page:
         remark = f"{COMMAND} {study} makes its page"
     if is_uncounted:
         remark = f"measured again on {when(platform.changed(study))}; {COMMAND} {study} counts its points"

@@ -77,18 +77,18 @@ class Status:
 class PlatformStatus:
     """A platform's results.
 
-    whole   its status for all studies, if there is one
-    alone   those of studies that were run by themselves
+    whole     its status for all studies, if there is one
+    statuses  that and those of other scopes
     """
 
     folder: Path
     whole: Status | None
-    alone: Mapping[str, Status]
+    statuses: Sequence[Status]
 
     @property
     def studies(self) -> list[str]:
         """Every study that was counted."""
-        return list(dict.fromkeys([*(self.whole.studies if self.whole else ()), *self.alone]))
+        return list(dict.fromkeys(study for status in self.statuses for study in status.studies))
 
     def changed(self, study: str) -> int:
         """When a study's points or proofs were last written, in nanoseconds."""
@@ -98,8 +98,7 @@ class PlatformStatus:
 
     def newest(self, study: str) -> Status:
         """Where a study was counted last."""
-        found = [status for status in (self.whole, self.alone.get(study)) if status and study in status.studies]
-        return max(found, key=lambda status: status.made)
+        return max((one for one in self.statuses if study in one.studies), key=lambda status: status.made)
 
     def outcome(self, study: str) -> StudyOutcome:
         """How a study came out when it was counted last."""
@@ -127,10 +126,10 @@ def read_statuses(results: Path) -> list[PlatformStatus]:
     """The status of each platform with results. Raises UserError for a file that can't be read."""
     found = []
     for folder in sorted([*results.glob("*/"), *results.glob("recording/*/")]):
-        whole = _read_status(folder / STATUS_FILE) if (folder / STATUS_FILE).is_file() else None
-        alone = {path.parent.name: _read_status(path) for path in sorted(folder.glob(f"studies/*/{STATUS_FILE}"))}
-        if whole or alone:
-            found.append(PlatformStatus(folder, whole, alone))
+        of_all = folder / STATUS_FILE
+        whole = [_read_status(of_all)] if of_all.is_file() else []
+        if statuses := [*whole, *map(_read_status, sorted(folder.glob(f"studies/*/{STATUS_FILE}")))]:
+            found.append(PlatformStatus(folder, whole[0] if whole else None, statuses))
     return found
 
 
