@@ -20,6 +20,7 @@ from drawn_texts import check_texts, contrast
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from pypdf import PdfReader
+from recorded import recorded
 from shipped_kernels import shipped_studies
 from synthetic_sweep import (
     BLOCK_SIZES,
@@ -28,8 +29,6 @@ from synthetic_sweep import (
     UNROLLING,
     WARP_SHUFFLE,
     fail,
-    shipped,
-    shipped_data,
     study_data,
     sweep,
 )
@@ -81,8 +80,9 @@ from dataclasses import replace
 from pathlib import Path
 from kernelsweep.drawing import layout
 from kernelsweep.publish.figures import ladder
-from synthetic_sweep import H200, fail, shipped_data
-data = shipped_data(sys.argv[2], H200["name"])
+from recorded import recorded
+from synthetic_sweep import fail
+data = recorded(sys.argv[2])
 rows = fail(data.measurements, "timed_out", "too slow", block_size=64).sample(frac=1, random_state=1)
 metrics = replace(data.metrics, rows=data.metrics.rows.iloc[::-1])
 drawn = ladder.draw(replace(data, measurements=rows, metrics=metrics))
@@ -99,7 +99,7 @@ def test_the_files_depend_on_the_data_alone(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONHASHSEED": "1"}
     there = tmp_path / "there"
     with subprocess.Popen([sys.executable, "-c", ANOTHER_PROCESS, str(there), study], env=environment) as run:
-        data = shipped_data(study, H200["name"])
+        data = recorded(study)
         rows = fail(data.measurements, "timed_out", "too slow", block_size=64)
         drawn = ladder.draw(replace(data, measurements=rows))
         for suffix in ("svg", "pdf"):
@@ -143,11 +143,11 @@ def test_a_figures_title_and_caption_go_with_its_file_and_not_into_the_picture(t
 @pytest.mark.parametrize("figure", STUDIES)
 def test_texts_stay_inside_clear_of_each_other_and_legible_and_figures_fit_a_page(figure: str) -> None:
     # tests/publish/test_own_study.py has the other width.
-    data = shipped_data(STUDIES[figure][0], H200["name"])
+    data = recorded(STUDIES[figure][0])
     drawn = module_of(figure).draw(data, layout.WIDTHS["one_column"])
     check_texts(drawn, 3)
     assert drawn.get_figwidth() == layout.WIDTHS["one_column"].inches and drawn.get_figheight() < PAGE_IN
-    assert H200["provenance"][1:] in layout.texts_of(drawn)["caption"]
+    assert data.device["provenance"][1:] in layout.texts_of(drawn)["caption"]
 
 
 def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
@@ -169,9 +169,9 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
     [(ladder, "unrolling"), (lines, "unrolling"), (heatmap, "unrolling")],
 )
 def test_emulated_times_are_never_drawn(module: ModuleType, name: str) -> None:
-    study, rows = shipped(name, H200["name"])
-    figure = draw(module, study, rows, EMULATOR)
-    without = draw(module, study, rows.assign(time_us=float("nan")), EMULATOR)
+    data = replace(recorded(name), device=EMULATOR)
+    figure = module.draw(data)
+    without = module.draw(replace(data, measurements=data.measurements.assign(time_us=float("nan"))))
     assert texts(figure) == texts(without) and len(figure.findobj()) == len(without.findobj())
     assert "no times" in " ".join(texts(figure)).lower() or module is ladder
 
@@ -195,7 +195,7 @@ def test_failed_points_are_marked_in_the_heat_maps() -> None:
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:
-    study, rows = shipped("staged", H200["name"])
+    study, rows = recorded("staged").settings, recorded("staged").measurements
     others = rows["kernel"].eq("staged_shared") & rows["grid_size"].ne(256)
     times = {column: rows[column].mask(others, 0.001) for column in ("time_low_us", "time_us", "time_high_us")}
     rows = rows.assign(bandwidth_gbs=rows["bandwidth_gbs"].mask(others, 99999.0), **times)
@@ -212,7 +212,7 @@ def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:
 
 
 def test_lanes_are_drawn_as_measured() -> None:
-    study, rows = shipped("exchanges", H200["name"])
+    study, rows = recorded("exchanges").settings, recorded("exchanges").measurements
     figure = draw(lanes, study, rows, H200)
     said = texts(figure)
     assert any("10 of 10 outputs are as published." in text for text in said)
@@ -224,7 +224,7 @@ def test_lanes_are_drawn_as_measured() -> None:
 
 
 def test_outputs_that_differ_or_are_missing_are_said_so() -> None:
-    study, rows = shipped("exchanges", H200["name"])
+    study, rows = recorded("exchanges").settings, recorded("exchanges").measurements
     # A measured output that no model would give: the figure must not compute it.
     output = "0 1 2 3 2 3 4 5 6 7 8 9 10 11 99 13"
     chosen = rows.eval("kernel == 'shift_up' and arguments == 'delta=2' and width == 16")

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 from recorded import recorded
-from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, shipped_data, sweep
+from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.errors import UserError
@@ -90,7 +90,7 @@ def test_a_table_has_each_steps_time_with_its_interval_and_says_why_there_is_non
     assert re.search(r"\\texttt\{unrolled\} & 512/8 & \d+ & [\d.]+ ", as_latex(short_text(table, chosen)))
     with pytest.raises(UserError, match="did you mean 'speedup'"):
         short_text(table, replace(data, settings=data.settings.changed(table=["speed_up"])))
-    emulated = shipped_data("unrolling", str(EMULATOR["name"]))
+    emulated = replace(recorded("unrolling"), device=EMULATOR)
     for without in (emulated, recorded("exchanges")):
         assert re.fullmatch(r"(% .*times.*\.\n+){2}", latex(without))
 

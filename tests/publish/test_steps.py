@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checkout import ROOT
-from synthetic_sweep import H200, shipped_data
+from recorded import recorded
 
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.steps.steps_page import read_words, steps_text
@@ -19,7 +19,7 @@ def parts(text: str) -> dict[str, str]:
 
 
 def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
-    steps = parts(steps_text(shipped_data("unrolling", H200["name"]), sources("unrolling"), {}))
+    steps = parts(steps_text(recorded("unrolling"), sources("unrolling"), {}))
     # The step before it is the published one, unrolled_warps_volatile; its words say "as `unrolled_warps`".
     assert "times as fast as `unrolled_warps ×8`" in steps["completely_unrolled ×8"]
     assert "```diff unrolled_warps\n" in steps["completely_unrolled ×8"]

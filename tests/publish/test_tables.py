@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pandas
 import pytest
-from synthetic_sweep import EMULATOR, H200, WARP_SHUFFLE, fail, shipped, sweep
+from recorded import recorded
+from synthetic_sweep import EMULATOR, H200, WARP_SHUFFLE, fail, sweep
 
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
 from kernelsweep.publish.tables.table_text import table_text
@@ -73,18 +75,20 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
 
 
 def test_a_study_of_outputs_has_its_kernels_and_no_times() -> None:
-    study, rows = shipped("exchanges", H200["name"])
-    rows = fail(rows, "wrong_result", "element 0: expected 2, found 0", kernel="rotate", array_size=16)
-    table = study_table(StudyData(study, rows, H200)).set_index("kernel")
-    assert list(table.index) == [step.kernel for step in study.steps] and not set(TIME_COLUMNS) & set(table)
+    data = recorded("exchanges")
+    rows = fail(data.measurements, "wrong_result", "element 0: expected 2, found 0", kernel="rotate", array_size=16)
+    table = study_table(replace(data, measurements=rows)).set_index("kernel")
+    assert list(table.index) == [step.kernel for step in data.settings.steps] and not set(TIME_COLUMNS) & set(table)
     assert table.loc["rotate", "failures"].endswith("wrong_result") and not table.loc["butterfly", "failures"]
 
 
 def test_libraries_and_limits_stand_beside_the_steps() -> None:
     # Pins: a library's row lost because it has no block size of ours; a limit taken at another size or of another type;
     # and the fraction of a limit given for a row without a time.
-    study, measurements = shipped("bandwidth_bound", H200["name"])
-    table = study_table(StudyData(study, measurements, H200)).set_index("kernel")
+    data = recorded("bandwidth_bound")
+    study, measurements = data.settings, fail(data.measurements, "skipped", "it is not installed", kernel="torch")
+    data = replace(data, measurements=measurements, metrics=Metrics())
+    table = study_table(data).set_index("kernel")
     assert list(table.index[table["kind"] == "rival"]) == study.rival_names
     assert list(table.index[table["kind"] == "limit"]) == [*study.limits[:2], "limit_copy", "limit_fill"]
     at = measurements[(measurements["array_size"] == 2**28) & (measurements["dtype"] == "int32")]
@@ -99,11 +103,11 @@ def test_libraries_and_limits_stand_beside_the_steps() -> None:
             assert table.loc[kernel, column] == pytest.approx(table.loc[kernel, "bandwidth_gbs"] / bandwidth)
     assert table.loc["torch", ["time_us", *expected]].isna().all()
     assert (table.loc["torch", "status"], table.loc["torch", "message"]) == ("skipped", "it is not installed")
-    text = as_markdown(text_of(StudyData(study, measurements, H200)))
+    text = as_markdown(text_of(data))
     assert {"of read only", "of streaming read only", "of copy", "of fill"} < set(markdown_row(text, "kernel"))
-    assert "skipped" in markdown_row(text, "`torch` <sup>1</sup>")
+    assert "skipped" in markdown_row(text, "`torch` <sup>2</sup>")
 
-    study, emulated = shipped("bandwidth_bound", EMULATOR["name"])
-    table = study_table(StudyData(study, emulated, EMULATOR))
+    emulated = measurements[measurements["kernel"].isin([kernel.name for kernel in study.kernels])]
+    table = study_table(replace(data, measurements=emulated, device=EMULATOR))
     assert not set(study.rival_names) & set(table["kernel"])
     assert not set(expected) & set(table.columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,21 +10,14 @@ import pandas
 from checkout import ROOT
 from made_settings import MadeSettings, made
 from reductions import REDUCTION
-from shipped_kernels import shipped_study
 
 from kernelsweep.analysis.published import PUBLISHED, published_outputs
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.study_data import Metrics, StudyData
-from kernelsweep.baselines.libraries import library_axes
 from kernelsweep.project.project import load_config
-from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, MEASUREMENT_COLUMNS, METRIC_COLUMNS
-from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
+from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS
 from kernelsweep.sweep.settings import read_yaml
-from kernelsweep.sweep.spaces import valid_points
-from kernelsweep.sweep.study import Study
 
 H200: dict[str, Any] = {
     "name": "NVIDIA H200",
@@ -177,93 +169,6 @@ def fail(
     return rows
 
 
-@functools.cache
-def shipped(name: str, device_name: str) -> tuple[MadeSettings, pandas.DataFrame]:
-    """A study of config/studies/ as it is, and made-up rows for all points of its full sweep on that device.
-
-    Times as in `sweep`; the errors of floating-point sums grow with the array size, and some steps have the same ones;
-    the outputs of exchanges are right.
-    """
-    device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
-    study = shipped_study(name)
-    config = load_config(read_yaml(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
-    rows = []
-    for place, (kernel, source) in enumerate(study.kernels.items()):
-        axes = kernel_axes(config, study, kernel, device["platform"])
-        target = "emulator" if device["kind"] == "emulator" else None
-        restrictions = restrictions_of(config, study, kernel)
-        for each in KernelSweep(source, axes, device["multiprocessors"], restrictions, target).planned():
-            point, reason = each.point, each.skipped
-            launches = source.plan(point).launches
-            row = {
-                **point,
-                "study": name,
-                "kernel": kernel,
-                "platform": device["platform"],
-                "device": device["name"],
-                "launches": len(launches),
-                "grid_size": launches[0].blocks,
-                "status": "skipped" if reason else "ok",
-                "message": reason or "",
-                "flags": "undefined_behaviour" if source.undefined_behaviour else "",
-                "output": "",
-            }
-            if not reason:
-                row |= _shipped_results(point, place, len(launches), launches[0].blocks, device)
-            if not reason and name == "exchanges" and point["array_size"] <= 32:
-                expected = study.problem.instance(kernel, point, 0).expected["output"]
-                row["output"] = " ".join(map(str, expected.elements.tolist()))
-            rows.append(row)
-    if device["kind"] == "gpu":
-        rows += _beside_the_kernels(name, study, config, device)
-    frame = pandas.DataFrame(rows, columns=list(MEASUREMENT_COLUMNS)).astype({"work": object}).fillna({"work": ""})
-    return made(study.settings), frame.astype({"grid_size": "Int64", "width": "Int64"})
-
-
-def _beside_the_kernels(name: str, study: Study, config: Any, device: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A study's rivals, of which the last is not installed, and the driver's copy and fill."""
-    rivals = study.settings.rival_names
-    limits = [f"{LIMIT_PREFIX}{limit}" for limit in study.settings.limits if limit in DRIVER_LIMITS]
-    rows = []
-    for place, kernel in enumerate([*limits, *rivals]):
-        for point in valid_points(library_axes(config, study, device["platform"]), [], []):
-            skipped = kernel == rivals[-1]
-            known = {"study": name, "kernel": kernel, "platform": device["platform"], "device": device["name"]}
-            outcome = {"status": "skipped", "message": "it is not installed"} if skipped else {"status": "ok"}
-            times = {} if skipped else _shipped_results(point, place, 1, 264, device)
-            rows.append({**point, "message": "", "flags": "", "output": "", **known, **outcome, **times})
-    return rows
-
-
-def _shipped_results(point: Point, place: int, launches: int, grid_size: int, device: Mapping[str, Any]) -> Any:
-    results: dict[str, Any] = {}
-    bits = int(point["dtype"][-2:])
-    if point["dtype"].startswith("float") and point["operation"] == "sum":
-        # Every second kernel adds in the order of the one before; up to some size, sums are exact.
-        roundoff = 2.0 ** (-24 if bits == 32 else -53)
-        growth = math.log2(max(point["array_size"], 2)) ** (1 + 0.4 * (place // 2)) / 20
-        results["relative_error"] = roundoff * growth if point["array_size"] > 1 + place // 2 * 70000 else 0.0
-    if device["kind"] != "gpu":
-        return results
-    share = 0.25 + 0.65 * (place + 1) / (place + 4) / (1 + 0.1 * abs(math.log2(point.get("block_size", 1) / 256)))
-    share *= min(1.0, point["array_size"] / 2**20, (grid_size + 30 - grid_size % 132 / 10) / 300)
-    time_us = LAUNCH_US * launches + point["array_size"] * bits / 8 / (share * device["peak_bandwidth_gbs"] * 1e3)
-    if point["operation"] == "product":
-        time_us *= 1.02
-    bandwidth_gbs = point["array_size"] * bits / 8 / time_us / 1e3
-    return results | {
-        "samples": 50,
-        "time_us": round(time_us, 3),
-        "time_low_us": round(time_us * 0.996, 3),
-        "time_high_us": round(time_us * 1.006, 3),
-        "noise": 0.004,
-        "bandwidth_gbs": bandwidth_gbs,
-        "peak_fraction": bandwidth_gbs / device["peak_bandwidth_gbs"],
-        "work": f"bytes={point['array_size'] * bits // 8}",
-        "clock_mhz": 1980,
-    }
-
-
 def metrics(study: MadeSettings, name: str, measurements: pandas.DataFrame, device: Mapping[str, Any]) -> Metrics:
     """Made-up metrics of each step of a study's ladder at its reference point.
 
@@ -291,11 +196,3 @@ def study_data(
     """A study with made-up rows."""
     published = published_outputs(study.published, ROOT / PUBLISHED)
     return StudyData(study, rows, device, published, of or Metrics())
-
-
-@functools.cache
-def shipped_data(name: str, device_name: str) -> StudyData:
-    """A shipped study with made-up rows and metrics."""
-    device = next(device for device in (H200, EMULATOR) if device["name"] == device_name)
-    study, rows = shipped(name, device_name)
-    return study_data(study, rows, device, metrics(study, name, rows, device))
