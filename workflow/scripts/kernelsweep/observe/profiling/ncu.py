@@ -23,28 +23,13 @@ MISSING = (
     f"NVIDIA's apt repository and of conda-forge. Install it, {TRY_AGAIN}."
 )
 
-# Messages of an ncu that can't read the counters, with advice for the user.
-_FAILURES = {
-    "ERR_NVGPUCTRPERM": (
-        "This user has no permission to read the GPU's performance counters (ERR_NVGPUCTRPERM). An administrator gives "
-        "it to all users by a file in /etc/modprobe.d/ with the line `options nvidia "
-        "NVreg_RestrictProfilingToAdminUsers=0` and a restart, or to a container by --cap-add=SYS_ADMIN; see "
-        "https://developer.nvidia.com/ERR_NVGPUCTRPERM. "
-        f"Then {TRY_AGAIN.removeprefix('then ')}."
-    ),
-    "driver is not compatible with Nsight Compute": (
-        "This ncu doesn't fit NVIDIA's driver. Take the release of Nsight Compute that came with the driver's CUDA "
-        f"version (nvidia-smi shows it), first on the PATH, or renew the driver, {TRY_AGAIN}."
-    ),
-    "driver resource was unavailable": (
-        "Another profiler holds the GPU's counters, such as NVIDIA's DCGM in a data centre. Pause it (dcgmi profile "
-        f"--pause), {TRY_AGAIN}."
-    ),
-    "Profiling is not supported on": (
-        "This release of Nsight Compute can't profile this GPU (ncu --list-chips names those that it can). Take one "
-        f"that can, first on the PATH, {TRY_AGAIN}."
-    ),
-}
+# Parts of the messages of an ncu that can't read the counters; docs/profiling.md has the cures.
+_FAILURES = (
+    "ERR_NVGPUCTRPERM",
+    "driver is not compatible with Nsight Compute",
+    "driver resource was unavailable",
+    "Profiling is not supported on",
+)
 
 _ERROR = re.compile(r"^==ERROR== (.*)$", re.MULTILINE)
 # An error of the profiled process, which its answers tell better.
@@ -128,9 +113,9 @@ def why_no_counters(output: str, kernel: str) -> str:
 
     Raises UserError for any other error of ncu.
     """
-    for text, advice in _FAILURES.items():
-        if text in output:
-            return advice
+    for line in output.splitlines():
+        if any(text in line for text in _FAILURES):
+            return f"{line.removeprefix('==ERROR== ').strip()} Do what docs/profiling.md says of it, {TRY_AGAIN}."
     errors = [error for error in _ERROR.findall(output) if not error.startswith(_APPLICATION)]
     if errors:
         raise UserError(f"{kernel}: Nsight Compute failed: {_shortened(' '.join(errors))}")

@@ -152,8 +152,6 @@ def _note(study: str, platform: PlatformStatus, status: Status) -> str:
     outcome = platform.outcome(study)
     colour = "good" if outcome.is_right and not outcome.edited else "bad"
     words = f'<strong class="{colour}">{escape(outcome.in_words)}</strong>'
-    if newest is status:
-        return f"{name} now has {words}"
     page = _page(newest, status.folder, study)
     ran = f'<a href="{escape(page)}">{when(newest.made)}</a>' if page else when(newest.made)
     return f"{name} was run again on {ran}: {words}"
