@@ -257,10 +257,7 @@ class EmulatedLibrary:
         """
         offsets, sizes = zip(*variables, strict=True) if variables else ((), ())
         array, of_guards = ctypes.c_size_t * len(variables), (ctypes.c_size_t * len(guards))(*guards)
-        if (
-            self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables), of_guards, len(guards))
-            != 0
-        ):
+        if self._library.emulator_set_shared(array(*offsets), array(*sizes), len(variables), of_guards, len(guards)):
             raise MemoryError(f"{len(variables)} shared arrays are more than can be counted")
 
     def start(self, check: bool, filling: int | None = None) -> None:
