@@ -23,7 +23,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
-from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
     by_kernel,
@@ -32,7 +32,7 @@ from kernelsweep.judge.comparison.verdicts import (
     comparison_summary,
     kernels_with_verdict,
 )
-from kernelsweep.judge.comparison.which_files import check_before, side_files
+from kernelsweep.judge.comparison.which_files import earlier_files
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, Visit
@@ -300,7 +300,7 @@ def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
 def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tuple[list[Row], list[Row]]) -> None:
     of_kernel = [[row for row in rows if row["kernel"] == "interleaved"] for rows in sweeps]
     points = compare_points(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
-    text = comparison_text(points, MARGIN, Sides("one", "the other"))
+    text = comparison_text(verdict_lines(points, MARGIN), points, MARGIN, "")
     heading, *_ = text.splitlines()
     where = "slower at 4 of 8 sizes, undecided at 4, right at 88 of 88"
     assert re.fullmatch(rf"# interleaved 1.020× \(1.0\d\d to 1.0\d\d\), {where}", heading)
@@ -317,7 +317,7 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     for row in after[3:5]:
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
     points = compare_points(of_kernel[0], after, MARGIN)
-    text = comparison_text(points, MARGIN, Sides("one", "the other"))
+    text = comparison_text(verdict_lines(points, MARGIN), points, MARGIN, "")
     wrong = "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before, such as array size "
     assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
@@ -438,9 +438,9 @@ def test_a_point_that_fails_now_is_held_against_the_version_before(tmp_path: Pat
 
 def test_a_side_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Allowed"):
-        check_before("previous", "recording/x")
+        earlier_files("previous", "recording/x", ["unrolling"])
     with pytest.raises(UserError, match=r"neither measurements\.csv nor points/ of unrolling\. Allowed: previous"):
-        side_files(str(tmp_path), ["unrolling"])
+        earlier_files(str(tmp_path), "emulator", ["unrolling"])
 
 
 def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(finished: Path) -> None:

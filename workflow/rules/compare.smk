@@ -11,7 +11,7 @@ localrules:
 
 rule compare_sweeps:
     input:
-        before=inputs.compared_with(PROJECT),
+        before=for_job(inputs.compared_with),
         after=for_job(inputs.compared),
         device=path("device"),
         # An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample.

@@ -9,7 +9,7 @@ from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import kernels_rows, previous
-from kernelsweep.judge.comparison.text import Sides, answer_of, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
@@ -25,7 +25,6 @@ with logged(snakemake.log[0]):
     params = snakemake.params
     named, margin = params.compare, params.compare["same_within"]
     after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
-    of_after = read_device(snakemake.input.device)["provenance"]
     if named["before"] == PREVIOUS:
         earlier = previous(after, Path(params.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
@@ -37,19 +36,20 @@ with logged(snakemake.log[0]):
     points = compare_points(before, after, margin, reasons, params.studies)
     store = UnitStore(Path(params.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
-    sides = Sides(of_before, of_after, unchanged, registers)
+    verdict = verdict_lines(points, margin, unchanged, registers)
+    of_after = read_device(snakemake.input.device)["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    text = comparison_text(points, margin, sides)
+    text = comparison_text(verdict, points, margin, f"Before: {of_before}. After: {of_after}.")
     if section := code_section(points, store):
         text += f"\n{section}"
     text += f"\n## Proofs\n{of_proofs}" if proofs else ""
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     Path(snakemake.output.comment).write_text(answer_of(text) + of_proofs, encoding="utf-8")
     summary = {
-        "verdict": verdict_lines(points, margin, unchanged, registers),
+        "verdict": verdict,
         **comparison_summary(points, margin),
         "counted": counted_summary(points),
         "proven": proven,

@@ -15,7 +15,7 @@ from kernelsweep.build.build import names_gpu
 from kernelsweep.code_hash import sha256_of
 from kernelsweep.drawing.figure_formats import file_names, formats_of
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
-from kernelsweep.judge.comparison.which_files import PREVIOUS, side_files
+from kernelsweep.judge.comparison.which_files import earlier_files
 from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
@@ -273,10 +273,9 @@ def compared(project: Project, platform: str) -> list[str]:
     return measurements(project, platform) if is_recording(platform) else of_kernels(project, platform, "points")
 
 
-def compared_with(project: Project) -> list[str]:
+def compared_with(project: Project, platform: str) -> list[str]:
     """The earlier measurements; none for those in the journals."""
-    before = project.config.compare.before
-    return [] if before == PREVIOUS else side_files(before, project.config.studies)
+    return earlier_files(project.config.compare.before, platform, project.config.studies)
 
 
 def published_files(project: Project, study: str, has_clock: bool) -> list[str]:

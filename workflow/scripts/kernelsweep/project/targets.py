@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 
 from kernelsweep.errors import UserError, check_known
-from kernelsweep.judge.comparison.which_files import check_before
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording
@@ -81,8 +80,8 @@ def build(project: Project) -> list[str]:
 
 def compare(project: Project) -> list[str]:
     """The comparison that the configuration asks for."""
-    before, platform = project.config.compare.before, project.platforms[0]
-    check_before(before, platform)
+    platform = project.platforms[0]
+    inputs.compared_with(project, platform)  # If the comparison exists, Snakemake doesn't ask for them.
     shown = ("comparison.md", "comparison.html", "comment.md", "comparison.csv", "comparison.json", ".verdict")
     return [path("comparison", platform=platform, file=name) for name in shown]
 

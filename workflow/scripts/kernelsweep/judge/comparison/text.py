@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import log
 from types import MappingProxyType
 
@@ -28,30 +27,19 @@ from kernelsweep.sweep.point import in_words
 _NAMED_KERNELS = 3
 
 
-@dataclass(frozen=True)
-class Sides:
-    """The two sweeps in words.
+def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], margin: float, sides: str) -> str:
+    """The whole page; answer_of() is its beginning.
 
-    before, after  a description of each, for a sentence
-    unchanged      kernels whose latest edit did not change the machine code
-    registers      by kernel, what ptxas changed, in words that follow on those on counts
+    verdict  as verdict_lines()
+    sides    says what was compared
     """
-
-    before: str
-    after: str
-    unchanged: Sequence[str] = ()
-    registers: Mapping[str, str] = field(default_factory=dict)
-
-
-def comparison_text(points: Sequence[ComparedPoint], margin: float, sides: Sides) -> str:
-    """The whole page; answer_of() is its beginning."""
-    verdict, *more = verdict_lines(points, margin, sides.unchanged, sides.registers)
+    first, *more = verdict
     lines = [
-        f"# {verdict}",
+        f"# {first}",
         "",
         *(f"- {line}" for line in more),
         *([""] if more else []),
-        f"Before: {sides.before}. After: {sides.after}.",
+        sides,
         "",
         *_warnings(points),
         *counts_table(points),
@@ -74,7 +62,8 @@ def verdict_lines(
 ) -> list[str]:
     """What is wrong, the verdict on each edited kernel, or why there is none: a line each, the worst first.
 
-    unchanged, registers  as in Sides
+    unchanged  kernels whose latest edit did not change the machine code
+    registers  by kernel, what ptxas changed, in words that follow on those on counts
     """
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]

@@ -1,8 +1,4 @@
-"""The files with the earlier side of a comparison.
-
-config.yaml's `compare.before` names it: `previous`, earlier measurements from their journal; a folder of results; or
-`recording/<name>`.
-"""
+"""The files with the earlier side of a comparison."""
 
 from __future__ import annotations
 
@@ -14,38 +10,26 @@ from kernelsweep.platforms.names import is_recording, recording_folder
 
 PREVIOUS = "previous"
 
-_KEY = "config/config.yaml (or --config): compare.before"
+_ALLOWED = "a folder of results such as results-old/nvidia-h200, or recording/<name>."
 
 
-def folder_of(side: str) -> Path:
-    """The folder of a side that is not `previous`."""
-    return Path(recording_folder(side)) if is_recording(side) else Path(side)
+def earlier_files(before: str, platform: str, studies: Sequence[str]) -> list[str]:
+    """The files of what config.yaml's `compare.before` names, for a comparison with a platform's measurements.
 
-
-def side_files(side: str, studies: Sequence[str]) -> list[str]:
-    """The files with the measurements of a folder of results or a recording: those in points/, which are always up to
-    date, else measurements.csv.
-
-    Raises UserError if there are none.
+    `previous` has none: a journal has these measurements. A folder of results or a recording has those in points/,
+    which are always up to date, else measurements.csv. Raises UserError if there are none, nor a journal.
     """
-    folder = folder_of(side)
+    where = "config/config.yaml (or --config): compare.before"
+    if before == PREVIOUS:
+        if is_recording(platform):
+            raise UserError(f"{where} is previous, but {platform} has no journal. Allowed with it: {_ALLOWED}")
+        return []
+    folder = Path(recording_folder(before)) if is_recording(before) else Path(before)
     points = [path for study in studies for path in sorted(folder.glob(f"points/{study}/*.csv"))]
-    if points:
-        return [str(path) for path in points]
-    for name in ("measurements.csv", "measurements.csv.gz"):
-        if (folder / name).is_file():
-            return [str(folder / name)]
-    raise UserError(
-        f"{_KEY} is {side!r}, but in {folder}/ there is neither measurements.csv "
-        f"nor points/ of {', '.join(studies)}. Allowed: previous, a folder of results such as "
-        "results-old/nvidia-h200, or recording/<name>."
-    )
-
-
-def check_before(before: str, platform: str) -> None:
-    """Raise UserError if the platform's measurements can't be compared with `before`."""
-    if before == PREVIOUS and is_recording(platform):
+    whole = [path for name in ("measurements.csv", "measurements.csv.gz") if (path := folder / name).is_file()]
+    if not points and not whole:
         raise UserError(
-            f"{_KEY} is previous, which is read from a journal, but {platform} has no journal. "
-            "Allowed with it: a folder of results such as results-old/nvidia-h200, or recording/<name>."
+            f"{where} is {before!r}, but in {folder}/ there is neither measurements.csv nor points/ of "
+            f"{', '.join(studies)}. Allowed: previous, {_ALLOWED}"
         )
+    return [str(path) for path in points or whole[:1]]
