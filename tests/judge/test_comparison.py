@@ -387,6 +387,8 @@ def test_the_previous_measurement_is_the_one_before_the_latest_edit(tmp_path: Pa
     found = previous(third, path.parents[2]).rows
     assert [float(row["time_us"]) for row in found] == pytest.approx([90.13, 90.13], abs=0.02)
     assert [(row["grid_size"], row["visits"], row["device_uuid"]) for row in found] == [("4096", 3, "GPU-1")] * 2
+    # A search's rows have the identity of a full visit, which most of its points don't get.
+    assert before(path, [{**row, "identity_sha256": "other"} for row in third]) == (["b1", "b2"], ["", ""], [])
     # After an edit is taken back, nothing is measured, and that edit is the previous state.
     assert before(path, ran(path, "second", ["b1", "b2"])) == (["c1", "c2"], ["", ""], [])
 

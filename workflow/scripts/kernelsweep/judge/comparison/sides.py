@@ -178,9 +178,11 @@ def _own_and_previous(
     row: Row, records: Mapping[str, Record], of_point: Mapping[Name, Sequence[Record]]
 ) -> tuple[Record | None, Record | str]:
     """The journal's record of a row, and the record before it or the reason why there is none."""
-    own = records.get(row["identity_sha256"])
     # If the launch plan sets the grid size, rows have it but the journal's points don't.
     every = of_point.get(name_of(row)[2:]) or of_point.get(name_of({**row, "grid_size": None})[2:]) or []
+    # A search measures most points by settings of its own.
+    searched = (record for record in every if record.version["binary"] == row["binary_sha256"])
+    own = records.get(row["identity_sha256"]) or max(searched, default=None, key=_PLACE)
     others = [record for record in every if record.right and (own is None or record.version != own.version)]
     if not others:
         return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD
