@@ -39,8 +39,8 @@ MOST_PAIRS = 200  # of a visit
 # Of a visit's pairs: whether the version now runs first (1) or second (-1).
 ORDER = (1, -1, -1, 1)
 _GROWTH = 1.4  # A visit's pairs are looked at again after so many times as many.
-_TRIMMED = 0.2  # of the ratios at either end, from _FEWEST_TRIMMED of them on
-_FEWEST_TRIMMED = 10
+_TRIMMED = 0.2  # of the ratios at either end, from FEWEST_TRIMMED of them on
+FEWEST_TRIMMED = 10
 FEWEST_PAIRS = 2  # One has no variance.
 _NEGLIGIBLE = 0.5  # of what processes scatter by: fewer pairs than more processes would have to tell
 _LEAST_VARIANCE = 1e-14  # of a mean: pairs that a coarse timer finds all alike differ a little
@@ -79,7 +79,7 @@ def mean_of(logs: Sequence[float]) -> Mean | None:
     count = len(logs)
     if count < FEWEST_PAIRS:
         return None
-    ordered, cut = sorted(logs), int(_TRIMMED * count) if count >= _FEWEST_TRIMMED else 0
+    ordered, cut = sorted(logs), int(_TRIMMED * count) if count >= FEWEST_TRIMMED else 0
     kept = ordered[cut : count - cut]
     winsorized = [kept[0]] * cut + kept + [kept[-1]] * cut
     centre = sum(winsorized) / count

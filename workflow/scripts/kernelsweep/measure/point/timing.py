@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log
+from statistics import stdev
 
 from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.pairs import FEWEST_PAIRS, MOST_PAIRS, Enough, PairRule
+from kernelsweep.measure.pairs import FEWEST_PAIRS, FEWEST_TRIMMED, MOST_PAIRS, Enough, PairRule
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.sampling import Sampling, sample
 from kernelsweep.platforms.platform import Conditions, Platform
@@ -42,11 +43,14 @@ def take_samples(
     before: list[float] = []
 
     def time_samples(count: int) -> tuple[list[float], bool]:
-        if pairs:
-            now, old = pairs.time()
-            times = [now]
-            before.append(old)
-            logs.append(log(now / old))
+        if pairs and enough:
+            times: list[float] = []
+            # A disturbed pair would count much among few. Among more, it is trimmed.
+            while not times or (FEWEST_PAIRS <= len(logs) < FEWEST_TRIMMED and stdev(logs) > enough.margin):
+                now, old = pairs.time()
+                times.append(now)
+                before.append(old)
+                logs.append(log(now / old))
         else:
             times = run.platform.time(timed, count)
         conditions.append(run.platform.conditions())
