@@ -493,11 +493,10 @@ def _groups(missing: Sequence[MissingVisit], task: KernelTask, visit: int) -> _G
 
 
 def _later_visits(work: Work, groups: _Groups) -> Iterator[MissingVisit]:
-    """The later visits to the points of a first visit's groups."""
-    points = {each.point for group in groups.values() for each in group}
+    """The later visits to the points of a first visit's groups, in its order: units are compiled in that."""
     for visit in work.visits[1:]:
-        missing = [each for each in work.missing[visit] if each.point in points]
-        yield from itertools.chain(*_groups(missing, work.task, visit).values())
+        missing = {each.point: each for each in work.missing[visit]}
+        yield from (missing[each.point] for group in groups.values() for each in group if each.point in missing)
 
 
 class Turns:
