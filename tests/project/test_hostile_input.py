@@ -86,7 +86,6 @@ def test_a_study_that_can_be_no_target(toy: Path, name: str) -> None:
         ("axes", {"zebra": [1]}),
         ("platforms", {"emulator": {"axes": {"zebra": [1]}}}),
         ("sweeps", {"quick": {"zebra": [1]}}),
-        ("restrictions", ["zebra < 1"]),
     ],
 )
 def test_an_axis_that_no_study_has(toy: Path, key: str, value: Any) -> None:

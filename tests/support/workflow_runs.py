@@ -46,6 +46,7 @@ title: Mine
 problem: kernels/reduction_problem.py
 cxx: {operation: {sum: Sum}}
 axes: {dtype: [int32], operation: [sum], array_size: [2^24], block_size: [512], unroll: [1]}
+restrictions: [unroll <= array_size]
 platforms: {emulator: {axes: {array_size: [1, 1000], block_size: [64]}}}
 kernels:
   - &interleaved
@@ -63,7 +64,6 @@ kernels:
 steps: [{kernel: interleaved}, {kernel: unrolled, unroll: 4}]
 figures: []
 """
-RESTRICTION = "unroll <= array_size"
 
 
 def finish_project(folder: Path) -> Path:
@@ -76,7 +76,6 @@ def finish_project(folder: Path) -> Path:
         shutil.copy(project / f"kernels/unrolling/{kernel}.cu", project / "kernels/mine")
     config = project / "config/config.yaml"
     edit(config, "studies: [warp_shuffle]", f"studies: [{', '.join(FINISHED_STUDIES)}]")
-    edit(config, "restrictions: []", f'restrictions: ["{RESTRICTION}"]')
     edit(config, "figure_widths: [two_columns]", "figure_widths: [two_columns, one_column]")
     run = snakemake(project, "all", shares_builds=False)
     assert run.returncode == 0, run.stdout

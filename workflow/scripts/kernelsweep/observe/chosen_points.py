@@ -137,7 +137,7 @@ def pictured_steps(config: Config, study: Study, counted: Mapping[str, Sequence[
     for place, (kernel, unroll) in enumerate(steps or [(name, None) for name in study.kernels]):
         point = next((point for point in counted[kernel] if unroll is None or point.get("unroll", 1) == unroll), None)
         if point is not None and unroll is not None:
-            point = _one_block(study.kernels[kernel], point, restrictions_of(config, study, kernel))
+            point = _one_block(study.kernels[kernel], point, restrictions_of(study, kernel))
         if point is not None:
             found.append(PicturedStep(place, kernel + (f"_x{unroll}" if (unroll or 1) > 1 else ""), kernel, point))
     return found

@@ -43,7 +43,7 @@ def counted(project: Project, study: str, kernel: str) -> list[Point]:
     # how much data that can take.
     platform = _NO_PLATFORM if of_study.settings.steps else EMULATOR
     swept = kernel_axes(project.config, of_study, kernel, platform)[:1]
-    restrictions = restrictions_of(project.config, of_study, kernel)
+    restrictions = restrictions_of(of_study, kernel)
     settings = _of_small_problem(project, of_study)
     sweep = KernelSweep(
         source, swept, MULTIPROCESSORS, restrictions, EMULATOR, settings.tied, searched=bool(settings.search)

@@ -199,7 +199,7 @@ def _sizes(config: Config, study: Study, kernel: str, seed: int) -> list[str]:
 
 
 def _valid(config: Config, study: Study, kernel: str, axes: Axes) -> ValidPoints:
-    return swept_points([axes], 1, restrictions_of(config, study, kernel), study.settings.tied)
+    return swept_points([axes], 1, restrictions_of(study, kernel), study.settings.tied)
 
 
 def _drawn(

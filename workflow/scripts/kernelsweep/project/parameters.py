@@ -36,7 +36,7 @@ def sweep(project: Project, platform: str, study: str, kernel: str) -> dict[str,
     settings = project.studies[study].settings
     return {
         "axes": kernel_axes(project.config, project.studies[study], kernel, platform),
-        "restrictions": restrictions_of(project.config, project.studies[study], kernel),
+        "restrictions": restrictions_of(project.studies[study], kernel),
         "tied": settings.tied,
         "searched": bool(settings.search),
     }
@@ -47,7 +47,7 @@ def sweep_beside_kernels(project: Project, platform: str, study: str, rival: str
     of_study = project.studies[study]
     return {
         "sweeps": libraries.library_axes(project.config, of_study, platform, rival),
-        "restrictions": restrictions_of(project.config, of_study, None),
+        "restrictions": restrictions_of(of_study, None),
         "tied": of_study.settings.tied,
     }
 

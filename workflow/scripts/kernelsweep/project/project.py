@@ -26,7 +26,6 @@ from kernelsweep.project.files import OTHERS, parts_of
 from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures, rule_name
 from kernelsweep.share.recording import check_environment
-from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.resolve import check_sweeps
@@ -164,7 +163,6 @@ def check_run_axes(config: Config, studies: Collection[Study]) -> None:
     default = Sweeps()
     named = {"axes": {*config.axes}, "sweeps.quick": {*config.sweeps.quick}, "sweeps.full": {*config.sweeps.full}}
     named |= {f"platforms.{name}.axes": {*one.axes} for name, one in config.platforms.items()}
-    named |= {f"restrictions.{place}": expression(text).names for place, text in enumerate(config.restrictions)}
     for key, axes in named.items():
         may_be = known if key == "axes" else {*known, GRID_SIZE, *default.quick, *default.full}
         for name in sorted(axes - {*may_be}):

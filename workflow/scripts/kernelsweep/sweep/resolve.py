@@ -90,10 +90,10 @@ def _quick_axes(
     return chosen
 
 
-def restrictions_of(config: Config, study: Study, kernel: str | None = None) -> list[str]:
+def restrictions_of(study: Study, kernel: str | None = None) -> list[str]:
     """The conditions that every point of a study's kernel must meet; without a kernel, of what is measured beside."""
     of_kernel = study.kernels[kernel].restrictions if kernel else ()
-    return [*config.restrictions, *study.settings.restrictions, *of_kernel]
+    return [*study.settings.restrictions, *of_kernel]
 
 
 def listed_points(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
@@ -113,7 +113,7 @@ def valid_count(config: Config, study: Study, kernel: str, platform: str) -> int
 
 def _valid(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
     axes = kernel_axes(config, study, kernel, platform)
-    return swept_points(axes, 1, restrictions_of(config, study, kernel), study.settings.tied)
+    return swept_points(axes, 1, restrictions_of(study, kernel), study.settings.tied)
 
 
 def kernel_units(config: Config, study: Study, kernel: str, platform: str, target: str | None = None) -> list[Unit]:

@@ -16,7 +16,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from kernelsweep.errors import UserError, check_known, nearest, shown_value
 from kernelsweep.sweep.axes import read_values
-from kernelsweep.sweep.expressions import expression
 
 
 class SettingsRecord(BaseModel):
@@ -125,15 +124,6 @@ else:  # pydantic reads, and Snakemake keeps, plain lists and dictionaries.
 
 def _read_point(point: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, [value] in read_values({name: [point[name]] for name in point}, True).items()}
-
-
-def _conditions(texts: list[str]) -> list[str]:
-    for number, text in enumerate(texts):
-        try:
-            expression(text)
-        except UserError as error:
-            raise ValueError(f".{number}: {error}") from error
-    return texts
 
 
 def _differ(items: list[Any]) -> list[Any]:
@@ -385,8 +375,6 @@ class Config(OnPlatforms):
     """Axes of the quick and the full sweep."""
     axes: Axes = {}
     """Axes for one run, which replace those of the sweep, of every platform and of every study that has them."""
-    restrictions: Annotated[Conditions, AfterValidator(_conditions)] = []
-    """Conditions that every point of the studies with their axes must meet. What they exclude is no row."""
     platforms: Table[str, PlatformAxes] = {"emulator": PlatformAxes(axes={"cache": ["cold"]})}
     """Axes for one platform, by its name (emulator, nvidia-h200, ...)."""
     gpu_models: Table[Annotated[str, Field(pattern="^[a-z0-9-]+$")], GpuModel] = {}
