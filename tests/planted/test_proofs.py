@@ -136,7 +136,6 @@ def test_a_right_kernel_is_proven(planted: Run) -> None:
     proven = re.search(of_all, said)
     assert proven and f"checked: {proven[0]}" in said and f"Checked: {proven[0]}" in page
     assert f">1 of {len(planted.mistakes['arrays']) + 1} kernels<" in page
-    assert "What is not found is listed below" in page and "A mistake at other points" in page
     table = pandas.read_csv(planted.results / "studies/arrays/table.csv").set_index("kernel")["proven"]
     assert table[RIGHT] == "nothing found at 1 point" and "race" in table["missing_syncthreads"]
 

@@ -57,7 +57,6 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
-        (lambda folder: (folder / "notes.txt").write_text("mine"), "notes.txt doesn't belong"),
         (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
         (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
         (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' may identify"),

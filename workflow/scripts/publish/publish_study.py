@@ -9,9 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from kernelsweep.analysis.study_data import read_metrics, read_study_data
+from kernelsweep.analysis.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.drawing.figure_formats import file_names, remove_others
-from kernelsweep.drawing.layout import TWO_COLUMNS, chosen_widths, save, texts_of
+from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, Width, save, texts_of
 from kernelsweep.logs import logged
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
@@ -38,7 +38,8 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
 
 with logged(snakemake.log[0]):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
-    metrics = read_metrics(study, [*inputs.metrics, *params.found_metrics], params.definitions)
+    metric_files = [*inputs.metrics, *params.found_metrics]
+    metrics = Metrics(load_metrics(list(map(Path, metric_files)), study), params.definitions)
     data = read_study_data(
         study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
     )
@@ -53,7 +54,7 @@ with logged(snakemake.log[0]):
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 
     shown = labelled(data)
-    widths = chosen_widths(params.widths)
+    widths = {name: WIDTHS.get(name) or Width(name) for name in params.widths}
     folder = figures[0].parent
     remove_others(map(str, figures))
     texts: dict[str, dict[str, str]] = {}

@@ -118,12 +118,9 @@ def proofs_in_words(proofs: Proofs) -> str:
     undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
     others = [name for name in proofs if name not in proven and name not in undefined]
-    in_part = {name for name in others if proofs[name].other and not (proofs[name].found or proofs[name].unchecked)}
-    for kernels, how in ((in_part, "in part"), (set(others) - in_part, "not proven")):
-        names = ["/".join(name) for name in others if name in kernels]
-        words += [f"{len(names)} {how}: {list_texts(names)}"] if names else []
-    noted = ["/".join(name) for name, proof in proofs.items() if proof.noted]
-    words += [f"{len(noted)} with notes: {list_texts(noted)}"] if noted else []
+    noted = [name for name, proof in proofs.items() if proof.noted]
+    for names, how in ((others, "not proven"), (noted, "with notes")):
+        words += [f"{len(names)} {how}: {list_texts(list(map('/'.join, names)))}"] if names else []
     return "; ".join(words)
 
 

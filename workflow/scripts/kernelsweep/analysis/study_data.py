@@ -165,11 +165,6 @@ def read_study_data(
     )
 
 
-def read_metrics(name: str, paths: Iterable[str | Path], definitions: Mapping[str, Mapping[str, str]]) -> Metrics:
-    """A study's metrics from files with the columns of metrics.csv."""
-    return Metrics(load_metrics([Path(path) for path in paths], name), definitions)
-
-
 def size_axes(study: StudySettings) -> list[str]:
     """The axes that say how large a study's problems are, and which."""
     return [axis for axis, kind in study.kinds.items() if kind == "size"]

@@ -57,11 +57,6 @@ ONE_COLUMN = Width(3.5)
 WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
 
 
-def chosen_widths(widths: Sequence[str | float]) -> dict[str | float, Width]:
-    """The widths as config.yaml's figure_widths has them."""
-    return {name: WIDTHS[name] if isinstance(name, str) else Width(name) for name in widths}
-
-
 @dataclass(frozen=True)
 class Frame:
     """Everything of a figure but its body: its width, its title, what it shows in a sentence, and a caption."""

@@ -25,14 +25,12 @@ class Declaration:
     """A figure's description and requirements.
 
     title        its heading on the page of results
-    purpose      what it shows, as a part of a sentence
     axes         what a study's file may name axes for, such as x, in `figures: [{lines: {x: n}}]`; with axes also the
                  quantity that it shows, in `figures: [{lines: {show: gflops}}]`
     needs_times  whether it is left out on platforms without a clock
     """
 
     title: str
-    purpose: str
     axes: Sequence[str] = ()
     needs_times: bool = True
 
@@ -44,12 +42,10 @@ class Declaration:
 
 
 FIGURES = {
-    "heatmap": Declaration("Two axes", "throughput by any two axes", ("x", "y", "panel")),
-    "ladder": Declaration("Time, step by step", "the time of each step of the story"),
-    "lanes": Declaration("Which lane's value lands where", "where each lane's value goes", needs_times=False),
-    "lines": Declaration(
-        "Lines over an axis", "throughput or time against an axis, a line a value of another", ("x", "by", "panel")
-    ),
+    "heatmap": Declaration("Two axes", ("x", "y", "panel")),
+    "ladder": Declaration("Time, step by step"),
+    "lanes": Declaration("Which lane's value lands where", needs_times=False),
+    "lines": Declaration("Lines over an axis", ("x", "by", "panel")),
 }
 
 

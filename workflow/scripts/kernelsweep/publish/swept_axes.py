@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,12 +24,6 @@ AXIS_TITLES = {
     "grid_size": "blocks",
     "unroll": "unroll factor",
 }
-
-
-def axes_of_figure(data: StudyData, figure: str) -> Mapping[str, str]:
-    """The axes that the study's file gives a figure, by what they are in it."""
-    chosen: Mapping[str, str] = data.settings.figure_axes.get(figure, {})
-    return chosen
 
 
 def with_tied(data: StudyData, axes: Collection[str]) -> set[str]:

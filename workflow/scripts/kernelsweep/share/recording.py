@@ -58,9 +58,6 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
     if not NAME.fullmatch(folder.name):
         raise UserError(f"{shown}: a recording's name has letters, digits, dots, hyphens and underscores only")
     files = sorted(folder.iterdir())
-    for path in files:
-        if path.name not in (*TABLES, ENVIRONMENT):
-            raise UserError(f"{shown}: {path.name} doesn't belong to a recording, which has {', '.join(TABLES)}")
     if (size := sum(path.stat().st_size for path in files)) > LARGEST_BYTES:
         raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
     check_content(folder)

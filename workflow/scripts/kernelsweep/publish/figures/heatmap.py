@@ -43,7 +43,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     with one value of y share a panel. Cells without a time are hatched, with a letter for a status. The best is
     outlined, and what can't be told apart from it.
     """
-    chosen = swept_axes.axes_of_figure(data, "heatmap")
+    chosen = data.settings.figure_axes.get("heatmap", {})
     candidates = [axis for axis in swept_axes.by_effect(data) if axis != KERNEL]
     candidates += [KERNEL] * (len(data.kernel_names) > 1) + swept_axes.varied_sizes(data)
     free = [axis for axis in candidates if axis not in chosen.values()]

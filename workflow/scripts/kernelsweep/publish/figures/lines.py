@@ -43,7 +43,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     Points that failed are gaps.
     """
     x, by = _axes(data)
-    chosen = swept_axes.axes_of_figure(data, "lines")
+    chosen = data.settings.figure_axes.get("lines", {})
     panel = chosen.get("panel")
     axes = [axis for axis in (x, by, panel) if axis]
     best, every = swept_axes.best_rows(data, axes), swept_axes.rows_there(data, axes)
@@ -81,7 +81,7 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
 
 def _axes(data: StudyData) -> tuple[str, str | None]:
     """The axis across, and the axis of lines: None where nothing else varies."""
-    chosen = swept_axes.axes_of_figure(data, "lines")
+    chosen = data.settings.figure_axes.get("lines", {})
     of_kernels, sizes = swept_axes.by_effect(data), swept_axes.varied_sizes(data)
     of_launch = [axis for axis in of_kernels if axis != KERNEL]
     candidates = [
