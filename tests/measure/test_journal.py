@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from select import select
 
 import pytest
+from waiting_jobs import Jobs, line
 
 from kernelsweep.errors import UserError
-from kernelsweep.measure import journal as journal_module
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import VERSION, Journal
 
 KEYS = [identity_sha256({"point": number}) for number in range(4)]
-PATIENCE_SECONDS = 30.0
 
 
 @pytest.fixture
@@ -58,11 +53,11 @@ OTHER_LINES = {
 }
 
 
-@pytest.mark.parametrize("line", OTHER_LINES.values(), ids=OTHER_LINES)
-def test_a_line_of_another_format_is_said_stays_and_costs_no_other_point(path: Path, line: str) -> None:
+@pytest.mark.parametrize("other", OTHER_LINES.values(), ids=OTHER_LINES)
+def test_a_line_of_another_format_is_said_stays_and_costs_no_other_point(path: Path, other: str) -> None:
     # Pins: values read that mean something else by now, and everything behind such a line cut off.
     first, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join([first, line, *others]), encoding="utf-8")
+    path.write_text("".join([first, other, *others]), encoding="utf-8")
     before = path.read_bytes()
     assert found(path) == ([0, 1, 2, 3], [f"{path}: 1 of 5 lines can't be read; their points are run again"])
     assert path.read_bytes() == before
@@ -99,51 +94,16 @@ with Journal(Path(sys.argv[1]), lambda line: print(line, flush=True)) as journal
 """
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
-    """Start a process that opens the journal and adds the keys that it reads."""
-    jobs = []
-
-    def job() -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", JOB, "kernel.jsonl"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(Path(journal_module.__file__).parents[2])},
-        )
-        jobs.append(process)
-        return process
-
-    yield job
-    for process in jobs:
-        process.kill()
-        process.communicate()
-
-
-def line(job: subprocess.Popen[str]) -> str:
-    """The next line that a job prints, or nothing."""
-    assert job.stdout is not None
-    return job.stdout.readline() if select([job.stdout], [], [], PATIENCE_SECONDS)[0] else ""
-
-
-def say(job: subprocess.Popen[str], text: str) -> None:
-    assert job.stdin is not None
-    job.stdin.write(text)
-    job.stdin.flush()
-
-
-def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(
-    start: Callable[[], subprocess.Popen[str]],
-) -> None:
+def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(tmp_path: Path) -> None:
     # Pins: two runs that append to one file, where each repairs a line of the other that it takes for half-written; and
     # a second job that reads the journal before it waits, and so measures all points again.
-    first = start()
-    assert line(first) == "[]\n"
-    second = start()
-    assert line(second) == "waiting for kernel.jsonl, to which another process adds points\n"
-    say(first, "one\n")
-    assert line(first) == "added\n"
-    first.kill()
-    assert line(second) == "['one']\n"
+    with Jobs(tmp_path) as jobs:
+        first = jobs.start(JOB, "kernel.jsonl")
+        assert line(first) == "[]\n" and first.stdin
+        second = jobs.start(JOB, "kernel.jsonl")
+        assert line(second) == "waiting for kernel.jsonl, to which another process adds points\n"
+        first.stdin.write("one\n")
+        first.stdin.flush()
+        assert line(first) == "added\n"
+        first.kill()
+        assert line(second) == "['one']\n"
