@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from io import BytesIO
 
 from elftools.elf.constants import SH_FLAGS
@@ -109,7 +109,7 @@ def _rows(elf: ELFFile) -> list[tuple[int, str, int]]:
         program = debugging.line_program_for_CU(unit)
         if program is None:
             continue
-        version = program["version"]
+        file_name = cache(partial(_file_name, program, version=program["version"]))
         for entry in program.get_entries():
             state = entry.state
             if state is None:
@@ -117,7 +117,7 @@ def _rows(elf: ELFFile) -> list[tuple[int, str, int]]:
             if state.end_sequence:
                 rows.append((state.address, "", 0))
                 continue
-            rows.append((state.address, _file_name(program, state.file, version), state.line))
+            rows.append((state.address, file_name(state.file), state.line))
     return rows
 
 
