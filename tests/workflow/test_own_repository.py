@@ -85,7 +85,7 @@ def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(tmp_path
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     words = run.stdout + run.stderr
     assert run.returncode and "  File " not in words
-    assert "binary.yaml: not a text in UTF-8: " in words, words
+    assert "binary.yaml can't be read: " in words, words
 
 
 def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
