@@ -56,7 +56,7 @@ def test_a_kernel_is_proven_when_every_check_of_memory_was_made(tmp_path: Path) 
     where = "kernels/unrolling/guarded.cu:7-9: the emulator can't run the GPU's code (there is PTX)"
     of_part = [row("guarded", "", finding=OTHER_CODE, message=where), *(row("guarded", check) for check in CHECKS)]
     in_part = proofs_of(tmp_path, *every, *of_part, *(row("guarded", "races", tool) for tool in TOOLS))
-    assert proofs_in_words(in_part) == "1 of 2 kernels, nothing found at 3 points; 1 in part: unrolling/guarded"
+    assert proofs_in_words(in_part) == "1 of 2 kernels, nothing found at 3 points; 1 not proven: unrolling/guarded"
     assert in_part["unrolling", "guarded"].in_words == "proven in part: kernels/unrolling/guarded.cu:7-9"
     assert f"- unrolling/guarded: {where}" in proof_summary(in_part)
     unknown = proofs_of(tmp_path, by_tools[0])
