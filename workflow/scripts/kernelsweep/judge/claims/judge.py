@@ -79,6 +79,7 @@ class _Judge:
     def __init__(self, data: StudyData, uncertainties: Mapping[str, float]) -> None:
         self._data, self._uncertainties = data, uncertainties
         self._rows = _by_kernel(data.measurements.filter([*_READ, *data.settings.kinds]))
+        self._timed = timed(data.measurements, data.device).index
         self._metrics = _by_kernel(data.metrics.rows)
         self._found: dict[str, Mapping[Any, Any] | str] = {}
         self._steps = data.steps
@@ -154,8 +155,9 @@ class _Judge:
         key = f"{side} {at}"
         if key not in self._found:
             rows = self._at(side, at, self._rows)
-            best = timed(rows, self._data.device).nsmallest(1, "time_us").to_dict("records")
-            self._found[key] = best[0] if best else f"{side.name}: {_why(rows)}"
+            of_times = rows[rows.index.isin(self._timed)]
+            best = of_times.iloc[of_times["time_us"].argmin()].to_dict() if len(of_times) else None
+            self._found[key] = best or f"{side.name}: {_why(rows)}"
         if isinstance(found := self._found[key], str):
             raise NotMeasured(found)
         return found
