@@ -158,7 +158,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
         },
     }
     (project / "figures").mkdir(exist_ok=True)
-    published = ["table.md", "table.csv", "table.tex", "steps.md", "figures/texts.json"]
+    published = ["table.md", "table.csv", "table.tex", "best.tex", "steps.md", "figures/texts.json"]
     script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 
