@@ -138,11 +138,14 @@ def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
         raise ContextLost("the GPU")
 
 
-def test_a_sandbox_has_no_network_and_no_files_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("way", [sandbox.BUBBLEWRAP, sandbox.NAMESPACES])
+def test_a_sandbox_has_no_network_and_no_files_of_others(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    if not sandbox.works():
-        pytest.skip("bubblewrap doesn't run here")
-    monkeypatch.setenv(sandbox.VARIABLE, sandbox.BUBBLEWRAP)
+    if not sandbox._works(way):
+        pytest.skip(f"this machine has no {way}")
+    monkeypatch.setenv(sandbox.VARIABLE, way)
     told = "cat /etc/passwd; touch /usr/mine; ls /sys/class/net; echo right > $0; cat $0"
     run = subprocess.run(
         sandbox.compiling(["sh", "-c", told, f"{tmp_path}/scratch"], ["sh"]), capture_output=True, text=True
@@ -156,7 +159,7 @@ def test_a_sandbox_has_no_network_and_no_files_of_others(tmp_path: Path, monkeyp
 
 
 def test_without_a_sandbox_grade_refuses_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "works", lambda: False)
+    monkeypatch.setattr(sandbox, "_works", lambda way: False)
     with pytest.raises(UserError, match="sandbox=none"):
         sandbox.choose_sandbox(may_lack=False)
     assert sandbox.choose_sandbox(may_lack=True) == sandbox.NO_SANDBOX
@@ -171,7 +174,7 @@ def test_a_candidates_code_is_loaded_in_the_sandbox_alone(tmp_path: Path, monkey
 @pytest.mark.gpu
 def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: Path) -> None:
     write_study(tmp_path, has_gpu=True)
-    lacks = "required" if sandbox.works() else "none"
+    lacks = "required" if sandbox._works(sandbox.BUBBLEWRAP) or sandbox._works(sandbox.NAMESPACES) else "none"
     status, verdicts, words = grade(tmp_path, "gpu", candidate="candidates", sandbox=lacks)
     assert status == 1, words
     for name, kernel in {**CHEATS, **ON_A_GPU}.items():
