@@ -78,7 +78,7 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     """As by `prove` or `compare`."""
     write(results / "emulator/points/sums/one.csv", "", 400)
     said = rows(results)
-    assert said["emulator"].startswith("9 of 9, 1 study not counted")
+    assert said["emulator"].startswith("9 of 9 points right; 1 study not counted")
     assert said["sums"].startswith("not counted") and "uv run snakemake sums counts its points" in said["sums"]
     assert "measured again on 1970-01-01 00:06 UTC" in (results / "emulator/report.html").read_text()
 

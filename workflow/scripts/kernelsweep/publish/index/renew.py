@@ -90,7 +90,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     if not page:
         remark = f"{COMMAND} {study} makes its page"
     if is_uncounted:
-        remark = f"measured again on {when(platform.changed(study))}; {COMMAND} {study} counts its points"
+        remark = f"measured again; {COMMAND} {study} counts its points"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     return {
@@ -98,7 +98,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "title": outcome.title.partition(": ")[2],
         "page": page,
         "sign": _sign(outcome.is_right, not is_uncounted and not outcome.edited),
-        "points": _points([] if is_uncounted else [outcome], 0),
+        "points": "not counted" if is_uncounted else _counts([outcome]),
         "remark": remark,
         "answer": outcome.answer,
     }
@@ -110,10 +110,13 @@ def _sign(is_right: bool, is_known: bool) -> str:
 
 
 def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:
-    """The points of studies that were counted, and how many studies were not since they were measured."""
-    more = f", {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
-    points = f"{sum(one.right for one in outcomes):,} of {sum(one.run for one in outcomes):,}"
-    return f"{points}{more}" if outcomes else "not counted"
+    """The points of studies that were counted, and how many studies were measured since and were not counted."""
+    more = f"; {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
+    return f"{_counts(outcomes)} points right{more}" if outcomes else "not counted"
+
+
+def _counts(outcomes: Sequence[StudyOutcome]) -> str:
+    return f"{sum(one.right for one in outcomes):,} of {sum(one.run for one in outcomes):,}"
 
 
 def _page(status: Status | None, base: Path, study: str = "") -> str:
