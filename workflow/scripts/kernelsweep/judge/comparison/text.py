@@ -201,7 +201,7 @@ def _distance(point: ComparedPoint) -> float:
 
 
 def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
-    """The reasons why points weren't compared, each with the number of points and the kernels."""
+    """The reasons why points weren't compared, each with the numbers of points and of kernels."""
     counted = {id(point) for those in counted_points(points).values() for point in those}
     reasons: dict[str, list[ComparedPoint]] = {}
     for point in points:
@@ -209,9 +209,12 @@ def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
             reasons.setdefault(point.note, []).append(point)
     if not reasons:
         return []
-    lines = ["## Not compared", ""]
-    lines += [f"- {_points_of(those)}: {reason}" for reason, those in reasons.items()]
-    return [*lines, ""]
+    kernels = {reason: len({point.kernel for point in those}) for reason, those in reasons.items()}
+    lines = [
+        f"- {len(those):,} points of {kernels[reason]} kernel{'s' if kernels[reason] > 1 else ''}: {reason}"
+        for reason, those in reasons.items()
+    ]
+    return ["## Not compared", "", *lines, ""]
 
 
 def _method(points: Sequence[ComparedPoint], margin: float) -> list[str]:
