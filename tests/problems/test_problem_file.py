@@ -329,6 +329,11 @@ def reference(a, b):
             "output is no function of a problem; did you mean 'outputs'?",
         ),
         (
+            "def outputs",
+            "def wrok(n):\n    return {}\n\n\ndef outputs",
+            "wrok is no function of a problem; did you mean 'work'?",
+        ),
+        (
             "def outputs(n)",
             "def outputs(hight)",
             "outputs takes 'hight', but nothing has this name; did you mean 'height'?",

@@ -278,7 +278,7 @@ def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserF
     missing = [name for name in GIVEN if name not in functions]
     for name, value in module.names.items():
         is_fine = name in functions or name.startswith("_") or not inspect.isfunction(value)
-        if not is_fine and (guess := nearest(name, missing, 0.8)):
+        if not is_fine and (guess := nearest(name, missing, 0.7)):
             raise UserError(f"{shown}: {name} is no function of a problem{guess} A helper's name may begin with _.")
     if "outputs" not in functions:
         raise UserError(f"{shown}: lacks the function outputs, which gives the arrays that kernels fill.")
