@@ -43,6 +43,17 @@ def small(tmp_path: Path) -> Path:
     return folder
 
 
+def in_packed(name: str, old: str, new: str) -> Callable[[Path], None]:
+    """A mistake: a text replaced, once, in a packed table."""
+
+    def spoil(folder: Path) -> None:
+        text = gzip.decompress((folder / name).read_bytes()).decode()
+        assert old in text
+        (folder / name).write_bytes(gzip.compress(text.replace(old, new, 1).encode()))
+
+    return spoil
+
+
 def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[Path], None]:
     """A mistake in environment.json."""
 
@@ -57,7 +68,9 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [
+        (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
         (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
+        (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, "),
         (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
         (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' may identify"),
     ],
@@ -113,4 +126,4 @@ def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: 
     (results / "environment.json").write_text("{}")
     run = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert run.returncode != 0
-    assert "Recordings need times" in run.stderr and "Traceback" not in run.stderr
+    assert "lacks the key 'measured'" in run.stderr and "Traceback" not in run.stderr

@@ -1,13 +1,22 @@
-"""Read JSON that jobs or recordings left; a file may have been cut."""
+"""Read JSON that jobs or recordings left, and check it: a file may have been cut or edited."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, shown_value
+
+# The keys that every description of a device has, with their types.
+_DEVICE: Mapping[str, type | tuple[type, ...]] = {
+    "platform": str,
+    "kind": str,
+    "name": str,
+    "multiprocessors": int,
+    "provenance": str,
+}
 
 AGAIN = "The file was cut or edited: delete it, or restore it if it is no result, and type the same command again."
 
@@ -27,11 +36,33 @@ def read_json(path: str | Path) -> dict[str, Any]:
     return content
 
 
+def check_keys(content: Mapping[str, Any], types: Mapping[str, type | tuple[type, ...]], shown: str | Path) -> None:
+    """Raise UserError, naming file and key, for a key that is missing or has a value of another type."""
+    for key, expected in types.items():
+        if key not in content:
+            raise UserError(f"{shown}: lacks the key {key!r}. {AGAIN}")
+        if not isinstance(content[key], expected) or isinstance(content[key], bool):
+            raise UserError(f"{shown}: {key} is {shown_value(content[key])}, a value of another type. {AGAIN}")
+
+
 def read_device(path: str | Path, studies: Iterable[str] = ()) -> dict[str, Any]:
-    """The description of a device in device.json.
+    """The description of a device in device.json. Raises UserError, naming file and key, where it is none.
 
     studies  what is told of; where it is a single study, the description has what `by_study` says of it
     """
-    device, names = read_json(path), list(studies)
+    device = read_json(path)
+    check_device(device, path)
+    names = list(studies)
     own = device.get("by_study", {}).get(names[0], {}) if len(names) == 1 else {}
     return {**device, **own}
+
+
+def check_device(device: Any, shown: str | Path) -> None:
+    """Raise UserError, naming file and key, for a file that does not describe a device."""
+    if not isinstance(device, dict):
+        raise UserError(f"{shown}: device is no object. {AGAIN}")
+    check_keys(device, _DEVICE, shown)
+    for key in ("multiprocessors", "peak_bandwidth_gbs", "memory_bytes", "l2_bytes"):
+        value = device.get(key)
+        if value is not None and not (isinstance(value, int | float) and 0 < value < 2**63):
+            raise UserError(f"{shown}: {key} is {shown_value(value)}. Allowed: numbers above 0.")

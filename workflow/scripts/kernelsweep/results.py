@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import gzip
+import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -244,8 +245,9 @@ COMPARISON_COLUMNS = (
 DRIVER_LIMITS = ("copy", "fill")
 LIMIT_PREFIX = "limit_"
 
-# A time's interval, in order.
+# Columns whose values are numbers from 0 up, or empty, and the time's interval in order.
 INTERVAL = ("time_low_us", "time_us", "time_high_us")
+NUMBERS = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz", *POINT_COLUMNS[:3])
 
 # Longer messages are cut: readers need the first line of a compiler's message, not its pages.
 MESSAGE_LENGTH = 200
@@ -355,18 +357,66 @@ def _whole_file(path: Path) -> Iterator[Path]:
 def each_row(path: str | Path) -> Iterator[dict[str, str]]:
     """The rows of a CSV file, plain or `.csv.gz`, as texts by column, one at a time: there may be millions of them.
 
-    Lines that begin with # are comments. Raises UserError, naming the file, for another kind of file, and for a row
-    with fewer or more columns than the header.
+    Lines that begin with # are comments. Raises UserError, naming file and line, for another kind of file, a row
+    with fewer or more columns than the header, and a value that its column can't have.
     """
+    if not Path(path).is_file():
+        raise UserError(f"{path}: {'a folder' if Path(path).is_dir() else 'no such file'}.")
     opened = gzip.open if Path(path).suffix == ".gz" else open
+    comments = 0
+
+    def rows_of(file: Iterable[str]) -> Iterator[str]:
+        nonlocal comments
+        for line in file:
+            if line.startswith("#"):
+                comments += 1
+            else:
+                yield line
+
     try:
         with opened(path, "rt", newline="", encoding="utf-8") as file:
-            for number, row in enumerate(csv.DictReader((line for line in file if line[0] != "#"), strict=True), 1):
-                if None in row or None in row.values():
-                    raise UserError(f"{path}, row {number}: more or fewer columns than the header. {AGAIN}")
+            reader = csv.DictReader(rows_of(file), strict=True)
+            columns = reader.fieldnames or [""]
+            if len(set(columns)) < len(columns):
+                raise UserError(f"{path}: a column stands twice: {', '.join(columns)}. {AGAIN}")
+            for row in reader:
+                if row[columns[-1]] is None or None in row:
+                    found = "more" if None in row else len([value for value in row.values() if value is not None])
+                    problem: str | None = f"{found} columns instead of {len(columns)}"
+                else:
+                    problem = impossible(row)
+                if problem:
+                    raise UserError(f"{path}, line {reader.line_num + comments}: {problem}. {AGAIN}")
                 yield row
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
+
+
+def impossible(row: Mapping[str, str]) -> str | None:
+    """A description of impossible values in a row of any file, or None if all values are possible."""
+    numbers = {}
+    for column in NUMBERS:
+        if text := row.get(column):
+            try:
+                numbers[column] = finite(text)
+            except ValueError:
+                return f"{column} is {text[:100]!r}, where a number is needed"
+            if numbers[column] < 0:
+                return f"{column} is {text}. Allowed: numbers from 0 up"
+    if "time_us" in row and "status" in row and row["status"] not in STATUSES:
+        return f"status is {row['status'][:100]!r}. Allowed: {', '.join(STATUSES)}"
+    low, time, high = (numbers.get(column) for column in INTERVAL)
+    if low is not None and time is not None and high is not None and not low <= time <= high:
+        return f"time_us {row['time_us']} lies outside its interval, {row['time_low_us']} to {row['time_high_us']}"
+    return None
+
+
+def finite(text: str) -> float:
+    """The number in a text. Raises ValueError if it is none, NaN or infinite."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text!r} is no finite number")
+    return number
 
 
 def number_or_text(text: str) -> int | float | str:

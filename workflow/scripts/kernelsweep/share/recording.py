@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_json
+from kernelsweep.json_files import check_device, check_keys, read_json
 from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.results import BUILD_COLUMNS, read_rows
 
@@ -23,6 +23,14 @@ ENVIRONMENT = "environment.json"
 
 # A recording's name; config.yaml calls its platform recording/<name>.
 NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+# The required keys of environment.json and of its device.
+ENVIRONMENT_KEYS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("measured", "git_revision"), (str, type(None))),
+    **dict.fromkeys(("device", "host", "packages", "configuration"), dict),
+    "compilers": list,
+}
+DEVICE_KEYS = {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}
 
 # Texts that identify a user or a machine: home folders and e-mail addresses.
 _PRIVATE = (
@@ -93,13 +101,19 @@ def _text(path: Path) -> str:
 
 
 def check_environment(folder: Path) -> None:
-    """Raise UserError if the device in a recording's environment.json has no clock."""
+    """Raise UserError if a key is missing in a recording's environment.json, or its device has no clock."""
     shown = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
     environment = read_json(folder / ENVIRONMENT)
-    kind = environment.get("device", {}).get("kind")
+    check_keys(environment, ENVIRONMENT_KEYS, shown)
+    check_keys(environment["configuration"], {"studies": dict}, f"{shown}: configuration")
+    device = environment["device"]
+    check_device(device, shown)
+    check_keys(device, DEVICE_KEYS, shown)
     timed = [name for name, kind in KINDS.items() if kind.has_clock]
-    if kind not in timed:
-        raise UserError(f"{shown}: device.kind is {kind!r}. Recordings need times. Allowed: {', '.join(timed)}")
+    if device["kind"] not in timed:
+        raise UserError(
+            f"{shown}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
+        )
 
 
 def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.errors import UserError, check_known
-from kernelsweep.results import LIMIT_PREFIX, read_rows
+from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
 from kernelsweep.statistics import Interval
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.settings import ClaimSettings, StudySettings
@@ -160,7 +160,7 @@ def published_claims(path: Path) -> list[Claim]:
             raise UserError(f"{shown} occurs twice; give each claim its own id")
         numbers = ("tolerance",) if row["quantity"] == OUTPUT else ("tolerance", "value")
         try:
-            entry: dict[str, Any] = {key: float(row[key]) for key in numbers if row[key]}
+            entry: dict[str, Any] = {key: finite(row[key]) for key in numbers if row[key]}
             entry["at"] = {axis: _number(value) for axis, value in (word.split("=") for word in own["at"].split())}
         except ValueError as error:
             raise UserError(f"{shown}: {error}; `at` has words such as n=1024, value and tolerance numbers") from error

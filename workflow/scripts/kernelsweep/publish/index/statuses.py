@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import AGAIN, read_json
+from kernelsweep.json_files import AGAIN, check_keys, read_json
 
 if TYPE_CHECKING:
     from kernelsweep.publish.answer import StudyAnswer
@@ -135,6 +135,7 @@ def read_statuses(results: Path) -> list[PlatformStatus]:
 
 def _read_status(path: Path) -> Status:
     content = read_json(path)
+    check_keys(content, {"provenance": str, "errors": int, "studies": dict}, path)
     studies = {}
     for name, outcome in content["studies"].items():
         try:
