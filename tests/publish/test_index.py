@@ -83,9 +83,10 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     assert "measured again on 1970-01-01 00:06 UTC" in (results / "emulator/report.html").read_text()
 
 
-def test_a_study_with_times_is_told_with_what_to_use(results: Path) -> None:
+def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) -> None:
     content = json.loads((results / "emulator/status.json").read_text())
     answer = {
+        "curve": [0.1, 0.9],
         "use": "tree 64 × 8",
         "sizes": "for 2²⁴; 2 more by size",
         "loses": "3.1%",
@@ -95,3 +96,7 @@ def test_a_study_with_times_is_told_with_what_to_use(results: Path) -> None:
     content["studies"]["sums"] |= {"title": "Sums: one value", "answer": answer}
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert rows(results)["sums"] == "one value tree 64 × 8 for 2²⁴; 2 more by size 3.1% 89.0% ✓ 9 of 9"
+    assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
+    answer["curve"] = [0.9]  # of one size, which makes no curve
+    write(results / "emulator/status.json", json.dumps(content), 100)
+    assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()

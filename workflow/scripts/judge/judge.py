@@ -61,7 +61,7 @@ with logged(snakemake.log[0]):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = len(incomplete_run(counted, planned))
     of_studies = answers(studies, uses, counted, proofs, params.edited)
-    told = {one.study: index_cells(one, studies[one.study]) for one in of_studies}
+    told = {one.study: index_cells(one, studies[one.study], found) for one in of_studies}
     status = status_text(device["provenance"], of_studies, told, errors)
     Path(output.status).write_text(status, encoding="utf-8")
     print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")

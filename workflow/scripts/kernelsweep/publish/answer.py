@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -15,7 +15,7 @@ from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
-from kernelsweep.judge.best.find import LITTLE, Use, of_reference
+from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE
 from kernelsweep.publish.summary import all_right
 from kernelsweep.sweep.settings import StudySettings
@@ -126,12 +126,17 @@ def answer_text(
     return "\n".join(lines)
 
 
-def index_cells(one: StudyAnswer, study: StudySettings) -> dict[str, Any]:
-    """What the page of all pages says of a study's answer; nothing without times."""
+def index_cells(one: StudyAnswer, study: StudySettings, found: Iterable[Best]) -> dict[str, Any]:
+    """What the page of all pages says of a study's answer; nothing without times.
+
+    found  the entries of best.json
+    """
     if not one.uses:
         return {}
     use, others = one.uses[-1], len(one.uses) - one.uses[0].everywhere - 1
+    sizes = fastest_by_size((best for best in found if best.study == one.study), study)
     return {
+        "curve": [best.fastest.peak_fraction for best in sizes if best.fastest.peak_fraction],
         "use": f"{use.kernel} {configuration_text(use.configuration)}",
         "sizes": "" if use.everywhere else f"for {sizes_text(use, study)}; {others} more by size",
         "loses": f"{use.worst:.1%}",

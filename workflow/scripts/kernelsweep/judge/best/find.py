@@ -116,6 +116,19 @@ def at_reference_kind(found: Iterable[Best], study: StudySettings) -> list[Best]
     return [best for best in found if all(best.point.get(axis, value) == value for axis, value in kind.items())]
 
 
+def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Best]:
+    """The fastest kernel's entry at each size, at the reference's other values; the smallest size first.
+
+    Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
+    """
+    by_size: dict[tuple[Any, ...], list[Best]] = {}
+    for best in at_reference_kind(found, study):
+        if best.kernel not in study.limits:
+            by_size.setdefault(tuple(best.point[axis] for axis in size_axes(study)), []).append(best)
+    allowed = (comparable(of_size) for _, of_size in sorted(by_size.items()))
+    return [min(of_size, key=lambda best: best.fastest.time.value) for of_size in allowed if of_size]
+
+
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration's time can't be distinguished from the fastest time."""
     return do_tie(time_interval(row), time_interval(fastest))

@@ -17,6 +17,9 @@ from kernelsweep.publish.page.embed import link
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
 _COMPARISON = "comparison/comparison.md"
 
+# A curve's width and height, in the units of its drawing.
+_CURVE = (96, 20)
+
 
 def renew_pages(results: Path) -> None:
     """Write results/index.html, and mark pages on which a study is older than its points.
@@ -93,6 +96,9 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         remark = f"measured again; {COMMAND} {study} counts its points"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
+    curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
+    curve = curve if len(curve) > 1 else ()
+    points = [f"{width * x / (len(curve) - 1):.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in enumerate(curve)]
     return {
         "name": study,
         "title": outcome.title.partition(": ")[2],
@@ -101,6 +107,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "points": "not counted" if is_uncounted else _counts([outcome]),
         "remark": remark,
         "answer": outcome.answer,
+        "curve": " ".join(points),
     }
 
 

@@ -32,7 +32,8 @@ class StudyOutcome:
     right, run  its points with the right result, and those that were run
     mistaken    its kernels in which a proof found a mistake
     edited      its kernels that were edited after they were recorded
-    answer      what to use, in words by the names of the page's columns; empty without times
+    answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
+                size; empty without times
     """
 
     right: int

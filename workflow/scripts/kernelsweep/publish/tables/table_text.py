@@ -24,7 +24,7 @@ from kernelsweep.analysis.words import (
 )
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.best.best_words import configuration_text
-from kernelsweep.judge.best.find import Best, at_reference_kind, comparable, find_best
+from kernelsweep.judge.best.find import fastest_by_size, find_best
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW
@@ -299,12 +299,7 @@ def best_table(data: StudyData) -> TableText | str:
     """The fastest configuration at each size, at the reference's other values, for a column of a paper; or why not."""
     if not data.has_times or data.compares_outputs:
         return NO_TIMES_OF_OURS if not data.has_times else "This study compares outputs, not times."
-    by_size: dict[tuple[Any, ...], list[Best]] = {}
-    for best in at_reference_kind(find_best(data.title, data, data.gridded), data.settings):
-        if best.kernel not in data.settings.limits:
-            by_size.setdefault(tuple(best.point[axis] for axis in size_axes(data.settings)), []).append(best)
-    allowed = (comparable(of_size) for _, of_size in sorted(by_size.items()))
-    found = [min(of_size, key=lambda best: best.fastest.time.value) for of_size in allowed if of_size]
+    found = fastest_by_size(find_best(data.title, data, data.gridded), data.settings)
     rows = [pandas.Series({"status": "ok", **asdict(best.fastest)}) for best in found]
     name, _, rest = data.title.partition(": ")
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
