@@ -114,10 +114,6 @@ _HINT = (
     "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
     "leave this kernel to a GPU."
 )
-_REFUSED_HINT = (
-    "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
-    "leave this kernel to a GPU."
-)
 
 
 def find() -> list[str]:
