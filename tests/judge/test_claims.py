@@ -36,17 +36,15 @@ CLAIMS = published_claims(PUBLISHED / "claims.csv")
 CLAIM = Claim(
     id="warps",
     study="unrolling",
-    text="`unrolled_warps` is faster.",
+    claim="`unrolled_warps` is faster.",
     source="a test",
-    device="",
     kernel="unrolled_warps",
-    values={"unroll": 8},
+    unroll=8,
     reference_kernel="unrolled",
-    reference_values={"unroll": 8},
+    reference_unroll=8,
     quantity=SPEEDUP,
     relation="above",
-    value="1",
-    tolerance=None,
+    value=1,
 )
 
 
@@ -89,9 +87,9 @@ def test_a_speedup_is_the_references_time_over_the_kernels_with_an_interval() ->
     assert judged.measured.value == pytest.approx(27.0 / 24.83)
     # Intervals of 0.4% below and 0.6% above on both sides, added as squares.
     assert judged.measured.low == pytest.approx(27.0 / 24.83 * (1 - 0.0072), rel=2e-4)
-    about = replace(CLAIM, relation="about", value="1.08", tolerance=0.01)
+    about = CLAIM.changed(relation="about", value=1.08, tolerance=0.01)
     assert judge_one(about, evidence()).verdict == "not decidable", "1.080 to 1.095 straddles 1.09"
-    assert judge_one(replace(CLAIM, relation="at_least", value="1.2"), evidence()).verdict == "does not hold"
+    assert judge_one(CLAIM.changed(relation="at_least", value=1.2), evidence()).verdict == "does not hold"
 
 
 def test_a_ratio_of_1_is_no_change_whatever_the_tolerance() -> None:
@@ -104,20 +102,20 @@ def test_a_ratio_of_1_is_no_change_whatever_the_tolerance() -> None:
 
 def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_decided_by_all() -> None:
     # At 2¹⁶ both take little more than the launch: 1.3% between them is less than the claim's 5%.
-    gain = replace(CLAIM, relation="at_least", value="1.05")
+    gain = CLAIM.changed(relation="at_least", value=1.05)
     one = judge_one(gain, evidence())
     turned = {size for cache, size, verdict in one.elsewhere if cache == "cold" and verdict == "does not hold"}
     assert one.verdict == "holds" and "2¹⁶" in turned and "2²⁸" not in turned
     assert "✗ at 2¹⁶" in claim_row(one)["elsewhere"]
-    assert judge_one(replace(gain, at={"array_size": "every"}), evidence()).verdict == "not decidable"
+    assert judge_one(gain.changed(at={"array_size": "every"}), evidence()).verdict == "not decidable"
 
 
 def test_what_can_not_be_judged_says_why() -> None:
     broken = fail(sweep(UNROLLING, H200), "wrong_result", "expected 1, found 2", kernel="unrolled", unroll=8)
     assert judge_one(CLAIM, evidence(broken)).message == "unrolled unroll=8: wrong result: expected 1, found 2"
     assert judge_one(CLAIM, evidence(device=EMULATOR)).message == "no times on this platform"
-    assert judge_one(replace(CLAIM, kernel="gone"), evidence()).message == "gone unroll=8 is not in this sweep"
-    unprofiled = judge_one(replace(CLAIM, quantity="barrier_stall"), evidence())
+    assert judge_one(CLAIM.changed(kernel="gone"), evidence()).message == "gone unroll=8 is not in this sweep"
+    unprofiled = judge_one(CLAIM.changed(quantity="barrier_stall"), evidence())
     assert (
         unprofiled.verdict == "not measured"
         and unprofiled.message == "barrier_stall of unrolled_warps unroll=8 was not collected"
@@ -132,7 +130,7 @@ def profiled(study: dict[str, Any]) -> StudyData:
 
 def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
     of = profiled(UNROLLING)
-    branches = replace(CLAIM, quantity="branch", relation="below")
+    branches = CLAIM.changed(quantity="branch", relation="below")
     old = replace(of, measurements=of.measurements.assign(binary_sha256="new"))
     old = replace(old, metrics=Metrics(of.metrics.rows.assign(binary_sha256="old")))
     assert "another build" in judge_one(branches, old).message
@@ -231,7 +229,7 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
 
 
 def test_the_file_has_the_contracts_columns_first_and_numbers_that_programs_read(tmp_path: Path) -> None:
-    missing = replace(CLAIM, id="missing", at={"array_size": 3})
+    missing = CLAIM.changed(id="missing", at={"array_size": 3})
     rows = [claim_row(one) for one in judge([CLAIM, missing], evidence(), {})]
     write_rows(tmp_path / "claims.csv", CLAIM_COLUMNS, rows)
     there, absent = csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text()))

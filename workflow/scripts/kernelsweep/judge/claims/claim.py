@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +23,6 @@ CLAIM_VERDICTS = (HOLDS, FAILS, NOT_DECIDABLE, UNMEASURED)
 ABOUT = "about"
 EQUAL = "equal"
 
-# By name: whether the whole interval from low to high satisfies the relation to a value, and whether it contradicts it.
-_Decision = Callable[[float, float, float, float], tuple[bool, bool]]
-RELATIONS: Mapping[str, _Decision] = {
-    ABOUT: lambda low, high, value, tolerance: (
-        value - tolerance <= low and high <= value + tolerance,
-        high < value - tolerance or low > value + tolerance,
-    ),
-    EQUAL: lambda low, high, value, _: (low == high == value, high < value or low > value),
-    "at_least": lambda low, high, value, _: (low >= value, high < value),
-    "at_most": lambda low, high, value, _: (high <= value, low > value),
-    "above": lambda low, high, value, _: (low > value, high <= value),
-    "below": lambda low, high, value, _: (high < value, low >= value),
-}
-
-
 # A ratio that differs from 1 by no more than this claims no change. The runs of a source differ by as much.
 NO_CHANGE = 0.02
 
@@ -49,20 +34,19 @@ def decide(relation: str, measured: Interval, value: float, tolerance: float = 0
     is_ratio   whether the quantity is one kernel's over another's. If its value claims a change, a ratio of 1 doesn't
                satisfy ABOUT even within the tolerance, nor does one on the other side of 1
     """
-    low, high = measured.low, measured.high
-    satisfied, contradicted = RELATIONS[relation](low, high, value, tolerance)
+    least, most = {
+        ABOUT: (value - tolerance, value + tolerance),
+        EQUAL: (value, value),
+        "at_least": (value, inf),
+        "at_most": (-inf, value),
+        "above": (nextafter(value, inf), inf),
+        "below": (-inf, nextafter(value, -inf)),
+    }[relation]
     if is_ratio and relation == ABOUT and abs(value - 1) > NO_CHANGE:
-        satisfied &= low > 1 if value > 1 else high < 1
-        contradicted |= high <= 1 if value > 1 else low >= 1
-    return HOLDS if satisfied else FAILS if contradicted else NOT_DECIDABLE
-
-
-def relation_text(relation: str, value: str, tolerance: float | None) -> str:
-    """A relation to a value in words: `1.53 to 1.87`, `at least 2`."""
-    if relation == ABOUT:
-        assert tolerance is not None
-        return f"{float(value) - tolerance:.4g} to {float(value) + tolerance:.4g}"
-    return f"{'exactly' if relation == EQUAL else relation.replace('_', ' ')} {value}"
+        least, most = (max(least, nextafter(1, inf)), most) if value > 1 else (least, min(most, nextafter(1, -inf)))
+    if least <= measured.low and measured.high <= most:
+        return HOLDS
+    return FAILS if measured.high < least or measured.low > most else NOT_DECIDABLE
 
 
 # Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
@@ -83,41 +67,42 @@ class NotMeasured(Exception):
     """A claim's quantity is missing; the text says why."""
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One statement.
+class Claim(ClaimSettings):
+    """One statement, with an id that is unique among all claims."""
 
-    id                    its name, unique among all claims
-    text                  the statement for readers
-    source, device        the source, and the device that it measured
-    kernel, values        the kernel that the claim is about, and its values on axes; "" for the fastest of all kernels
-    reference_kernel, reference_values
-                          the kernel in the denominator: the quantity is then the ratio of both kernels' quantities.
-                          "" if the quantity is the kernel's own
-    quantity              SPEEDUP, OUTPUT, or a metric's name
-    relation              the quantity's relation to the value, one of relations.RELATIONS
-    value                 a number, or the elements of an OUTPUT
-    tolerance             of the relation ABOUT, in the units of the value
-    at                    axis values that replace the values of the study's reference point. grid_size replaces both
-                          sides' grids of the steps; the array_size EVERY_SIZE stands for all of the sweep
-    code                  "ours" if a side is our synchronised form of published code, else ""
-    """
-
-    id: str
     study: str
-    text: str
-    source: str
-    device: str
-    kernel: str
-    reference_kernel: str
-    quantity: str
-    relation: str
-    value: str
-    tolerance: float | None
-    values: Mapping[str, Any] = field(default_factory=dict)
-    reference_values: Mapping[str, Any] = field(default_factory=dict)
-    at: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
+    """"ours" if a side is our synchronised form of published code."""
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        """The kernel's values on axes."""
+        return {axis: value for axis, value in self._further.items() if not axis.startswith(_REFERENCE)}
+
+    @property
+    def reference_axes(self) -> dict[str, Any]:
+        """The reference kernel's values on axes."""
+        start = len(_REFERENCE)
+        return {axis[start:]: value for axis, value in self._further.items() if axis.startswith(_REFERENCE)}
+
+    @property
+    def _further(self) -> dict[str, Any]:
+        return self.model_extra or {}
+
+    @property
+    def published(self) -> str:
+        """The source's value: a number, or the elements of an output."""
+        return self.value if isinstance(self.value, str) else f"{self.value:g}"
+
+    @property
+    def holds_if(self) -> str:
+        """What the quantity has to be, in words: `1.53 to 1.87`, `at least 2`."""
+        if self.quantity == OUTPUT:
+            return "these elements"
+        if self.relation == ABOUT:
+            value, tolerance = float(self.value), self.tolerance or 0
+            return f"{value - tolerance:.4g} to {value + tolerance:.4g}"
+        return f"{'exactly' if self.relation == EQUAL else self.relation.replace('_', ' ')} {self.published}"
 
     @property
     def kind(self) -> str:
@@ -127,49 +112,24 @@ class Claim:
         return "direction" if self.relation not in (ABOUT, EQUAL) and float(self.value) == 1 else "amount"
 
 
-def _claim(entry: ClaimSettings, study: str, id: str, code: str = "") -> Claim:
-    """A claim from its keys. Further keys are axes: of the kernel, or with `reference_` in front of the reference."""
-    axes = entry.model_extra or {}
-    return Claim(
-        id=id,
-        study=study,
-        text=entry.claim,
-        source=entry.source,
-        device=entry.source_device,
-        kernel=entry.kernel or "",
-        reference_kernel=entry.reference_kernel or "",
-        quantity=entry.quantity,
-        relation=entry.relation,
-        value=entry.value if isinstance(entry.value, str) else f"{entry.value:g}",
-        tolerance=entry.tolerance,
-        values={axis: value for axis, value in axes.items() if not axis.startswith(_REFERENCE)},
-        reference_values={
-            axis.removeprefix(_REFERENCE): value for axis, value in axes.items() if axis.startswith(_REFERENCE)
-        },
-        at=entry.at,
-        code=code,
-    )
-
-
 def published_claims(path: Path) -> list[Claim]:
     """The claims of a CSV file. Raises UserError, naming the file and the claim, for a mistake in it."""
     claims: dict[str, Claim] = {}
     for row in read_rows(path):
-        shown, own = f"{path}: {row['id']}", {key: row.pop(key, "") for key in ("id", "study", "code", "at")}
-        if own["id"] in claims:
+        shown = f"{path}: {row['id']}"
+        if row["id"] in claims:
             raise UserError(f"{shown} occurs twice; give each claim its own id")
         numbers = ("tolerance",) if row["quantity"] == OUTPUT else ("tolerance", "value")
         try:
             entry: dict[str, Any] = {key: finite(row[key]) for key in numbers if row[key]}
-            entry["at"] = {axis: _number(value) for axis, value in (word.split("=") for word in own["at"].split())}
+            entry["at"] = {axis: _number(value) for axis, value in (word.split("=") for word in row["at"].split())}
         except ValueError as error:
             raise UserError(f"{shown}: {error}; `at` has words such as n=1024, value and tolerance numbers") from error
         for key, text in row.items():
             if text and key not in entry:
-                entry[key] = text if key in ClaimSettings.model_fields else _number(text)
-        checked = ClaimSettings.read(entry, shown)
-        _check_form(checked, shown)
-        claims[own["id"]] = _claim(checked, own["study"], own["id"], own["code"])
+                entry[key] = text if key in Claim.model_fields else _number(text)
+        claims[row["id"]] = Claim.read(entry, shown)
+        _check_form(claims[row["id"]], shown)
     return list(claims.values())
 
 
@@ -184,7 +144,8 @@ def _sides(settings: StudySettings, kernels: Iterable[str]) -> list[str]:
 
 def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
     """The claims in a study's checked settings. The default id is the study's name and the claim's number."""
-    return [_claim(entry, study, entry.id or f"{study}-{number}") for number, entry in enumerate(entries, start=1)]
+    named = [(entry, entry.id or f"{study}-{number}") for number, entry in enumerate(entries, start=1)]
+    return [Claim(**entry.values() | {"study": study, "id": name}) for entry, name in named]
 
 
 def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], shown: str) -> None:

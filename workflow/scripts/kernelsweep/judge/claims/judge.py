@@ -107,9 +107,9 @@ class _Judge:
         return replace(judged, verdict=verdicts.pop() if len(verdicts) == 1 else NOT_DECIDABLE, elsewhere=known)
 
     def _judged_at(self, claim: Claim, at: Mapping[str, Any]) -> Judged:
-        sides = [_Side(claim.kernel, claim.values)]
+        sides = [_Side(claim.kernel or "", claim.axes)]
         if claim.reference_kernel:
-            sides.append(_Side(claim.reference_kernel, claim.reference_values))
+            sides.append(_Side(claim.reference_kernel, claim.reference_axes))
         remarks: list[str] = []
         try:
             if claim.quantity == OUTPUT:
@@ -186,7 +186,7 @@ class _Judge:
     def _output(self, claim: Claim) -> str:
         """The kernel's output at the reference point, element by element."""
         rows = with_shown_output(self._data.settings, self._data.measurements)
-        at = {"kernel": claim.kernel, "array_size": len(claim.value.split()), **claim.values}
+        at = {"kernel": claim.kernel, "array_size": len(claim.published.split()), **claim.axes}
         found = at_place(rows, at)
         if found.empty:
             raise NotMeasured(f"{point_text(at)} is not in this sweep")

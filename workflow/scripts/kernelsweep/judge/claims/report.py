@@ -13,10 +13,8 @@ from kernelsweep.judge.claims.claim import (
     FAILS,
     HOLDS,
     NOT_DECIDABLE,
-    OUTPUT,
     UNMEASURED,
     Claim,
-    relation_text,
 )
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.results import Row
@@ -71,25 +69,15 @@ _DIGITS = 4
 def claim_row(judged: Judged) -> Row:
     """A judged claim as a row of claims.csv."""
     claim = judged.claim
-    row: Row = {
-        "study": claim.study,
-        "claim": claim.text,
-        "source": claim.source,
-        "source_device": claim.device,
-        "published": claim.value,
+    row = claim.values(*CLAIM_COLUMNS) | {
+        "published": claim.published,
         "measured": judged.output,
         "verdict": judged.verdict,
-        "id": claim.id,
-        "kernel": claim.kernel,
-        "at": point_text({**claim.values, **claim.at}),
-        "reference_kernel": claim.reference_kernel,
-        "reference_at": point_text({**claim.reference_values, **claim.at}) if claim.reference_kernel else "",
-        "quantity": claim.quantity,
-        "relation": claim.relation,
+        "at": point_text({**claim.axes, **claim.at}),
+        "reference_at": point_text({**claim.reference_axes, **claim.at}) if claim.reference_kernel else "",
         "tolerance": "" if claim.tolerance is None else f"{claim.tolerance:g}",
         "message": judged.message,
         "kind": claim.kind,
-        "code": claim.code,
         "elsewhere": _elsewhere(judged),
     }
     if judged.measured:
@@ -137,10 +125,8 @@ def _table(judged: Sequence[Judged]) -> list[str]:
     rows = [
         [
             f"{_SIGNS[one.verdict]} {one.verdict}",
-            one.claim.text,
-            "these elements"
-            if one.claim.quantity == OUTPUT
-            else relation_text(one.claim.relation, one.claim.value, one.claim.tolerance),
+            one.claim.claim,
+            one.claim.holds_if,
             _measured(one),
             _elsewhere(one),
             _source(one.claim),
@@ -153,7 +139,7 @@ def _table(judged: Sequence[Judged]) -> list[str]:
 
 
 def _source(claim: Claim) -> str:
-    source = f"{claim.source}: {claim.device}" if claim.device else claim.source
+    source = f"{claim.source}: {claim.source_device}" if claim.source_device else claim.source
     return f"{source} ({claim.code})" if claim.code else source
 
 
