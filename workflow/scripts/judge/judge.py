@@ -18,8 +18,7 @@ from kernelsweep.judge.claims.claim import own_claims, published_claims
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.logs import logged
-from kernelsweep.publish.answer import answers, index_cells
-from kernelsweep.publish.index.statuses import status_text
+from kernelsweep.publish.answer import answers, status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import each_row, read_rows, write_rows
 from kernelsweep.sweep.settings import StudySettings
@@ -61,7 +60,6 @@ with logged(snakemake.log[0]):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = len(incomplete_run(counted, planned))
     of_studies = answers(studies, uses, counted, proofs, params.edited)
-    told = {one.study: index_cells(one, studies[one.study], found) for one in of_studies}
-    status = status_text(device["provenance"], of_studies, told, errors)
+    status = status_text(device["provenance"], of_studies, found, errors)
     Path(output.status).write_text(status, encoding="utf-8")
     print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")

@@ -25,7 +25,7 @@ with logged(snakemake.log[0], is_answer=True):
     proofs = read_proofs(snakemake.input.proofs)
     found = answers(studies, best_uses(read_json(snakemake.input.best)), counted, proofs, snakemake.params.edited)
     claims = Counter(row["verdict"] for row in each_row(snakemake.input.claims))
-    print(answer_text(found, studies, device["provenance"], claims, proofs))
+    print(answer_text(found, device["provenance"], claims, proofs))
     print("".join(f"  {sentence}\n" for sentence in counted.differing()), end="")
     print(places_text(found, Path(snakemake.input.page)))
     errors = incomplete_run(counted, [PlannedKernel(**entry) for entry in snakemake.params.plan])

@@ -60,7 +60,6 @@ with logged(snakemake.log[0]):
         index=link(Path(params.index), base),
         facts=run_facts(counted, proofs, device["provenance"], day),
         answers=answers(settings, best_uses(read_json(inputs.best[1])), counted, proofs, params.edited),
-        settings=settings,
         failed=failed_html(counted, proofs, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],

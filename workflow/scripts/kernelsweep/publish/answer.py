@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from kernelsweep.analysis.proofs import Proofs, proofs_in_words
+from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
@@ -39,25 +40,24 @@ class StudyAnswer:
     excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
     uses        what to use: for every size, and where that loses more than a little, by size; empty without times
-    proven      its kernels that are proven; none are of a recording
-    unproven    the others that have a proof, and what it says
-    mistaken    its kernels in which a proof found a mistake
-    searched    whether a search chose which configurations were measured
+    proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
     """
 
     study: str
-    title: str
+    settings: StudySettings
     right: int
     run: int
     excused: int
     skipped: int
     uses: Sequence[Use]
-    proven: int
-    unproven: Mapping[str, str]
-    mistaken: int
-    searched: bool
-    edited: Sequence[str] = ()
+    proofs: Mapping[str, KernelProof]
+    edited: Sequence[str]
+
+    @property
+    def mistaken(self) -> int:
+        """Its kernels in which a proof found a mistake."""
+        return sum(bool(proof.found) for proof in self.proofs.values())
 
 
 def answers(
@@ -74,39 +74,23 @@ def answers(
     proofs   of the kernels; none for a recording
     edited   the kernels that were edited after they were recorded, as `study/kernel`
     """
-    since = [name.partition("/") for name in edited]
-    found = []
-    for name, study in studies.items():
-        counts, of_study = (
-            counted.by_status(name),
-            {kernel: proof for (of, kernel), proof in proofs.items() if of == name},
+    return [
+        StudyAnswer(
+            study=name,
+            settings=study,
+            right=counted.by_status(name)["ok"],
+            run=counted.run_in(name),
+            excused=counted.excused_in(name),
+            skipped=counted.by_status(name)["skipped"],
+            uses=of_reference(uses, name, study),
+            proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
+            edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
         )
-        found.append(
-            StudyAnswer(
-                study=name,
-                title=study.title,
-                right=counts["ok"],
-                run=counted.run_in(name),
-                excused=counted.excused_in(name),
-                skipped=counts["skipped"],
-                uses=of_reference(uses, name, study),
-                proven=sum(proof.is_proven for proof in of_study.values()),
-                unproven={kernel: proof.in_words for kernel, proof in of_study.items() if not proof.is_proven},
-                mistaken=sum(bool(proof.found) for proof in of_study.values()),
-                searched=bool(study.search),
-                edited=[kernel for of, _, kernel in since if of == name],
-            )
-        )
-    return found
+        for name, study in studies.items()
+    ]
 
 
-def answer_text(
-    found: Sequence[StudyAnswer],
-    studies: Mapping[str, StudySettings],
-    provenance: str,
-    claims: Mapping[str, int],
-    proofs: Proofs,
-) -> str:
+def answer_text(found: Sequence[StudyAnswer], provenance: str, claims: Mapping[str, int], proofs: Proofs) -> str:
     """The answer for the terminal: points, a line for each study with times, the claims, and what was proven.
 
     claims  the number of claims with each verdict
@@ -119,14 +103,14 @@ def answer_text(
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     if edited := [f"{one.study}/{kernel}" for one in found for kernel in one.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
-    lines = list(map(_wrapped, lines)) + _uses_text(found, studies)
+    lines = list(map(_wrapped, lines)) + _uses_text(found)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [_wrapped(f"  claims: {', '.join(counts)}")] if counts else []
     lines += [_wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
     return "\n".join(lines)
 
 
-def index_cells(one: StudyAnswer, study: StudySettings, found: Iterable[Best]) -> dict[str, Any]:
+def _index_cells(one: StudyAnswer, found: Iterable[Best]) -> dict[str, Any]:
     """What the page of all pages says of a study's answer; nothing without times.
 
     found  the entries of best.json
@@ -134,18 +118,32 @@ def index_cells(one: StudyAnswer, study: StudySettings, found: Iterable[Best]) -
     if not one.uses:
         return {}
     use, others = one.uses[-1], len(one.uses) - one.uses[0].everywhere - 1
-    sizes = fastest_by_size((best for best in found if best.study == one.study), study)
+    sizes = fastest_by_size((best for best in found if best.study == one.study), one.settings)
     return {
         "curve": [best.fastest.peak_fraction for best in sizes if best.fastest.peak_fraction],
         "use": f"{use.kernel} {configuration_text(use.configuration)}",
-        "sizes": "" if use.everywhere else f"for {sizes_text(use, study)}; {others} more by size",
+        "sizes": "" if use.everywhere else f"for {sizes_text(use, one.settings)}; {others} more by size",
         "loses": f"{use.worst:.1%}",
         "of_peak": of_peak(use.configuration),
         "beside": beside_text(one.uses),
     }
 
 
-def _uses_text(found: Sequence[StudyAnswer], studies: Mapping[str, StudySettings]) -> list[str]:
+def status_text(provenance: str, found: Iterable[StudyAnswer], best: Sequence[Best], errors: int) -> str:
+    """A scope's status.json; `best` are the entries of best.json."""
+    studies = {
+        one.study: {
+            **{key: getattr(one, key) for key in ("right", "run", "mistaken", "edited")},
+            "title": one.settings.title,
+            "answer": _index_cells(one, best),
+        }
+        for one in found
+    }
+    content = {"provenance": provenance, "errors": errors, "studies": studies}
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _uses_text(found: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
     rows, more = [], False
     for one in found:
@@ -154,7 +152,7 @@ def _uses_text(found: Sequence[StudyAnswer], studies: Mapping[str, StudySettings
         for number, use in enumerate(shown):
             mark = "" if number or len(by_size) <= len(shown) else "*"
             words = f"{use.kernel} {configuration_text(use.configuration)}"
-            sizes = sizes_text(use, studies[one.study]) + mark
+            sizes = sizes_text(use, one.settings) + mark
             rows.append(("" if number else one.study, sizes, words, f"{use.worst:.1%}", of_peak(use.configuration)))
             more |= bool(mark)
     if not rows:
@@ -169,7 +167,7 @@ def _uses_text(found: Sequence[StudyAnswer], studies: Mapping[str, StudySettings
         disable_numparse=True,
     )
     lines = [f"  {line}" for line in table.splitlines()]
-    searched = [one.study for one in found if one.uses and one.searched]
+    searched = [one.study for one in found if one.uses and one.settings.search]
     notes = [f"loses: at most, against the fastest at each size; a tie, or {LITTLE:.0%}, is little."]
     notes += ["* Each size has a better one: see best.md."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []

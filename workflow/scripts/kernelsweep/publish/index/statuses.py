@@ -5,18 +5,14 @@ The end of every run reads them, so this imports nothing that reads results.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import AGAIN, check_keys, read_json
-
-if TYPE_CHECKING:
-    from kernelsweep.publish.answer import StudyAnswer
 
 STATUS_FILE = "status.json"
 PAGE_FILE = "report.html"
@@ -108,19 +104,6 @@ class PlatformStatus:
     def is_old(self, study: str, status: Status) -> bool:
         """Whether a scope's results of a study are not those of today."""
         return self.changed(study) > status.made or self.outcome(study) != status.studies[study]
-
-
-def status_text(
-    provenance: str, found: Iterable[StudyAnswer], told: Mapping[str, Mapping[str, Any]], errors: int
-) -> str:
-    """A scope's status.json.
-
-    told  by study, what it came to (StudyOutcome.answer)
-    """
-    kept = ("right", "run", "mistaken", "edited", "title")
-    studies = {one.study: {key: getattr(one, key) for key in kept} | {"answer": told[one.study]} for one in found}
-    content = {"provenance": provenance, "errors": errors, "studies": studies}
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_statuses(results: Path) -> list[PlatformStatus]:
