@@ -21,8 +21,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from kernelsweep.platforms import lease
 lease.FOLDER, lease.NOTICE_SECONDS = Path(sys.argv[1]), 1.0
-lease.gpus_of = lambda _: [SimpleNamespace(uuid=uuid) for uuid in sys.argv[2:]]
-with lease.leased_gpu("", lambda line: print(line, flush=True)) as gpu:
+lease.gpus_of = lambda _: [SimpleNamespace(uuid=sys.argv[2])]
+with lease.leased_gpu("", lambda line: print(line, flush=True), shared="shared" in sys.argv) as gpu:
     print("has", gpu.uuid, flush=True)
     sys.stdin.read()
 """
@@ -58,6 +58,19 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
         assert line(second, 0.3) is None
         leave(first)
         assert line(second) == "has GPU-1\n"
+
+
+def test_jobs_that_time_nothing_share_a_gpu_but_not_with_one_that_does(tmp_path: Path) -> None:
+    # Pins: compute-sanitizer's jobs one after another, and one of them beside a kernel that is timed.
+    with Jobs(tmp_path) as jobs:
+        sharing = [jobs.start(HOLDER, str(tmp_path), "GPU-1", "shared") for _ in range(2)]
+        assert [line(job) for job in sharing] == ["has GPU-1\n"] * 2
+        timing = jobs.start(HOLDER, str(tmp_path), "GPU-1")
+        assert line(timing) == "waiting for GPU GPU-1, which another process uses\n"
+        end(sharing[0])
+        assert line(timing, 0.3) is None
+        end(sharing[1])
+        assert line(timing) == "has GPU-1\n"
 
 
 def test_a_planted_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ localrules:
     end_sanitizer,
 
 
-# It takes the place of a job that measures, where none of these is ready.
+# It takes the place of a job that measures, where none of these is ready; a study is published after it.
 rule sanitize_kernel:
     input:
         kernel=by_code(inputs.kernel_file),
@@ -23,7 +23,6 @@ rule sanitize_kernel:
         log("sanitize_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.MEASURED,
-    priority: -1
     conda:
         "../../envs/kernelsweep.yaml"
     threads: len(TOOLS)

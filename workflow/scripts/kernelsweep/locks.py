@@ -25,17 +25,19 @@ def lock_first(
     waiting: Callable[[], None],
     *,
     patience: float = NOTICE_SECONDS,
+    shared: bool = False,
 ) -> tuple[Path, int]:
     """Wait until one of the files can be locked; returns its path and its descriptor, whose closing unlocks it.
 
     opened   opens or creates a file; called for each attempt, because a lock on a deleted or renamed file is useless
     waiting  called once after the seconds of `patience`
+    shared   lock it beside others that share it
     """
     impatient = time.monotonic() + patience
     told = False
     while True:
         for path in paths:
-            if (file := lock_now(path, opened)) is not None:
+            if (file := lock_now(path, opened, shared)) is not None:
                 return path, file
         if not told and time.monotonic() > impatient:
             waiting()
@@ -43,14 +45,14 @@ def lock_first(
         time.sleep(_POLL_SECONDS)
 
 
-def lock_now(path: Path, opened: Callable[[Path], int]) -> int | None:
+def lock_now(path: Path, opened: Callable[[Path], int], shared: bool = False) -> int | None:
     """A file's descriptor, whose closing unlocks it; None if it can't be locked now.
 
-    opened  as for lock_first()
+    opened, shared  as for lock_first()
     """
     file = opened(path)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False)):
             return file
     except (BlockingIOError, FileNotFoundError):

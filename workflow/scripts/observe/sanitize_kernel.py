@@ -70,7 +70,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
     else:
         name = f"{wildcards.study}/{kernel.name}, compute-sanitizer"
         with (
-            leased_device(wildcards.platform, device, notifier(terminal, name)),
+            leased_device(wildcards.platform, device, notifier(terminal, name), shared=True),
             ThreadPoolExecutor(len(TOOLS)) as tools,
         ):
             rows = [*tools.map(check, TOOLS)]

@@ -1,4 +1,4 @@
-"""Leases of GPUs: one job at a time has a GPU, and several GPUs have a job each.
+"""Leases of GPUs: one job at a time has a GPU, or several that time nothing; several GPUs have a job each.
 
 A lease is a lock on a file in /tmp, taken before CUDA starts. It ends with its process. All users of a machine share
 /tmp, while TMPDIR may differ from job to job, and /run/lock is not writable for users everywhere. /dev/shm won't do
@@ -39,11 +39,14 @@ def free_gpus(devices: Sequence[str]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, only: str = "") -> Iterator[Gpu]:
+def leased_gpu(
+    platform: str, notify: Callable[[str], None] = print, *, only: str = "", shared: bool = False
+) -> Iterator[Gpu]:
     """A free GPU of the platform's model, which is the only visible GPU for processes started meanwhile.
 
     notify  gets a line for the user if the wait exceeds NOTICE_SECONDS
     only    the UUID of the GPU that it has to be, if any
+    shared  other jobs that share it may have it, too
     """
     gpus = {_lock_of(gpu.uuid): gpu for gpu in gpus_of(platform) if only in ("", gpu.uuid)}
 
@@ -51,7 +54,7 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, only: st
         which = f"GPU {next(iter(gpus.values())).uuid}" if len(gpus) == 1 else f"any of {len(gpus)} GPUs"
         notify(f"waiting for {which}, which another process uses")
 
-    path, file = lock_first(list(gpus), _opened, waiting, patience=NOTICE_SECONDS)
+    path, file = lock_first(list(gpus), _opened, waiting, patience=NOTICE_SECONDS, shared=shared)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     os.environ["CUDA_VISIBLE_DEVICES"] = gpus[path].uuid
     try:
@@ -65,19 +68,25 @@ def leased_gpu(platform: str, notify: Callable[[str], None] = print, *, only: st
 
 @contextmanager
 def leased_device(
-    platform: str, device: Mapping[str, Any], notify: Callable[[str], None] = print, *, only: str = ""
+    platform: str,
+    device: Mapping[str, Any],
+    notify: Callable[[str], None] = print,
+    *,
+    only: str = "",
+    shared: bool = False,
 ) -> Iterator[str]:
     """Lease the platform's device: a GPU, or nothing if the platform needs none. Yields the GPU's UUID, or "".
 
     device  the platform's description, as in device.json
     only    the UUID of the GPU that it has to be, if any
+    shared  other jobs that share it may have it, too
 
     Prints which GPU it is and when, for the log. Raises UserError if its driver or a limit is not the description's.
     """
     if not kind_of(platform).needs_gpu:
         yield ""
         return
-    with leased_gpu(platform, notify, only=only) as gpu:
+    with leased_gpu(platform, notify, only=only, shared=shared) as gpu:
         check_state(gpu, device)
         print(f"on {gpu.name}, {gpu.uuid}, from {datetime.now(UTC).isoformat()}", flush=True)
         yield gpu.uuid
