@@ -5,13 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import matplotlib
+import matplotlib.cm
+import matplotlib.colors
+import numpy
 import pandas
+import seaborn
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData, place_axes
-from kernelsweep.analysis.words import axis_value, list_texts, status_key
-from kernelsweep.drawing.heatmap import NO_VALUE, draw_cells, shades
+from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, list_texts, status_key
+from kernelsweep.drawing import palette
 from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, Width, empty_figure
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
@@ -23,6 +30,10 @@ from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, val
 FIGURE = FIGURES["heatmap"]
 # The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
 UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
+# Colours tell shares near the best apart, and those far from it less.
+GAMMA = 2.0
+# On a cell whose point is right and lacks the quantity that is shown, such as an energy.
+NO_VALUE = "–"
 # The panel of kernels with one value of y.
 SHARED = "further kernels"
 # The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
@@ -99,11 +110,11 @@ def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) ->
     for panel, axes in grid.axes_dict.items():
         of_panel, labels = cells[cells["panel"] == panel], (axes.get_xlabel(), axes.get_ylabel())
         used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
-        draw_cells(axes, of_panel.assign(**used), digits if fits else "", step)
+        _draw_cells(axes, of_panel.assign(**used), digits if fits else "", step)
         # All cells are of one size, and labels are right below them.
         axes.spines["bottom"].set_position(("data", of_panel["down"].nunique()))
         axes.set(xlim=(0, across), ylim=(down, 0), xlabel=labels[0], ylabel=labels[1] if panel != SHARED else "")
-    bar = figure.colorbar(shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
+    bar = figure.colorbar(_shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
     bar.set_label("% of the best")
     bar.set_ticks(TICKS)
     bar.outline.set_visible(False)
@@ -147,3 +158,51 @@ def _label(data: StudyData, axis: str, value: Any) -> str:
         return f"×{value}"
     times, rest = divmod(value, data.device["multiprocessors"]) if axis == "grid_size" else (0, 0)
     return f"{times} × {data.device['multiprocessors']}" if times and not rest else axis_value(axis, value)
+
+
+def _shades() -> matplotlib.cm.ScalarMappable:
+    """The colours of percentages, on which black digits can be read."""
+    colours = matplotlib.colors.ListedColormap(matplotlib.colormaps["YlGnBu"](numpy.linspace(0.0, 0.55, 256)))
+    return matplotlib.cm.ScalarMappable(matplotlib.colors.PowerNorm(GAMMA, 0.0, 100.0), colours)
+
+
+def _draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str, step: int) -> None:
+    """Cells that are coloured and annotated, hatched with a status's letter, or blank.
+
+    cells  a row for each: down and across, the labels of its row and column, ordered categories; shown, its number, NaN
+           without one; shade, its percentage; status; is_outlined
+    digits  the format of a number; "" for cells that are only coloured
+    step    of how many columns one is labelled
+    """
+    names = ["shown", "shade", "status", "is_outlined"]
+    table = cells.pivot(index="down", columns="across", values=names)
+    shown, shade, status, is_outlined = (table[name] for name in names)
+    seaborn.heatmap(
+        shade.astype(float),
+        annot=shown.astype(float) if digits else None,
+        fmt=digits,
+        annot_kws={"color": palette.BLACK, "va": "center_baseline"},
+        cmap=_shades().cmap,
+        norm=_shades().norm,
+        vmin=0.0,
+        vmax=100.0,
+        linewidths=0.5,
+        linecolor="white",
+        cbar=False,
+        xticklabels=step,
+        yticklabels=[*shown.index],
+        ax=axes,
+    )
+    axes.set(xlabel="", ylabel="")
+    for row, column in numpy.argwhere((shown.isna() & status.notna()).to_numpy()):
+        look: Any = {"facecolor": palette.PALE_GREY, "edgecolor": "white", "hatch": "/////", "linewidth": 0.5}
+        axes.add_patch(Rectangle((column, row), 1, 1, zorder=2, **look))
+        letter = STATUS_LETTERS.get(str(status.to_numpy()[row, column]), NO_VALUE)
+        middle: Any = {"ha": "center", "va": "center_baseline", "color": palette.BLACK, "zorder": 3}
+        axes.text(column + 0.5, row + 0.5, letter, weight="bold", **middle)
+    for row, column in numpy.argwhere(is_outlined.eq(True).to_numpy()):
+        look = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
+        axes.add_patch(Rectangle((column, row), 1, 1, zorder=4, **look))
+    axes.tick_params(length=0, rotation=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
