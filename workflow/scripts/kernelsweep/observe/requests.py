@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from kernelsweep.build.binaries import Report
 from kernelsweep.build.build import gpu_source
 from kernelsweep.build.builder import build
@@ -138,9 +140,4 @@ def observe(tool: Sequence[str], mode: str, requests: Requests, log: Path) -> Ob
                 status = None
                 print("stopped: it exceeded its time limit", flush=True)
         lines = answers.read_text(encoding="utf-8").splitlines(keepends=True) if answers.exists() else []
-    return Observed(status, tuple(_answer(json.loads(line)) for line in lines if line.endswith("\n")))
-
-
-def _answer(content: Mapping[str, Any]) -> Answer:
-    launches = [Launched(of["variant"], tuple(of["grid"]), tuple(of["block"])) for of in content["launches"]]
-    return Answer(content["status"], content["message"], tuple(launches))
+    return Observed(status, tuple(TypeAdapter(Answer).validate_json(line) for line in lines if line.endswith("\n")))

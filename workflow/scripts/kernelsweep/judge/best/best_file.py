@@ -7,8 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from kernelsweep.analysis.reference import has_times
-from kernelsweep.judge.best.find import Best, Configuration, Use
+from kernelsweep.judge.best.find import Best, Use
 
 # The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
 SCHEMA_VERSION = 2
@@ -41,21 +43,9 @@ def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
 
 def best_uses(document: Mapping[str, Any]) -> list[Use]:
     """What to use, by the document that best_json() wrote."""
-    return [
-        Use(**{**use, "sizes": tuple(use["sizes"]), "configuration": Configuration(**use["configuration"])})
-        for use in document["use"]
-    ]
+    return TypeAdapter(list[Use]).validate_python(document["use"])
 
 
 def best_entries(document: Mapping[str, Any]) -> list[Best]:
     """The entries of the document that best_json() wrote."""
-    return [
-        Best(
-            **{
-                **entry,
-                "fastest": Configuration(**entry["fastest"]),
-                "ties": tuple(Configuration(**tie) for tie in entry["ties"]),
-            }
-        )
-        for entry in document["entries"]
-    ]
+    return TypeAdapter(list[Best]).validate_python(document["entries"])

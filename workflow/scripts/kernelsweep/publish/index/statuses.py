@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import AGAIN, check_keys, read_json
+from kernelsweep.json_files import AGAIN, read_json
 
 STATUS_FILE = "status.json"
 PAGE_FILE = "report.html"
@@ -118,15 +120,10 @@ def read_statuses(results: Path) -> list[PlatformStatus]:
 
 
 def _read_status(path: Path) -> Status:
-    content = read_json(path)
-    check_keys(content, {"provenance": str, "errors": int, "studies": dict}, path)
-    studies = {}
-    for name, outcome in content["studies"].items():
-        try:
-            studies[name] = StudyOutcome(**outcome)
-        except TypeError as error:  # Of another version of kernelsweep, too.
-            raise UserError(f"{path}: studies.{name} is no study's status. {AGAIN}") from error
-    return Status(path.parent, _made(path), content["provenance"], content["errors"], studies)
+    try:
+        return TypeAdapter(Status).validate_python(read_json(path) | {"folder": path.parent, "made": _made(path)})
+    except ValidationError as error:  # Of another version of kernelsweep, too.
+        raise UserError(f"{path} is no status of a run. {AGAIN}") from error
 
 
 def _made(path: Path) -> int:
