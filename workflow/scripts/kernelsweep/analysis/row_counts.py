@@ -62,6 +62,10 @@ class RowCounts:
                 counts[status] += count
         return Counter(dict(sorted(counts.items(), key=lambda entry: (entry[0] != "ok", entry[0]))))
 
+    def has_run(self, kernel: PlannedKernel) -> bool:
+        """Whether a point of a kernel was run: not every row is `skipped`."""
+        return any(self.points[kernel.study, kernel.kernel, status] for status in STATUSES if status != "skipped")
+
     def excused_in(self, study: str | None = None) -> int:
         """The number of failed points whose status undefined behaviour explains, of a study or of all studies."""
         return sum(count for (of, _), count in self.excused.items() if study in (None, of))
@@ -124,28 +128,11 @@ class PlannedKernel:
     is_made: bool = True
 
 
-def kernels_not_run(counted: RowCounts, planned: Iterable[PlannedKernel]) -> list[PlannedKernel]:
-    """The kernels of which no point was run: every row is `skipped`, or there is none."""
-    return [kernel for kernel in planned if not _was_run(counted, kernel)]
-
-
 def studies_not_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list[str]:
     """The studies of which no point was run, although the platform could run one of their kernels.
 
     A recording may lack a study, and that is no mistake of the run's.
     """
-    ran = {kernel.study for kernel in planned if _was_run(counted, kernel)}
+    ran = {kernel.study for kernel in planned if counted.has_run(kernel)}
     could_run = [kernel.study for kernel in planned if kernel.is_made and not kernel.cannot_run]
     return [study for study in dict.fromkeys(could_run) if study not in ran]
-
-
-def _was_run(counted: RowCounts, kernel: PlannedKernel) -> bool:
-    return _rows(counted, kernel) > counted.points[_of(kernel, "skipped")]
-
-
-def _rows(counted: RowCounts, kernel: PlannedKernel) -> int:
-    return sum(counted.points[_of(kernel, status)] for status in STATUSES)
-
-
-def _of(kernel: PlannedKernel, status: str) -> tuple[str, str, str]:
-    return kernel.study, kernel.kernel, status

@@ -9,7 +9,6 @@ from kernelsweep.analysis.row_counts import (
     LISTED_PER_KERNEL,
     PlannedKernel,
     RowCounts,
-    kernels_not_run,
     studies_not_run,
 )
 from kernelsweep.analysis.words import markdown_table
@@ -42,7 +41,8 @@ def summary_text(
     skipped = [f"{study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in counted.skipped.items()]
     not_run = [
         f"{one.study}/{one.kernel}: " + (one.cannot_run or "it has no rows, or every point was skipped")
-        for one in kernels_not_run(counted, planned)
+        for one in planned
+        if not counted.has_run(one)
     ]
     lines += [*section("Skipped", skipped), *missing_metrics(metrics), *section("Not run", not_run)]
     lines += proof_summary(proofs or {}, counted.points)

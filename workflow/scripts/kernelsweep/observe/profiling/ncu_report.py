@@ -23,7 +23,6 @@ from kernelsweep.sweep.point import Point
 _DIGITS = 10
 # "(unsigned int)8" as a template argument, which C++ writes 8u.
 _CAST = re.compile(r"\((?:unsigned |signed )?\w+(?: \w+)?\)(-?\d+)")
-_BOOLEANS = {"false": "0", "true": "1"}
 _BOOLEAN = re.compile(r"\b(?:false|true)\b")
 # " [RADIUS=4]", what a function's unit is given in the build report.
 _GIVEN = re.compile(r" \[[-\w].*\]$", re.DOTALL)
@@ -65,20 +64,16 @@ class Capture:
 def parse_capture(text: str) -> Capture:
     """Parse ncu's CSV; lines before it are messages. Raises UserError if it holds no launch."""
     _, start, table = text.partition('"ID",')
-    rows = list(csv.reader(StringIO(start + table)))
-    if len(rows) < 3:
+    units, *rows = [*csv.DictReader(StringIO(start + table))] or [{}]
+    if not rows:
         raise UserError(
             f"Nsight Compute's report holds no launch. It said: {' '.join(text.split())[:500] or 'nothing'}"
         )
-    header, units, *launches = rows
-    named = (dict(zip(header, row, strict=True)) for row in launches)
-    return Capture(
-        tuple(
-            CapturedLaunch(plain_name(row["Kernel Name"]), _sizes(row["Grid Size"]), _sizes(row["Block Size"]), row)
-            for row in named
-        ),
-        dict(zip(header, units, strict=True)),
+    launches = (
+        CapturedLaunch(plain_name(row["Kernel Name"]), _sizes(row["Grid Size"]), _sizes(row["Block Size"]), row)
+        for row in rows
     )
+    return Capture(tuple(launches), units)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -96,7 +91,7 @@ def plain_name(name: str) -> str:
     name = _GIVEN.sub("", name)
     match = _SIGNATURE.fullmatch(name)
     plain = _LITERAL.sub("", _CAST.sub(r"\1", match["function"] if match else name))
-    return _BOOLEAN.sub(lambda found: _BOOLEANS[found[0]], plain)
+    return _BOOLEAN.sub(lambda found: str(int(found[0] == "true")), plain)
 
 
 def match_launches(capture: Capture, answers: Sequence[Answer], kernel: str) -> list[list[CapturedLaunch]]:
