@@ -58,25 +58,27 @@ class KernelProof:
     def in_words(self) -> str:
         """Such as "nothing found at 12 points"; the kinds of what was found; or that it isn't proven, or in part."""
         if self.found:
-            return ", ".join(dict.fromkeys(row["finding"].replace("_", " ") for row in self.found))
+            return ", ".join(_kinds(self.found))
         if self.expected:
-            kinds = dict.fromkeys(row["finding"].replace("_", " ") for row in self.expected)
-            return f"expected: {', '.join(kinds)}"
+            return f"expected: {', '.join(_kinds(self.expected))}"
         if self.unchecked:
             return "not proven" if not self.points else f"not proven: {', '.join(self.unchecked)}"
         if self.other:
             return "proven in part: " + "; ".join(row["message"].partition(": ")[0] for row in self.other)
-        notes = dict.fromkeys(row["finding"].replace("_", " ") for row in self.noted)
         by = "" if self.is_of_emulator else " by compute-sanitizer"
         points = self.fewest_points
         words = f"nothing found at {points} point{'s' * (points != 1)}{by}"
-        return "; ".join([words, *(f"note: {note}" for note in notes)])
+        return "; ".join([words, *(f"note: {note}" for note in _kinds(self.noted))])
 
     @property
     def fewest_points(self) -> int:
         """The points of the check that was made at the fewest of them."""
         checks = {check for check, _ in self.points}
         return min(max(points for (of, _), points in self.points.items() if of == check) for check in checks)
+
+
+def _kinds(rows: Iterable[CsvRow]) -> list[str]:
+    return list(dict.fromkeys(row["finding"].replace("_", " ") for row in rows))
 
 
 # By study and kernel.

@@ -40,25 +40,13 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
     """
     found = []
     for number, (kernel, unroll, rows, measured) in enumerate(_entries(data)):
-        of_step = rows.drop_duplicates("metric").set_index("metric")
         binaries = set(measured["binary_sha256"].dropna()) - {""}
-        known = [name for name in data.metrics.definitions if name in of_step.index]
-        for name, row in of_step.reindex(known).iterrows():
-            stale = bool(binaries) and row["binary_sha256"] not in {"", *binaries}
-            found.append(
-                {
-                    "step": number,
-                    "kernel": kernel,
-                    "unroll": unroll,
-                    "metric": name,
-                    "unit": row["unit"],
-                    "value": float("nan") if stale else row["value"],
-                    "source": row["source"],
-                    "message": ANOTHER_BUILD if stale else row["message"],
-                }
-            )
-    table = pandas.DataFrame(found, columns=list(_COLUMNS))
-    return table.astype({"value": "float64"})
+        of_step = rows.drop_duplicates("metric").set_index("metric")
+        of_step = of_step.loc[[name for name in data.metrics.definitions if name in of_step.index]].reset_index()
+        stale = ~of_step["binary_sha256"].isin({"", *binaries}) & bool(binaries)
+        of_step = of_step.assign(step=number, kernel=kernel, unroll=unroll, value=of_step["value"].mask(stale))
+        found.append(of_step.assign(message=of_step["message"].mask(stale, ANOTHER_BUILD)))
+    return pandas.concat(found, ignore_index=True)[list(_COLUMNS)]
 
 
 def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]:

@@ -44,26 +44,21 @@ def t4_files(rows: Iterable[Mapping[str, str]], kinds: Mapping[str, str], device
     kinds   what each of its axes says (StudySettings.kinds)
     device  a device.json
     """
-    spaces: dict[str, list[dict[str, Any]]] = {}
-    places: dict[str, dict[str, Any]] = {}
+    files: dict[str, dict[str, Any]] = {}
     for row in rows:
         values = _values(row, kinds)
         place = {axis: value for axis, value in values.items() if kinds[axis] != "kernel"}
-        name = "-".join([row["kernel"], *(f"{axis}_{value}" for axis, value in place.items())])
         configuration = {axis: value for axis, value in values.items() if kinds[axis] == "kernel"}
-        spaces.setdefault(name, []).append(_result(row, configuration))
-        places[name] = {"kernel": row["kernel"], "problem": place}
-    files = {}
-    for name, results in spaces.items():
         metadata = {
             "timeunit": "milliseconds",
-            "kernel_name": places[name]["kernel"],
-            "problem": places[name]["problem"],
+            "kernel_name": row["kernel"],
+            "problem": place,
             "device": {key: device.get(key) for key in ("name", "compute_capability", "driver")},
         }
-        document = {"schema_version": SCHEMA_VERSION, "metadata": metadata, "results": results}
-        files[f"{name}.json"] = json.dumps(document, indent=1) + "\n"
-    return files
+        name = "-".join([row["kernel"], *(f"{axis}_{value}" for axis, value in place.items())])
+        document = files.setdefault(name, {"schema_version": SCHEMA_VERSION, "metadata": metadata, "results": []})
+        document["results"].append(_result(row, configuration))
+    return {f"{name}.json": json.dumps(document, indent=1) + "\n" for name, document in files.items()}
 
 
 def _result(row: Mapping[str, str], configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,12 +31,9 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
     studies  by name: title, kinds of axes, reference, tied axes, kernels in order (names), and those with a swept grid
     rows     of measurements.csv
     """
-    by_study: dict[str, list[Row]] = {name: [] for name in studies}
-    for row in rows:
-        is_timed = row["status"] == "ok" and row["time_us"]
-        if row["study"] in by_study and is_timed:
-            by_study[row["study"]].append(with_parameters(row))
-    return {name: _study(studies[name], points) for name, points in by_study.items() if points}
+    timed = [with_parameters(row) for row in rows if row["status"] == "ok" and row["time_us"]]
+    found = {name: [point for point in timed if point["study"] == name] for name in studies}
+    return {name: _study(studies[name], points) for name, points in found.items() if points}
 
 
 def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:

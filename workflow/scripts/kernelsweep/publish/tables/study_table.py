@@ -53,19 +53,6 @@ _INTEGERS = (
     "points_run",
     "points_skipped",
 )
-_TEXTS = (
-    "kernel",
-    "kind",
-    "device",
-    "status",
-    "peak_of",
-    "work",
-    "as_fast",
-    "failures",
-    "proven",
-    "flags",
-    "message",
-)
 
 
 @dataclass(frozen=True)
@@ -146,10 +133,9 @@ def study_table(data: StudyData) -> pandas.DataFrame:
     columns = ["kernel", "kind", *axes, "launches", "device", "status", *TIME_COLUMNS, "relative_error"]
     columns += [column for column in rows[0] if column not in (*columns, "flags", "message")] + ["flags", "message"]
     table = pandas.DataFrame(rows, columns=columns, dtype=object)
-    texts, integers = [*_TEXTS], [*_INTEGERS]
-    table[texts] = table[texts].where(table[texts].notna(), "").astype(str)
-    floats = [column for column in columns if column not in (*texts, *integers, *axes)]
-    table = table.astype(dict.fromkeys(integers, "Int64") | dict.fromkeys(floats, "float64"))
+    others = [column for column in columns if not isinstance(rows[0].get(column), str) and column not in axes]
+    types = dict.fromkeys(others, "float64") | dict.fromkeys(_INTEGERS, "Int64")
+    table = table.astype(types)
     table = table.assign(**{axis: table[axis].convert_dtypes() for axis in axes})
     _add_ratios(table, data)
     has_no = {
@@ -185,6 +171,7 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
         "kind": kind,
         "device": data.device["name"],
         "status": NOT_MEASURED,
+        **dict.fromkeys(("peak_of", "work", "as_fast", "message"), ""),
         "flags": " ".join(flag for flag, kernels in flags.items() if kernel in kernels),
         "error_share_low": rows["error_share"].min(),
         "error_share_high": rows["error_share"].max(),
@@ -202,9 +189,9 @@ def _measured(point: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
     """The columns that a row copies from its point; times only where the point is right."""
     known = {axis: value for axis, value in point.items() if not pandas.isna(value)}
     row = {axis: known[axis] for axis in data.settings.kinds if axis in known}
-    row |= {column: known.get(column) for column in _OF_POINT}
+    row |= {column: known[column] for column in _OF_POINT if column in known}
     if point["status"] == "ok" and data.has_times:
-        row |= {column: known.get(column) for column in (*_OF_TIME, "work", "peak_fraction")}
+        row |= {column: known[column] for column in (*_OF_TIME, "work", "peak_fraction") if column in known}
         row["peak_of"] = known.get("peak_of") or ("memory" if "peak_fraction" in known else "")
     return row
 
