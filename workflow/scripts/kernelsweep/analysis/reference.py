@@ -38,11 +38,6 @@ def with_shown_output(study: StudySettings, measurements: pandas.DataFrame) -> p
     return shown.sort_values("unroll")
 
 
-def of_kernels(study: StudySettings, measurements: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows of the study's own kernels, without libraries and the driver's limits."""
-    return measurements[measurements["kernel"].isin([kernel.name for kernel in study.kernels])]
-
-
 def has_times(device: Mapping[str, Any]) -> bool:
     """Whether the device's times are reported: a GPU's are, an emulator's never."""
     return KINDS[device["kind"]].has_clock

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas
 
-from kernelsweep.analysis.words import UNDEFINED_MARK, step_name
+from kernelsweep.analysis.words import step_name
 from kernelsweep.results import POINT_COLUMNS
 from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
 from kernelsweep.sweep.settings import StudySettings
@@ -80,16 +80,10 @@ def ladder_steps(study: StudySettings, device: Mapping[str, Any]) -> list[Step]:
     ]
 
 
-def step_labels(steps: Sequence[Step], undefined: Collection[str] = ()) -> list[str]:
-    """The steps' names, with the grid sizes where these differ; undefined behaviour is marked."""
-    differ = _grids_differ(steps)
-    labels = []
-    for step in steps:
-        label = step.name
-        if step.grid_size is not None and differ:
-            label += f" ({step.grid_size:,} blocks)"
-        labels.append(label + (UNDEFINED_MARK if step.kernel in undefined else ""))
-    return labels
+def step_labels(steps: Sequence[Step]) -> list[str]:
+    """The steps' names, with the grid sizes where these differ."""
+    shown = [step.grid_size if _grids_differ(steps) else None for step in steps]
+    return [step.name + (f" ({grid:,} blocks)" if grid else "") for step, grid in zip(steps, shown, strict=True)]
 
 
 def grids_text(steps: Sequence[Step]) -> str:

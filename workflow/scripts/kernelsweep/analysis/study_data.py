@@ -12,7 +12,7 @@ import pandas
 from kernelsweep.analysis.measurements import load_measurements, read_table
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import Outputs, published_outputs
-from kernelsweep.analysis.reference import at_place, at_reference, has_times, of_kernels, timed
+from kernelsweep.analysis.reference import at_place, at_reference, has_times, timed
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.words import point_text, size_text
 from kernelsweep.json_files import read_device
@@ -125,11 +125,11 @@ class StudyData:
     @property
     def kernel_rows(self) -> pandas.DataFrame:
         """The measurements of the study's own kernels."""
-        return of_kernels(self.settings, self.measurements)
+        return self.measurements[self.measurements["kernel"].isin(self.kernel_names)]
 
-    def at_reference(self, *free: str) -> pandas.DataFrame:
-        """The rows of the study's own kernels at its reference point; the axes in `free` may differ from it."""
-        return of_kernels(self.settings, at_reference(self.settings, self.measurements, free))
+    def at_reference(self) -> pandas.DataFrame:
+        """The rows of the study's own kernels at its reference point."""
+        return at_reference(self.settings, self.kernel_rows)
 
 
 def read_study_data(

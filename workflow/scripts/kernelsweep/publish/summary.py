@@ -11,12 +11,9 @@ from kernelsweep.analysis.row_counts import (
     RowCounts,
     studies_not_run,
 )
-from kernelsweep.analysis.words import markdown_table
+from kernelsweep.analysis.words import list_texts, markdown_table
 from kernelsweep.results import ALL_POINT_COLUMNS, REFUSED
 from kernelsweep.sweep.point import in_words
-
-# If more kernels miss counters for one reason, they are counted instead of listed.
-_NAMED_KERNELS = 3
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
@@ -123,7 +120,5 @@ def missing_metrics(rows: Iterable[Mapping[str, str]]) -> list[str]:
             reasons.setdefault(row["message"], []).append(f"{row['study']}/{row['kernel']}")
     lines = []
     for message, of in reasons.items():
-        kernels = list(dict.fromkeys(of))
-        named = ", ".join(kernels) if len(kernels) <= _NAMED_KERNELS else f"{len(kernels)} kernels"
-        lines.append(f"{named}, {len(of)} values: {message}")
+        lines.append(f"{list_texts(list(dict.fromkeys(of)))}, {len(of)} values: {message}")
     return section("Counters that are missing", lines)

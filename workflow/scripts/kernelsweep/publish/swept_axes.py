@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas
@@ -64,23 +63,12 @@ def varied_sizes(data: StudyData) -> list[str]:
     return sorted(varied(rows, size_axes(data.settings)), key=lambda axis: -rows[axis].nunique())
 
 
-@dataclass(frozen=True)
-class Shown:
-    """The quantity that a figure shows: its value in each row, where it has one, and its label."""
-
-    name: str
-    label: str
-    values: pandas.Series[Any]
-    more_is_better: bool
-
-
-def shown_quantity(rows: pandas.DataFrame, name: str | None) -> Shown:
-    """The quantity of a name, or the one of QUANTITIES that tells most.
+def shown_quantity(rows: pandas.DataFrame, name: str | None) -> str:
+    """The quantity that a figure shows: the one of a name, or the one of QUANTITIES that tells most.
 
     rows  with times, at least one
     """
-    name = name or next(column for column in QUANTITIES if rows[column].notna().all())
-    return Shown(name, QUANTITIES.get(name, name), rows[name].astype("float64"), name != "time_us")
+    return name or next(column for column in QUANTITIES if rows[column].notna().all())
 
 
 def axis_text(axis: str) -> str:

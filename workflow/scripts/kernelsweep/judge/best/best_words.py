@@ -95,7 +95,7 @@ def best_text(
     peak = device.get("peak_bandwidth_gbs")
     lines.append(_EXPLANATION.format(LITTLE) + (_PEAK.format(peak) if peak else ""))
     for name, study in studies.items():
-        shown = at_reference_kind((best for best in found if best.study == name), study)
+        shown = [best for best in found if best.study == name and at_reference_kind(best.point, study)]
         lines += ["", f"## {study.title}", ""]
         where = reference_text(study, free=[*size_axes(study), *kernel_axes(study)])
         if not shown:

@@ -109,11 +109,10 @@ def comparable(found: Iterable[Best]) -> list[Best]:
     return [best for best in allowed if best.fastest.arithmetic == allowed[0].fastest.arithmetic]
 
 
-def at_reference_kind(found: Iterable[Best], study: StudySettings) -> list[Best]:
-    """A study's entries at the reference's element type, operation and cache state, at every size."""
-    sizes = size_axes(study)
-    kind = {axis: value for axis, value in study.reference.items() if axis not in sizes}
-    return [best for best in found if all(best.point.get(axis, value) == value for axis, value in kind.items())]
+def at_reference_kind(place: Mapping[str, Any], study: StudySettings) -> bool:
+    """Whether a place has the reference's element type, operation and cache state; it may have any size."""
+    kind = {axis: value for axis, value in study.reference.items() if axis not in size_axes(study)}
+    return all(place.get(axis, value) == value for axis, value in kind.items())
 
 
 def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Best]:
@@ -122,8 +121,8 @@ def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Best]:
     Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
     """
     by_size: dict[tuple[Any, ...], list[Best]] = {}
-    for best in at_reference_kind(found, study):
-        if best.kernel not in study.limits:
+    for best in found:
+        if best.kernel not in study.limits and at_reference_kind(best.point, study):
             by_size.setdefault(tuple(best.point[axis] for axis in size_axes(study)), []).append(best)
     allowed = (comparable(of_size) for _, of_size in sorted(by_size.items()))
     return [min(of_size, key=lambda best: best.fastest.time.value) for of_size in allowed if of_size]
@@ -231,11 +230,7 @@ def find_uses(name: str, data: StudyData, gridded: Collection[str]) -> list[Use]
 
 def of_reference(uses: Iterable[Use], name: str, study: StudySettings) -> list[Use]:
     """A study's, of the kind of its reference point."""
-    return [
-        use
-        for use in uses
-        if use.study == name and all(study.reference.get(axis, value) == value for axis, value in use.kind.items())
-    ]
+    return [use for use in uses if use.study == name and at_reference_kind(use.kind, study)]
 
 
 def _losses(configurations: Mapping[_Choice, Configuration], kernels: int) -> _Losses:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import log
 from types import MappingProxyType
 
+from kernelsweep.analysis.words import list_texts
 from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
 from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
@@ -22,9 +23,6 @@ from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.statistics import ratio_text
 from kernelsweep.sweep.point import in_words
-
-# A sentence names this many kernels and counts the others.
-_NAMED_KERNELS = 3
 
 
 def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], margin: float, sides: str) -> str:
@@ -77,7 +75,7 @@ def verdict_lines(
     if failing := [point for point in points if point.fails and not point.has_failed_since]:
         lines.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     if unchanged:
-        lines.append(f"The latest edit of {_listed(unchanged)} changed no code; of the edit before it:")
+        lines.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
     if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
         lines.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
     elif compared:
@@ -152,13 +150,7 @@ def _other_device(compared: Sequence[ComparedPoint]) -> str:
 def _points_of(points: Sequence[ComparedPoint]) -> str:
     """ "12 points of unrolling/interleaved"."""
     named = list(dict.fromkeys(point.kernel for point in points))
-    return f"{len(points)} point{'s' if len(points) > 1 else ''} of {_listed(named)}"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    shown = list(texts[:_NAMED_KERNELS])
-    more = len(texts) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
+    return f"{len(points)} point{'s' if len(points) > 1 else ''} of {list_texts(named)}"
 
 
 def point_in_words(point: ComparedPoint) -> str:

@@ -40,7 +40,6 @@ class TracedRequest:
     size: int
     moment: int
     sectors: int
-    wavefronts: int
     conflicts: int
     places: list[int | None]
 
@@ -102,7 +101,6 @@ class Tracer:
             site.size,
             request.moment,
             request.sectors,
-            request.wavefronts,
             request.conflicts,
             [None if offset is None else offset - start for offset in request.offsets],
         )

@@ -24,7 +24,7 @@ from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.figure_files import FIGURES, SHOW
+from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 
 FIGURE = FIGURES["heatmap"]
@@ -71,8 +71,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     # Problems of several sizes are not compared with each other.
     sizes = [axis for axis in drawn if axis in place_axes(data.settings)]
     group = best.groupby(sizes).ngroup() if sizes else best[KERNEL].map(lambda _: 0)
-    values = shown.values
-    values = values if shown.more_is_better else 100 * values.groupby(group).transform("min") / values
+    values, label = best[shown].astype("float64"), QUANTITIES.get(shown, shown)
+    values = 100 * values.groupby(group).transform("min") / values if shown == "time_us" else values
     fastest = best.loc[best["time_us"].groupby(group).idxmin()].to_dict("records")
     ties = [is_tie(row, fastest[number]) for row, number in zip(best.to_dict("records"), group, strict=True)]
     best = best.assign(shown=values, shade=100 * values / values.groupby(group).transform("max"), is_outlined=ties)
@@ -80,15 +80,15 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
     cells = pandas.concat([best, empty]).drop_duplicates(drawn)
     cells = cells.assign(status=shown_status(cells))
     blank = set(cells.loc[cells["shown"].isna(), "status"])
-    unit = UNITS.get(shown.name, shown.label if shown.more_is_better else f"% of the least {shown.name}")
+    unit = UNITS.get(shown, label)
     where = f" at each {list_texts(list(map(without_unit, map(axis_text, sizes))))}" if sizes else ""
     meaning = (
         f"Cells: {unit}, the best over all other axes; outlined: the best{where} and its ties; blank: not in the sweep."
     )
     meaning += f" Hatched: {status_key(sorted(blank - {'ok'}))}." if blank - {"ok"} else ""
-    meaning += f" {NO_VALUE}: no {shown.name} is known." if "ok" in blank else ""
+    meaning += f" {NO_VALUE}: no {shown} is known." if "ok" in blank else ""
     axes_texts = (axis_text(x), axis_text(y))
-    words = map(without_unit, (shown.label, *axes_texts))
+    words = map(without_unit, (label, *axes_texts))
     heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
     frame = Frame(width, heading, "", place_caption(data, drawn[:2], meaning))
     return _maps(frame, _labelled(data, cells, x, y, panel), axes_texts)

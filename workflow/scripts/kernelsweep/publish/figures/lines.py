@@ -16,7 +16,7 @@ from kernelsweep.drawing import palette, style
 from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure
 from kernelsweep.drawing.series import draw_lines, facet_grid
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.figure_files import FIGURES, SHOW
+from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 from kernelsweep.publish.tables.formats import broken
 
@@ -52,20 +52,21 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         frame = Frame(width, FIGURE.heading(data.title), "No times to draw.", caption)
         return empty_figure(frame, swept_axes.no_times(data))
     shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
+    label = QUANTITIES.get(shown, shown)
     failed = every[every["status"] != "skipped"].assign(shown=float("nan"))
-    rows = pandas.concat([best.assign(shown=shown.values), failed]).drop_duplicates(axes)
+    rows = pandas.concat([best.assign(shown=best[shown].astype("float64")), failed]).drop_duplicates(axes)
     names = [axis_value(by, name) for name in values_of(best, by, data)] if by else ["best"]
     rows = rows.assign(line=rows[by].map(lambda name: axis_value(by, name)) if by else "best")
     panels = rows[panel].map(lambda name: _panel_name(panel, name)) if panel else ""
     rows = rows.assign(panel=panels)
-    groups = _alike(rows, x, names, shown.more_is_better)
+    groups = _alike(rows, x, names, shown != "time_us")
     labels = {group[0]: "\n".join(broken(", ".join(group), LABEL_LETTERS, " ")) for group in groups}
     own = data.settings.colours
     colours = {label: own.get(name, style.colour(number)) for number, (name, label) in enumerate(labels.items())}
     rows = rows[rows["line"].isin([*labels])].replace({"line": labels})
     if any(len(group) > 1 for group in groups):
         caption += " Lines that would cover each other everywhere are one."
-    heading = FIGURE.heading(data.title, f"{without_unit(shown.label)} against {without_unit(axis_text(x))}")
+    heading = FIGURE.heading(data.title, f"{without_unit(label)} against {without_unit(axis_text(x))}")
     frame = Frame(width, heading, "", caption)
     figure, grid = facet_grid(frame, rows, "panel", sorted(rows["panel"].unique()), PANEL_IN)
     handles: list[Artist] = []
@@ -73,8 +74,8 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         drawn = rows[rows["panel"] == name]
         texts = {value: axis_value(x, value) for value in values_of(drawn, x, data)}
         handles = draw_lines(of_panel, drawn, x, "shown", "line", colours, texts)
-    grid.set_axis_labels(axis_text(x), shown.label)
-    _scale_y(grid.axes.flat, rows["shown"].max(), data if shown.name == "bandwidth_gbs" else None)
+    grid.set_axis_labels(axis_text(x), label)
+    _scale_y(grid.axes.flat, rows["shown"].max(), data if shown == "bandwidth_gbs" else None)
     add_legend(figure, handles, axis_text(by) if by else "")
     return figure
 

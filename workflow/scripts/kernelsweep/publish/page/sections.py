@@ -68,7 +68,9 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     folder  of its results
     """
     figures, undrawn = study_figures(folder, study["figures"], base)
-    why = _why(folder / "steps.md", f"study-{name}-why", study["title"], base)
+    steps = html(folder / "steps.md", f"study-{name}-why", study["title"], base)
+    summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
+    why = f'<details class="why" open>{summary}{steps}</details>\n'
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(
         name=name,
@@ -78,19 +80,11 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
         html=why + html(folder / "table.md", f"study-{name}", study["title"], base),
         figures=figures,
         files={
-            "The table": [
-                *(link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")),
-            ],
+            "The table": [link(folder / f"table.{suffix}", base, suffix.upper()) for suffix in ("csv", "tex", "md")],
             "The study": [link(Path(study["file"]), base, Path(study["file"]).name)],
             "Its kernels": kernels,
         },
     )
-
-
-def _why(steps: Path, name: str, title: str, base: Path) -> str:
-    """Why each step helps, as HTML that folds."""
-    summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
-    return f'<details class="why" open>{summary}{html(steps, name, title, base)}</details>\n'
 
 
 def chapter_section(name: str, title: str, files: Sequence[str], base: Path) -> Section:

@@ -59,7 +59,7 @@ _MOST_TIES = 2
 
 def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     """The table that study_table() made, without columns that say nothing, and its counters below it."""
-    where = _where(data)
+    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
     columns = [column for column in _columns(table, data) if not set(column.cells) <= {"", EMPTY}]
     marks, notes = _numbered([_notes(row, where, data) for _, row in table.iterrows()])
     source = f"; published: {data.settings.published}" if data.published else ""
@@ -73,10 +73,6 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
         explanation=" ".join(_explanation(table, columns, data)),
         below=_counters(data),
     )
-
-
-def _where(data: StudyData) -> str:
-    return reference_text(data.settings) if data.steps else place_text(shown_place(data))
 
 
 def _axes(data: StudyData) -> list[str]:
@@ -246,6 +242,11 @@ def _messages(found: pandas.DataFrame, step: int) -> list[str]:
 
 # The short table
 
+
+def _why_no_times(data: StudyData) -> str:
+    return "This study compares outputs, not times." if data.has_times else NO_TIMES_OF_OURS
+
+
 _MARKS = {
     UNDEFINED_BEHAVIOUR: (UNDEFINED_MARK, "undefined behaviour"),
     PROOF_FAILED: (" ‡", "a proof found a mistake"),
@@ -270,7 +271,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     last digit: 25.63(11) covers 25.52 to 25.74.
     """
     if "time_us" not in table:
-        return NO_TIMES_OF_OURS if not data.has_times else "This study compares outputs, not times."
+        return _why_no_times(data)
     rows = table[table["kind"].isin([KERNEL_ROW, RIVAL_ROW])]
     axes = [axis for axis in kernel_axes(data.settings) if axis in varied(data.kernel_rows, kernel_axes(data.settings))]
     axes = [axis for axis in axes if rows[axis].notna().any() and (axis != "grid_size" or axis in _axes(data))]
@@ -298,7 +299,7 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
 def best_table(data: StudyData) -> TableText | str:
     """The fastest configuration at each size, at the reference's other values, for a column of a paper; or why not."""
     if not data.has_times or data.compares_outputs:
-        return NO_TIMES_OF_OURS if not data.has_times else "This study compares outputs, not times."
+        return _why_no_times(data)
     found = fastest_by_size(find_best(data.title, data, data.gridded), data.settings)
     rows = [pandas.Series({"status": "ok", **asdict(best.fastest)}) for best in found]
     name, _, rest = data.title.partition(": ")
