@@ -26,7 +26,6 @@ from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.ncu_report import (
     Capture,
     Profile,
-    Value,
     combine_launches,
     match_launches,
     parse_capture,
@@ -62,7 +61,7 @@ def test_a_capture_of_an_h200_is_read_as_it_is() -> None:
         for name in ("branch_uniformity", "instructions_per_warp")
         if set(SHIPPED[name].needs) <= set(capture.units)
     }
-    assert values == {"branch_uniformity": Value(98.4375)}
+    assert values == {"branch_uniformity": (98.4375, "")}
     efficiency = capture.launches[0].number("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct")
     assert efficiency == 98.745174
 
@@ -102,13 +101,13 @@ def test_launches_are_summed_or_averaged_by_their_weight() -> None:
     time, rate = "gpu__time_duration.sum", "dram__bytes_read.sum.per_second"
     units = {time: "ns", rate: "byte/s"}
     two = launches({time: "9000", rate: "2e12"}, {time: "1000", rate: "1e12"})
-    assert combine_launches(SHIPPED["duration"], two, units, "k") == Value(pytest.approx(10.0))
+    assert combine_launches(SHIPPED["duration"], two, units, "k") == (pytest.approx(10.0), "")
     # All bytes over all time, not the mean of the two rates.
-    assert combine_launches(SHIPPED["dram_read_throughput"], two, units, "k") == Value(pytest.approx(1900.0))
+    assert combine_launches(SHIPPED["dram_read_throughput"], two, units, "k") == (pytest.approx(1900.0), "")
     branches, warps = "smsp__inst_executed_op_branch.sum", "smsp__warps_launched.sum"
     units = {branches: "inst", warps: "warp"}
     two = launches({branches: "300", warps: "90"}, {branches: "100", warps: "10"})
-    assert combine_launches(SHIPPED["branch"], two, units, "k") == Value(pytest.approx(4.0))
+    assert combine_launches(SHIPPED["branch"], two, units, "k") == (pytest.approx(4.0), "")
 
 
 def test_there_is_never_a_silent_zero() -> None:
@@ -116,14 +115,16 @@ def test_there_is_never_a_silent_zero() -> None:
     units = {efficiency: "%", sectors: "sector"}
     # A kernel without loads has no load efficiency; ncu gives 0, or no number.
     for written in ("0", "nan"):
-        value = combine_launches(
+        value, why = combine_launches(
             SHIPPED["global_load_efficiency"], launches({efficiency: written, sectors: "0"}), units, "k"
         )
-        assert value.value is None and "nothing to take it of" in value.message
-    value = combine_launches(SHIPPED["global_load_efficiency"], launches({efficiency: "nan", sectors: "7"}), units, "k")
-    assert value.value is None and "gave no number" in value.message
-    value = combine_launches(SHIPPED["global_load_efficiency"], launches({sectors: "7"}), {sectors: "sector"}, "k")
-    assert value.value is None and f"gave no {efficiency}" in value.message and "--query-metrics" in value.message
+        assert value is None and "nothing to take it of" in why
+    value, why = combine_launches(
+        SHIPPED["global_load_efficiency"], launches({efficiency: "nan", sectors: "7"}), units, "k"
+    )
+    assert value is None and "gave no number" in why
+    value, why = combine_launches(SHIPPED["global_load_efficiency"], launches({sectors: "7"}), {sectors: "sector"}, "k")
+    assert value is None and f"gave no {efficiency}" in why and "--query-metrics" in why
     with pytest.raises(UserError, match="is '', which is no number"):
         combine_launches(SHIPPED["global_load_efficiency"], launches({efficiency: "", sectors: "7"}), units, "k")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import pandas
@@ -64,15 +64,7 @@ def load_measurements(
     Raises UserError when a column is missing, a number cannot be read, or a point occurs twice. (results.each_row()
     checks values.)
     """
-    frames = [
-        pandas.DataFrame(columns=list(MEASUREMENT_COLUMNS), dtype=str),
-        *(_load(path, study) for path in paths),
-    ]
-    rows = pandas.concat(frames, ignore_index=True)
-    # A study without an axis of this name has empty fields.
-    rows = rows.astype({column: "Int64" if rows[column].isna().any() else "int64" for column in POINT_INTEGERS})
-    rows = rows.astype(dict.fromkeys(OTHER_INTEGERS, "Int64"))
-    rows = rows.astype(dict.fromkeys(FLOATS, "float64"))
+    rows = typed_rows((_load(path, study) for path in paths), MEASUREMENT_COLUMNS, OTHER_INTEGERS, FLOATS)
     key = ["study", "kernel", "platform", "device", *ALL_POINT_COLUMNS]
     if rows.duplicated(key).any():
         twice = rows[rows.duplicated(key)].iloc[0]
@@ -83,6 +75,16 @@ def load_measurements(
     )
     rows.loc[failed, "flags"] = (rows.loc[failed, "flags"] + f" {PROOF_FAILED}").str.strip()
     return _with_own_axes(rows.sort_values(key, ignore_index=True))
+
+
+def typed_rows(
+    read: Iterable[pandas.DataFrame], columns: Sequence[str], integers: Sequence[str], floats: Sequence[str]
+) -> pandas.DataFrame:
+    """The rows of all frames, with `columns` even where there is none, and POINT_INTEGERS and others as numbers."""
+    rows = pandas.concat([pandas.DataFrame(columns=list(columns), dtype=str), *read], ignore_index=True)
+    # A study without an axis of this name has empty fields.
+    points = {column: "Int64" if rows[column].isna().any() else "int64" for column in POINT_INTEGERS}
+    return rows.astype(points | dict.fromkeys(integers, "Int64") | dict.fromkeys(floats, "float64"))
 
 
 def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:

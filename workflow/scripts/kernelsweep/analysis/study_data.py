@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import load_measurements, read_table
+from kernelsweep.analysis.measurements import load_measurements, read_table, typed_rows
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import Outputs, published_outputs
 from kernelsweep.analysis.reference import at_place, at_reference, has_times, timed
@@ -39,12 +39,8 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     """
     needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
     numbers = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value")
-    read = [read_table(path, needed, _OPTIONAL, numbers)[list(METRIC_COLUMNS)] for path in paths]
-    frames = [pandas.DataFrame(columns=list(METRIC_COLUMNS), dtype=str), *read]
-    rows = pandas.concat(frames, ignore_index=True)
-    rows = rows.astype({"value": "float64"})
-    rows = rows.astype({column: "Int64" if rows[column].isna().any() else "int64" for column in POINT_INTEGERS})
-    rows = rows.astype(dict.fromkeys(FURTHER_POINT_INTEGERS, "Int64"))
+    read = (read_table(path, needed, _OPTIONAL, numbers)[list(METRIC_COLUMNS)] for path in paths)
+    rows = typed_rows(read, METRIC_COLUMNS, FURTHER_POINT_INTEGERS, ["value"])
     rows = rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
     return rows if study is None else rows[rows["study"] == study]
 

@@ -32,9 +32,12 @@ MOST_TIES = 8
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
     """The closest ties of a kernel's best configuration by name, and the number of the others."""
-    names = [configuration_text(tie, best.fastest) for tie in best.ties[:most]]
-    more = len(best.ties) - most
-    return "; ".join([*names, *([f"{more} more"] if more > 0 else [])]) or NONE
+    return some_of([configuration_text(tie, best.fastest) for tie in best.ties], most) or NONE
+
+
+def some_of(texts: Sequence[str], most: int) -> str:
+    """The first texts, and the number of the others: `a; b; 3 more`."""
+    return "; ".join([*texts[:most], *([f"{len(texts) - most} more"] if len(texts) > most else [])])
 
 
 def configuration_text(one: Configuration, beside: Configuration | None = None) -> str:

@@ -114,27 +114,19 @@ def match_launches(capture: Capture, answers: Sequence[Answer], kernel: str) -> 
     return [[next(captured) for _ in answer.launches] for answer in answers]
 
 
-@dataclass(frozen=True)
-class Value:
-    """A metric of a point in its configured unit, or None with the reason."""
-
-    value: float | None
-    message: str = ""
-
-
 def combine_launches(
     definition: Definition, launches: Sequence[CapturedLaunch], units: Mapping[str, str], kernel: str
-) -> Value:
-    """The metric over all launches of a point.
+) -> tuple[float | None, str]:
+    """The metric over all launches of a point in its configured unit, or None with the reason.
 
     units  ncu's units by metric
 
-    If this GPU or this ncu has no such metric, the Value says so. Raises UserError if ncu's unit is not the configured
+    If this GPU or this ncu has no such metric, the reason says so. Raises UserError if ncu's unit is not the configured
     one: its numbers would have another meaning.
     """
     missing = [name for name in definition.needs if name not in units]
     if missing:
-        return Value(
+        return (
             None,
             f"Nsight Compute gave no {missing[0]}: this GPU or this release has no such metric. Look for it in "
             f"`ncu --query-metrics`, and change metrics.{definition.name} (config/metrics.yaml).",
@@ -150,7 +142,7 @@ def combine_launches(
     below = definition.weight or (definition.over.name if definition.over else "")
     divisors = [launch.number(below) for launch in launches] if below else [1.0]
     if not sum(divisors):
-        return Value(None, f"There is nothing to take it of: {below} is 0.")
+        return None, f"There is nothing to take it of: {below} is 0."
     if definition.weight:
         # Launches without weight have no value either. One launch has the given value, without rounding errors.
         weighed = [(value, weight) for value, weight in zip(values, divisors, strict=True) if weight]
@@ -159,8 +151,8 @@ def combine_launches(
     else:
         result = sum(values) / sum(divisors)
     if not math.isfinite(result):
-        return Value(None, f"Nsight Compute gave no number for {definition.ncu.name}.")
-    return Value(result * definition.factor)
+        return None, f"Nsight Compute gave no number for {definition.ncu.name}."
+    return result * definition.factor, ""
 
 
 @dataclass(frozen=True)
@@ -193,9 +185,8 @@ def profile_rows(
             rows += empty_rows(point, chosen, profile.failure or _why(profile.answers, number))
             continue
         for definition in chosen:
-            value = combine_launches(definition, launches, capture.units, kernel)
-            text = "" if value.value is None else f"{value.value:.{_DIGITS}g}"
-            rows.append((point, _row(definition, text, value.message)))
+            value, why = combine_launches(definition, launches, capture.units, kernel)
+            rows.append((point, _row(definition, "" if value is None else f"{value:.{_DIGITS}g}", why)))
     return rows
 
 

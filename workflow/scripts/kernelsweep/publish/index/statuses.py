@@ -76,13 +76,16 @@ class Status:
 class PlatformStatus:
     """A platform's results.
 
-    whole     its status for all studies, if there is one
-    statuses  that and those of other scopes
+    statuses  of all studies, if there is one, and of other scopes
     """
 
     folder: Path
-    whole: Status | None
     statuses: Sequence[Status]
+
+    @property
+    def whole(self) -> Status | None:
+        """Its status for all studies, if there is one."""
+        return next((one for one in self.statuses if one.folder == self.folder), None)
 
     @property
     def studies(self) -> list[str]:
@@ -112,10 +115,9 @@ def read_statuses(results: Path) -> list[PlatformStatus]:
     """The status of each platform with results. Raises UserError for a file that can't be read."""
     found = []
     for folder in sorted([*results.glob("*/"), *results.glob("recording/*/")]):
-        of_all = folder / STATUS_FILE
-        whole = [_read_status(of_all)] if of_all.is_file() else []
-        if statuses := [*whole, *map(_read_status, sorted(folder.glob(f"studies/*/{STATUS_FILE}")))]:
-            found.append(PlatformStatus(folder, whole[0] if whole else None, statuses))
+        files = [folder / STATUS_FILE, *sorted(folder.glob(f"studies/*/{STATUS_FILE}"))]
+        if statuses := [_read_status(path) for path in files if path.is_file()]:
+            found.append(PlatformStatus(folder, statuses))
     return found
 
 

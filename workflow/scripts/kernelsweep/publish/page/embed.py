@@ -39,11 +39,6 @@ class Figure:
     drawing: str
     files: Sequence[Link]
 
-    @property
-    def alternative(self) -> str:
-        """The figure in words, for readers who can't see it."""
-        return f"{self.title}. {self.message}".strip()
-
 
 def embed(path: Path, title: str, base: Path, texts: Mapping[str, str]) -> Figure:
     """A figure as a part of the page in the folder `base`.

@@ -69,17 +69,18 @@ def numbers(values: Iterable[Any], decimals: int, unit: str = "") -> list[str]:
 
 def four_digits(value: float) -> str:
     """A quantity with four digits or all before its point: 25.63, 15,641."""
-    return numbers([value], _decimals(value))[0]
+    return numbers([value], decimals(value))[0]
 
 
 def interval_text(row: pandas.Series[Any]) -> str:
     """The interval of a row's time, with the decimals of the time."""
     if pandas.isna(row["time_us"]):
         return EMPTY
-    return EMPTY.join(numbers([row["time_low_us"], row["time_high_us"]], _decimals(row["time_us"])))
+    return EMPTY.join(numbers([row["time_low_us"], row["time_high_us"]], decimals(row["time_us"])))
 
 
-def _decimals(value: float) -> int:
+def decimals(value: float) -> int:
+    """The decimals with which a number has four digits, or all before its point."""
     if pandas.isna(value) or value <= 0:
         return 0
     return min(max(_TIME_DIGITS - 1 - math.floor(math.log10(value)), 0), _TIME_DIGITS - 1)

@@ -23,10 +23,10 @@ from kernelsweep.analysis.words import (
     small_number,
 )
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.judge.best.best_words import configuration_text
+from kernelsweep.judge.best.best_words import configuration_text, some_of
 from kernelsweep.judge.best.find import fastest_by_size, find_best
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
-from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, four_digits, interval_text, numbers
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, decimals, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 
@@ -101,8 +101,8 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
             yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
         yield Column("GFLOP/s", numbers(table["gflops"], 0))
     if "as_fast" in table:
-        more = [text.split("; ") for text in table["as_fast"]]
-        yield Column("as fast", ["; ".join(_shortened(ties)) or EMPTY for ties in more], right=False)
+        ties = [some_of(text.split("; "), _MOST_TIES) if text else EMPTY for text in table["as_fast"]]
+        yield Column("as fast", ties, right=False)
     if (table["launches"].dropna() > 1).any():
         yield Column("launches", numbers(table["launches"], 0))
     errors = [
@@ -116,11 +116,6 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
         yield Column("right", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
         yield Column("proven", [text or EMPTY for text in table["proven"]], right=False)
-
-
-def _shortened(ties: Sequence[str]) -> list[str]:
-    more = len(ties) - _MOST_TIES
-    return [*ties[:_MOST_TIES], *([f"{more} more"] if more > 0 else [])]
 
 
 def _times(table: pandas.DataFrame) -> list[str]:
@@ -223,12 +218,7 @@ def _counters(data: StudyData) -> TableText | None:
 def _counter(found: pandas.DataFrame, name: str, steps: int) -> Column:
     """A metric's column."""
     values, unit = by_step(found, name, steps), unit_of(found, name)
-    return Column(heading(name, unit), numbers(values, 2 if unit == "%" else _four_digits_of_largest(values)))
-
-
-def _four_digits_of_largest(values: pandas.Series[float]) -> int:
-    """The decimals with which a column's largest value has four digits."""
-    return 0 if values.isna().all() else max(4 - len(f"{values.abs().max():.0f}"), 0)
+    return Column(heading(name, unit), numbers(values, 2 if unit == "%" else decimals(values.abs().max())))
 
 
 def _messages(found: pandas.DataFrame, step: int) -> list[str]:
@@ -348,13 +338,13 @@ def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
         if name not in known:
             guess = nearest(name, known) or ";"
             raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(known)}.")
-        header, scale, decimals = _SHORT.get(name, (name.replace("_", " "), 1, None))
+        header, scale, places = _SHORT.get(name, (name.replace("_", " "), 1, None))
         values = known[name]
         if name == "time_us":
             cells = [_uncertain_time(row) for _, row in rows.iterrows()]
         elif pandas.api.types.is_numeric_dtype(values):
-            digits = 0 if pandas.api.types.is_integer_dtype(values) else decimals
-            cells = numbers(values * scale, _four_digits_of_largest(values) if digits is None else digits)
+            digits = 0 if pandas.api.types.is_integer_dtype(values) else places
+            cells = numbers(values * scale, decimals(values.abs().max()) if digits is None else digits)
         else:
             cells = [str(value) or EMPTY for value in values]
         columns.append(Column(header, cells, right=pandas.api.types.is_numeric_dtype(values)))
