@@ -226,6 +226,107 @@ def test_textures_are_made_from_arrays(tmp_path: Path, monkeypatch: pytest.Monke
         outcomes(tmp_path, files, study, target)
 
 
+TENSOR_MAPS = """
+#include <cuda.h>
+#include <cuda/barrier>
+
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+namespace bulk = cuda::device::experimental;
+
+__global__ void neighbours(const __grid_constant__ CUtensorMap image, const __grid_constant__ CUtensorMap sums)
+{
+    __shared__ alignas(128) float tile[SIDE + 2][SIDE + 8];
+    __shared__ alignas(128) float result[SIDE][SIDE];
+    __shared__ barrier landed;
+    const int x = threadIdx.x, y = threadIdx.y, left = blockIdx.x * SIDE, top = blockIdx.y * SIDE;
+    const bool is_first = x == 0 && y == 0;
+    if (is_first) {
+        init(&landed, SIDE * SIDE);
+        bulk::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    barrier::arrival_token token;
+    if (is_first) {
+        bulk::cp_async_bulk_tensor_2d_global_to_shared(tile, &image, left - 4, top - 1, landed);
+        token = cuda::device::barrier_arrive_tx(landed, 1, sizeof tile);
+    } else {
+        token = landed.arrive();
+    }
+    landed.wait(std::move(token));
+    result[y][x] = tile[y][x + 4] + tile[y + 2][x + 4] + tile[y + 1][x + 3] + tile[y + 1][x + 5];
+    bulk::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (is_first) {
+        bulk::cp_async_bulk_tensor_2d_shared_to_global(&sums, left, top, result);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+"""
+OF_TENSOR_MAPS = """
+import numpy as np
+
+def inputs(random, rows, columns):
+    return {"image": random.integers(0, 9, (rows, columns)).astype(np.float32)}
+
+def outputs(rows, columns):
+    return {"sums": ((rows, columns), np.float32)}
+
+def reference(image):
+    wide = np.pad(image, 1)
+    return {"sums": wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]}
+"""
+
+
+def of_tensor_maps(folder: Path, kernel: str, target: str, box: str = "side + 2, side + 8") -> Outcome:
+    launch = {
+        "grid": ["columns / side", "rows / side"],
+        "block": ["side", "side"],
+        "arguments": [f"tensor_map(image, {box})", "tensor_map(sums, side, side)"],
+    }
+    kernels = [{"name": "neighbours", "macros": [{"SIDE": "side"}], "launches": [launch]}]
+    study = {**STUDY, "axes": {"rows": [37], "columns": [44], "side": [16]}, "kernels": kernels}
+    (found,) = outcomes(folder, {"neighbours.cu": kernel, "problem.py": OF_TENSOR_MAPS}, study, target)
+    return found
+
+
+def test_tiles_are_copied_by_tensor_maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = of_tensor_maps(tmp_path, TENSOR_MAPS, target)
+    assert (found.status, found.message) == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "status", "message"),
+    [
+        ("landed.wait(std::move(token));", "", "wrong_result", "sums"),
+        ("1, sizeof tile", "1, sizeof tile - 16", "launch_failed", "waits for 16 bytes fewer than copies bring"),
+        ("1, sizeof tile", "1, sizeof tile + 16", "launch_failed", "for threads or bytes that do not arrive"),
+        ("bulk::cp_async_bulk_wait_group_read<0>();", "", "wrong_result", "sums"),
+        ("left - 4, top - 1", "left - 3, top - 1", "wrong_result", "sums"),
+        ("shared(tile,", "shared(tile[1],", "launch_failed", "not in shared memory at a multiple of 128"),
+    ],
+)
+def test_a_mistake_with_a_tensor_map_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, status: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert right in TENSOR_MAPS
+    found = of_tensor_maps(tmp_path, TENSOR_MAPS.replace(right, wrong), "emulator")
+    assert (found.status, message in found.message) == (status, True), found.message
+
+
+def test_what_is_no_tensor_map_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for box, words in {
+        "side + 2, side + 7": "image makes no tensor map: it needs",
+        "side": "image makes no tensor map",
+        "side + 2, side + 8, swizzle=64": "the emulator has no swizzled tensor maps",
+    }.items():
+        with pytest.raises(StudyError, match=words):
+            of_tensor_maps(tmp_path, TENSOR_MAPS, "emulator", box)
+
+
 def test_a_block_reads_the_memory_of_the_next_one_of_its_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:

@@ -307,7 +307,7 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_stalled(Worker &worker)
 {
     const unsigned warp = unsigned(__builtin_ctz(worker.stalled_warps));
     const Thread &thread = worker.threads[warp * lanes_of_a_warp + first_of(worker.stalled[warp])];
-    fail(worker, "%s waits at %s:%d for threads that do not arrive: all others wait, too, or have ended",
+    fail(worker, "%s waits at %s:%d for threads or bytes that do not arrive: all others wait, too, or have ended",
          ThreadName(worker, thread).text, thread.site.file, thread.site.line);
 }
 

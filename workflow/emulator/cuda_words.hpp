@@ -20,6 +20,16 @@
 // `extern __shared__ T name[]` stays a declaration, whose definition the linking step adds.
 #define __shared__ thread_local
 
+// nvcc takes `__shared__ alignas(128)`, in which g++ takes an attribute alone.
+#define alignas(...) __attribute__((aligned(::emulator::alignment<__VA_ARGS__>())))
+
+namespace emulator {
+
+template <size_t bytes> constexpr size_t alignment() { return bytes; }
+template <typename Type> constexpr size_t alignment() { return alignof(Type); }
+
+} // namespace emulator
+
 // Macros, so that they are members of a struct without being variables: the stack pointer says whose they are.
 #define threadIdx (::emulator::thread_index())
 #define blockIdx (::emulator::block_index())

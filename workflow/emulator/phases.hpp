@@ -8,12 +8,13 @@
 
 namespace emulator {
 
-// A phase is over once as many have arrived as it expects; asynchronous copies that are bound to it land then. Of 8
-// bytes, as on a GPU.
+// A phase is over once as many have arrived as it expects, and as many bytes of bulk copies; asynchronous copies that are
+// bound to it land then. Of 8 bytes, as on a GPU.
 struct alignas(8) Phases {
     uint16_t expected;
-    uint16_t left; // of the phase that runs
-    uint32_t over; // phases
+    uint16_t left;      // of the phase that runs
+    uint32_t over : 10; // phases, counted up to 1,023 and from 0 again
+    int32_t bytes : 22; // that the phase that runs still expects
 
     // What orders accesses: what comes before the arrivals of one phase, before what follows the waits for it.
     uintptr_t flag(uint32_t phase) const { return uintptr_t(this) + phase % sizeof(Phases); }
@@ -22,7 +23,22 @@ struct alignas(8) Phases {
 EMULATOR_APART void start_phases(Phases &phases, size_t expected, const void *caller, Site site)
 {
     observe_word(&phases, "a barrier", true, caller, site);
-    phases = {uint16_t(expected), uint16_t(expected), 0};
+    phases = {uint16_t(expected), uint16_t(expected), 0, 0};
+}
+
+// Begins the next phase if this one is over.
+EMULATOR_APART void end_phase(Phases &phases, Site site)
+{
+    if (phases.left != 0 || phases.bytes > 0)
+        return;
+    Worker &worker = this_worker();
+    if (phases.bytes < 0)
+        fail(worker, "%s ends a phase of the barrier at %s:%d, which waits for %d bytes fewer than copies bring",
+             ThreadName(worker, *worker.current).text, site.file, site.line, -phases.bytes);
+    counting::land_copies(phases.flag(phases.over));
+    phases.left = phases.expected;
+    ++phases.over;
+    worker.has_news = true;
 }
 
 // Returns the phase in which the thread has arrived.
@@ -37,12 +53,7 @@ EMULATOR_APART uint32_t arrive(Phases &phases, size_t count, size_t dropped, con
     counting::release_at_phase(phases.flag(phase));
     phases.left = uint16_t(phases.left - count);
     phases.expected = uint16_t(phases.expected - dropped);
-    if (phases.left == 0) {
-        counting::land_copies(phases.flag(phase));
-        phases.left = phases.expected;
-        ++phases.over;
-        worker.has_news = true;
-    }
+    end_phase(phases, site);
     return phase;
 }
 
@@ -51,7 +62,7 @@ EMULATOR_APART void wait_for_phase(const Phases &phases, uint32_t phase, const v
 {
     Worker &worker = this_worker();
     observe_word(&phases, "a barrier", false, caller, site);
-    while (int32_t(phases.over - phase) <= 0)
+    while (int32_t((phases.over - phase) << 22) <= 0)
         wait_for_news(worker, site);
     counting::learn_at_phase(phases.flag(phase));
 }

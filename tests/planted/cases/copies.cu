@@ -170,6 +170,38 @@ __global__ void full_and_empty(const int *x, int *y, int *z)
     }
 }
 
+template <bool waits, int more>
+__device__ void by_bulk_copy(const int *x, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    __shared__ BlockBarrier barrier;
+    start(&barrier);
+    if (t == 0)
+        cuda::device::experimental::cp_async_bulk_global_to_shared(s, x + i, sizeof s, barrier);
+    BlockBarrier::arrival_token token =
+        t == 0 ? cuda::device::barrier_arrive_tx(barrier, 1, sizeof s + more) : barrier.arrive();
+    if (waits)
+        barrier.wait(std::move(token));
+    z[i] = s[t ^ 1];
+}
+
+// right: a bulk copy by one thread, whose bytes a barrier awaits
+__global__ void bulk_copy(const int *x, int *y, int *z) { by_bulk_copy<true, 0>(x, z); }
+
+// right: a bulk copy to global memory, whose group its thread waits for
+__global__ void bulk_copy_back(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    s[t] = x[i];
+    cuda::device::experimental::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (t == 0) {
+        cuda::device::experimental::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        cuda::device::experimental::cp_async_bulk_commit_group();
+        cuda::device::experimental::cp_async_bulk_wait_group_read<0>();
+    }
+}
+
 // wrong (races: race): no wait
 __global__ void no_wait(const int *x, int *y, int *z)
 {
@@ -345,6 +377,29 @@ __global__ void barrier_and_barrier(const int *x, int *y, int *z)
         barrier.arrive_and_wait();
     else
         __syncthreads();
+}
+
+// wrong (races: race): a bulk copy, without a wait for its barrier
+__global__ void bulk_copy_unwaited(const int *x, int *y, int *z) { by_bulk_copy<false, 0>(x, z); }
+
+// wrong (barriers: barrier): a barrier that awaits more bytes than come
+__global__ void bulk_copy_of_fewer(const int *x, int *y, int *z) { by_bulk_copy<true, 16>(x, z); }
+
+// wrong (barriers: barrier): a barrier that awaits fewer bytes than come
+__global__ void bulk_copy_of_more(const int *x, int *y, int *z) { by_bulk_copy<true, -16>(x, z); }
+
+// wrong (races: race): shared memory is written while a bulk copy reads it
+__global__ void bulk_copy_overwritten(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    s[t] = x[i];
+    __syncthreads();
+    if (t == 0) {
+        cuda::device::experimental::cp_async_bulk_shared_to_global(z + i, s, sizeof s);
+        cuda::device::experimental::cp_async_bulk_commit_group();
+        s[0] = 0;
+        cuda::device::experimental::cp_async_bulk_wait_group_read<0>();
+    }
 }
 
 // wrong (bounds: launch_failed): a copy of 12 bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelsweep.build.binaries import unit_files
-from kernelsweep.errors import LaunchError
+from kernelsweep.errors import LaunchError, MisfitError
 from kernelsweep.platforms.counting.lines import Lines, Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
 from kernelsweep.platforms.counting.quantities import metrics
@@ -208,6 +209,15 @@ class EmulatorPlatform(Platform):
     ) -> int:
         told = (memory.ctypes.data, *sides, is_linear)
         return self._textures.setdefault(told, np.array(told, np.uint64)).ctypes.data
+
+    def tensor_map(
+        self, memory: Memory, dtype: np.dtype[Any], sides: Sequence[int], box: Sequence[int], swizzle: int
+    ) -> np.void:
+        if swizzle:
+            raise MisfitError("the emulator has no swizzled tensor maps: give the kernel the key gpu_only")
+        head = struct.pack("=QII", memory.ctypes.data, dtype.itemsize, len(sides))
+        sizes = struct.pack(f"={len(sides)}Q", *sides).ljust(40, b"\0") + struct.pack(f"={len(box)}I", *box)
+        return np.void((head + sizes).ljust(128, b"\0"))
 
     def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         array.view(np.uint8)[:] = memory[: array.nbytes]

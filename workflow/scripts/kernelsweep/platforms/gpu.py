@@ -26,7 +26,16 @@ from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.platforms.gpus import INSTALL_PYCUDA, gpus_of
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.platforms.monitor import Monitor
-from kernelsweep.platforms.platform import TEXELS, Address, Conditions, Given, Memory, Platform, constant_bytes
+from kernelsweep.platforms.platform import (
+    ELEMENTS,
+    TEXELS,
+    Address,
+    Conditions,
+    Given,
+    Memory,
+    Platform,
+    constant_bytes,
+)
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # NVML's order, which platforms/gpus.py counts by.
@@ -53,6 +62,8 @@ _PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has
 
 # CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_PITCH2D, CU_TR_ADDRESS_MODE_CLAMP, CU_TRSF_READ_AS_INTEGER
 _LINEAR, _PITCHED, _CLAMP, _READ_AS_INTEGER = 2, 3, 1, 1
+
+_SWIZZLES = (0, 32, 64, 128)  # bytes, by CUtensorMapSwizzle's number
 
 _PERSISTING_L2_SIZE = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 
@@ -221,6 +232,26 @@ class GpuPlatform(Platform):
             self._asked("cuTexObjectCreate", ctypes.byref(handle), resource, how, None)
             self._textures[told] = handle.value
         return self._textures[told]
+
+    def tensor_map(
+        self, memory: Any, dtype: np.dtype[Any], sides: Sequence[int], box: Sequence[int], swizzle: int
+    ) -> np.void:
+        room, rank = ctypes.create_string_buffer(192), len(sides)
+        at = -ctypes.addressof(room) % 64
+        strides = [dtype.itemsize * prod(sides[: one + 1]) for one in range(rank - 1)]
+        self._asked(
+            "cuTensorMapEncodeTiled",
+            ctypes.c_void_p(ctypes.addressof(room) + at),
+            ELEMENTS[dtype.name],
+            rank,
+            ctypes.c_void_p(int(memory)),
+            (ctypes.c_uint64 * rank)(*sides),
+            (ctypes.c_uint64 * rank)(*strides),
+            (ctypes.c_uint32 * rank)(*box),
+            (ctypes.c_uint32 * rank)(*[1] * rank),  # each element
+            *(0, _SWIZZLES.index(swizzle), 0, 0),  # not interleaved, as asked, no promotion to the L2, zeros outside
+        )
+        return np.void(room.raw[at : at + 128])
 
     def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
         with self._busy():

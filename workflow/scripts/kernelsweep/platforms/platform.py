@@ -62,6 +62,10 @@ class MemoryMistake:
 # The types of a texture's elements, by CUarray_format's number.
 TEXELS = {"uint8": 1, "uint16": 2, "uint32": 3, "int8": 8, "int16": 9, "int32": 10, "float32": 32}
 
+# The types of a tensor map's elements, by CUtensorMapDataType's number.
+ELEMENTS = {"uint8": 0, "int8": 0, "uint16": 1, "int16": 1, "uint32": 2, "int32": 3, "uint64": 4, "int64": 5}
+ELEMENTS |= {"float16": 6, "float32": 7, "float64": 8, "bfloat16": 9}
+
 
 class Platform(Protocol):
     """Allocates, copies, launches and times. All calls but allocate, upload, download, equal and within are queued.
@@ -113,6 +117,18 @@ class Platform(Protocol):
 
         dtype  one of TEXELS
         sides  width and height; a height of 0 is tex1Dfetch's
+        """
+
+    def tensor_map(
+        self, memory: Memory, dtype: np.dtype[Any], sides: Sequence[int], box: Sequence[int], swizzle: int
+    ) -> np.void:
+        """A CUtensorMap of memory, whose tiles have zeros outside of it.
+
+        dtype       one of ELEMENTS
+        sides, box  elements of the array and of a tile in each dimension, the innermost first
+        swizzle     bytes of a swizzled tile's rows, or 0
+
+        Raises LaunchError where there is none, and MisfitError where the platform can't swizzle.
         """
 
     def upload(self, memory: Memory, array: np.ndarray[Any, Any], offset: int = 0) -> None:

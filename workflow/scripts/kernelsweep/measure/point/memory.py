@@ -13,10 +13,10 @@ import numpy as np
 from kernelsweep.errors import MisfitError
 from kernelsweep.measure.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison, Results
-from kernelsweep.platforms.platform import TEXELS, Memory, Platform
+from kernelsweep.platforms.platform import ELEMENTS, TEXELS, Memory, Platform
 from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem import ALL_ONES, Array, Elements
-from kernelsweep.sweep.kernels.plan import Plan, array_of
+from kernelsweep.sweep.kernels.plan import TENSOR_MAP, Plan, array_of
 from kernelsweep.sweep.point import Point
 
 # The time of a short kernel depends on where its buffers lie: on an H200 by up to 3% for kernels of 5 to 7 us, while
@@ -180,6 +180,8 @@ class KernelMemory:
             return value
         if value in self._arrays:
             return self._memory_of(value, place)
+        if made := TENSOR_MAP.fullmatch(value):
+            return self._tensor_map(made[1], place, list(map(float, made[2].split(","))), int(made[3]))
         if (name := array_of(value)) != value:
             return np.uint64(self._texture(name, place, value.startswith("linear")))
         scalar: np.generic = self._scalars[self.input_at(place)][value]
@@ -196,6 +198,21 @@ class KernelMemory:
                 "integers or float32 of at most 32 bits; for linear_texture two dimensions, and float32"
             )
         return self._platform.texture(self._memory_of(name, place), array.dtype, (width, sum(rows)), is_linear)
+
+    def _tensor_map(self, name: str, place: int, box: list[float], swizzle: int) -> np.void:
+        """The tensor map of an array, with tiles of `box` elements. Raises MisfitError where none can be."""
+        array = self._arrays[name]
+        sides, bytes_of = array.shape or (array.size,), array.dtype.itemsize
+        fits = array.dtype.name in ELEMENTS and len(sides) == len(box) <= 5 and swizzle in (0, 32, 64, 128)
+        rows = box[-1:] if len(sides) == 1 else [box[-1], sides[-1]]
+        if not fits or any(side not in range(1, 257) for side in box) or any(row * bytes_of % 16 for row in rows):
+            raise MisfitError(
+                f"{name} makes no tensor map: it needs one to five dimensions, rows of a multiple of 16 bytes, numbers "
+                "of 1 to 8 bytes, and as many sides of a tile, each from 1 to 256, its rows a multiple of 16 bytes, too; "
+                "swizzle is 32, 64 or 128"
+            )
+        whole = [int(side) for side in box[::-1]]
+        return self._platform.tensor_map(self._memory_of(name, place), array.dtype, sides[::-1], whole, swizzle)
 
     @property
     def needs_restoring(self) -> bool:

@@ -26,7 +26,7 @@ from kernelsweep.problems.array_values import read_declared
 from kernelsweep.problems.problem import CXX_TYPES, Array
 from kernelsweep.problems.problem_file import Problem, UserLaunch
 from kernelsweep.sweep.expressions import Expression, expression, number
-from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Launch, Plan, array_of
+from kernelsweep.sweep.kernels.plan import PLAIN, TENSOR_MAP, Attributes, Launch, Plan, array_of
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings
@@ -221,7 +221,9 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
         yield from ((f"{where}.cluster", text) for text in _several(launch.cluster or 1))
         yield f"{where}.shared", launch.shared or 0
         for argument in launch.arguments:
-            if not _IDENTIFIER.fullmatch(array_of(str(argument))):
+            if box := TENSOR_MAP.fullmatch(str(argument)):
+                yield from ((f"{where}.arguments", side) for side in _split(box[2]))
+            elif not _IDENTIFIER.fullmatch(array_of(str(argument))):
                 yield f"{where}.arguments", argument
     yield "shared", entry.shared
     yield from ((f"results.{name}", count) for name, count in entry.results.items())
@@ -336,4 +338,7 @@ def _argument(text: str | float | np.generic, point: Mapping[str, Any]) -> Any:
         return text
     if text in point:
         return point[text]
+    if made := TENSOR_MAP.fullmatch(text):
+        box = ", ".join(f"{number(side, point):g}" for side in _split(made[2]))
+        return f"tensor_map({made[1]}, {box}, swizzle={made[3] or 0})"
     return text if _IDENTIFIER.fullmatch(array_of(text)) else expression(text)(point)

@@ -32,11 +32,12 @@ class Attributes:
 PLAIN = Attributes()
 
 _TEXTURE = re.compile(r"(?:linear_)?texture\((\w+)\)")
+TENSOR_MAP = re.compile(r"tensor_map\((\w+), *([^=]+?)(?:, *swizzle=(\d+))?\)")
 
 
 def array_of(argument: str) -> str:
-    """The array or scalar that an argument names, if only as texture(NAME) or linear_texture(NAME)."""
-    found = _TEXTURE.fullmatch(argument)
+    """The array or scalar that an argument names, if only in texture(), linear_texture() or tensor_map()."""
+    found = _TEXTURE.fullmatch(argument) or TENSOR_MAP.fullmatch(argument)
     return found[1] if found else argument
 
 
@@ -45,8 +46,8 @@ class Launch:
     """One launch.
 
     grid, block   numbers of blocks, and of threads a block, in x, y and z
-    arguments     names of arrays, which stand for their addresses, or of the problem's scalars; textures, as in
-                  array_of(); and NumPy scalars, which are passed at their own width
+    arguments     names of arrays, which stand for their addresses, or of the problem's scalars; textures and
+                  tensor maps, as in array_of(); and NumPy scalars, which are passed at their own width
     function      the C++ name of what is launched, with its macros, as units.variant_name() gives it
     shared_bytes  the dynamic shared memory of a block
     attributes    clusters of blocks, and how the launch begins
