@@ -208,7 +208,7 @@ class KernelMemory:
         if not fits or any(side not in range(1, 257) for side in box) or any(row * bytes_of % 16 for row in rows):
             raise MisfitError(
                 f"{name} makes no tensor map: it needs one to five dimensions, rows of a multiple of 16 bytes, numbers "
-                "of 1 to 8 bytes, and as many sides of a tile, each from 1 to 256, its rows a multiple of 16 bytes, too; "
+                "of 1 to 8 bytes, and as many sides of a tile, each from 1 to 256, its rows as the array's; "
                 "swizzle is 32, 64 or 128"
             )
         whole = [int(side) for side in box[::-1]]
