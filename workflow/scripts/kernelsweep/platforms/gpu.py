@@ -437,10 +437,15 @@ class GpuPlatform(Platform):
         self._events += [(cuda.Event(), cuda.Event()) for _ in range(count - len(self._events))]
         events = self._events[:count]
         self._libcuda.cuCtxResetPersistingL2Cache()  # Not while the stream is held back: the call may wait for it.
-        self._close_gate()
+
+        def begin(event: Any) -> None:
+            if event is events[0][0]:  # The device prepares the first sample while the host queues the rest.
+                self._close_gate()
+            event.record(self._stream)
+
         try:
             for start, stop in events:
-                sample(lambda e=start: e.record(self._stream), lambda e=stop: e.record(self._stream))  # type: ignore[misc]
+                sample(partial(begin, start), partial(stop.record, self._stream))
         finally:
             self._open_gate()
         with self._busy():

@@ -214,7 +214,8 @@ class Platform(Protocol):
     def time(self, sample: Any, count: int) -> list[float]:
         """Run `sample(start, stop)` `count` times and return the microseconds between its start() and stop().
 
-        All work is queued before any of it runs, so that no launch latency falls between the two. Ends synchronised.
+        All that follows the first start() is queued before it runs, so that no launch latency falls between the two.
+        Ends synchronised.
         """
 
     def conditions(self) -> Conditions:
