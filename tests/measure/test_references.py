@@ -16,7 +16,6 @@ from kernelsweep.measure.point.instances import second_seed
 from kernelsweep.measure.references import References
 from kernelsweep.measure.task import KernelTask, Protocol
 from kernelsweep.problems.problem_file import problem_of
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.kernels.launches import KernelLaunches
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.settings import KernelSettings, LaunchSettings
@@ -50,15 +49,11 @@ def task_of(named: dict[str, Any]) -> KernelTask:
     return KernelTask("", "k", named, launches, "0", "k.cubin", {"k": {}}, protocol)
 
 
-def prepare(task: KernelTask, points: Sequence[PlannedPoint], processes: int = 1) -> None:
+def prepare(task: KernelTask, points: Sequence[Point], processes: int = 1) -> None:
     """Have all references of the points."""
     with References(task, points, print, processes) as references:
         for each in points:
-            references.wait([problem_of(task.problem).data_of(each.point)])
-
-
-def planned(*points: Point) -> list[PlannedPoint]:
-    return [PlannedPoint(point, "k", None) for point in points]
+            references.wait([problem_of(task.problem).data_of(each)])
 
 
 def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
@@ -70,7 +65,7 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     points = [Point({"n": n, "block": block}) for n in (4, 5, 6, 64) for block in (1, 2, 3)]
 
     with ThreadPoolExecutor(2) as jobs:
-        list(jobs.map(lambda _: prepare(task_of(named), planned(*points), 3), range(2)))
+        list(jobs.map(lambda _: prepare(task_of(named), points, 3), range(2)))
     calls = [line.split() for line in Path("calls").read_text(encoding="utf-8").splitlines()]
     # Of two inputs each, the smallest first, then the largest; three at once.
     assert sorted(n for n, _ in calls[:3]) == ["4", "4", "64"]
@@ -83,4 +78,4 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
         problem.instance("k", points[0], seed).expect(points[0])
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
-        prepare(task_of(named), planned(Point({"n": 65, "block": 1})))
+        prepare(task_of(named), [Point({"n": 65, "block": 1})])

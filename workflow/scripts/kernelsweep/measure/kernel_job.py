@@ -20,7 +20,7 @@ from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
-from kernelsweep.measure.references import References, have_small_ones
+from kernelsweep.measure.references import References
 from kernelsweep.measure.search.search import Bench, search
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.work import Partners, Turns, begin_to_build, do_work, find_work
@@ -77,14 +77,13 @@ class KernelJob:
         if work.is_done:
             return work.results()
         # Without a clock, no device waits for references: the worker computes them.
-        needs_none = not kind_of(self.platform).has_clock
-        are_known = needs_none or have_small_ones(self.task, [one.point for one in work.missing[0]])
+        checked = [one.point for one in work.missing[0]] if kind_of(self.platform).has_clock else []
         early = None
         if self.decides:
             early = EarlyVerdict(self.margin, len(work.first), notifier(self.terminal, self.name))
         with (
             Workers(self.task, work.visits) as workers,
-            self._references([] if are_known else planned) as references,
+            self._references(checked, small_here=True) as references,
             Turns(references, self._lease) as turns,
             self._progress("", early) as shown,
         ):
@@ -107,7 +106,8 @@ class KernelJob:
             def references() -> References:
                 places = candidates.groups(axes_of_places(candidates, problem))
                 planned = [sweep.plan(candidates[int(numbers[0])]) for numbers in places]
-                return at_the_device.enter_context(self._references(planned))
+                checked = [each.point for each in planned if not each.skipped]
+                return at_the_device.enter_context(self._references(checked))
 
             @cache
             def lease() -> list[str]:
@@ -144,8 +144,8 @@ class KernelJob:
         points = [each.point for each in planned if not each.skipped]
         return EarlierVersions(self.journal, self.store, units(self.kernel, points), self.margin)
 
-    def _references(self, checked: Sequence[PlannedPoint]) -> References:
-        return References(self.task, checked, notifier(self.terminal, self.name), self.processes)
+    def _references(self, checked: Sequence[Point], small_here: bool = False) -> References:
+        return References(self.task, checked, notifier(self.terminal, self.name), self.processes, small_here)
 
     def _lease(self, only: str = "") -> AbstractContextManager[str]:
         return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)

@@ -24,7 +24,6 @@ from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import environment
 from kernelsweep.problems.problem_file import Data, Problem, problem_of
 from kernelsweep.running import THREAD_VARIABLES, end_with_parent, in_child
-from kernelsweep.sweep.kernel_sweep import PlannedPoint
 from kernelsweep.sweep.point import Point
 
 # A point, and whether the second input's reference is wanted.
@@ -53,20 +52,24 @@ class References:
     def __init__(
         self,
         task: KernelTask,
-        planned: Sequence[PlannedPoint],
+        points: Sequence[Point],
         notify: Callable[[str], None],
         processes: int = 1,
+        small_here: bool = False,
     ) -> None:
         """Start to compute.
 
-        planned    the points that are to be checked, on a platform with a clock, and others that are skipped
-        notify     gets a line for the user where something waits
-        processes  compute references at once
+        points      that are to be checked, on a platform with a clock
+        notify      gets a line for the user where something waits
+        processes   compute references at once
+        small_here  whether this process has the small ones first, while the other starts
+
+        Raises StudyError where a function of the problem is wrong.
         """
         self._problem = problem_of(task.problem)
         self._notify = notify
         self._processes = processes
-        wanted = _wanted(self._problem, planned)
+        wanted = _wanted(self._problem, points)
         self._left = {self._problem.data_of(point): 2 for point, _ in wanted}
         self._total = len(wanted)
         self._changed = threading.Condition()
@@ -79,6 +82,10 @@ class References:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment() | threads
             )
+            if small_here and _have_small_ones(task, points):
+                self._process.kill()
+                self._left = {}
+                return
             arguments = (task, wanted, processes)
             threading.Thread(target=self._read, args=(self._process, arguments), daemon=True).start()
 
@@ -138,7 +145,7 @@ class References:
             self._changed.notify_all()
 
 
-def have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
+def _have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
     """Have the references of points on disk whose inputs are small. Returns whether those of all points are there.
 
     Where one has large inputs, none after it is computed. Raises StudyError where a function of the problem is wrong.
@@ -158,9 +165,9 @@ def have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
     return True
 
 
-def _wanted(problem: Problem, planned: Sequence[PlannedPoint]) -> list[_Wanted]:
+def _wanted(problem: Problem, points: Iterable[Point]) -> list[_Wanted]:
     """What is to be computed, in order: the smallest, which has a result soon, then from the largest on."""
-    by_size = _by_size(problem, [each.point for each in planned if not each.skipped])
+    by_size = _by_size(problem, points)
     return [(point, is_second) for point in [*by_size[:1], *by_size[:0:-1]] for is_second in (False, True)]
 
 
