@@ -22,7 +22,7 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, kernels_rows, name_of, previous
+from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, name_of, previous
 from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
@@ -89,7 +89,7 @@ def sweeps() -> tuple[list[Row], list[Row]]:
     """Two sweeps of identical code on one H200."""
     studies = ["unrolling", "warp_shuffle"]
     files = [ROOT / f"tests/support/captures/{which}_sweep.csv.gz" for which in ("first", "second")]
-    first, second = (kernels_rows(read_rows(path), studies) for path in files)
+    first, second = ([row for row in read_rows(path) if row["study"] in studies] for path in files)
     return first, second
 
 

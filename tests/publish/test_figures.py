@@ -59,7 +59,7 @@ def draw(
     study: dict[str, Any],
     rows: pandas.DataFrame,
     device: dict[str, Any],
-    width: layout.Width = layout.TWO_COLUMNS,
+    width: float = layout.TWO_COLUMNS,
 ) -> Figure:
     figure = module.draw(study_data(study, rows, device), width)
     assert isinstance(figure, Figure)
@@ -116,7 +116,7 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
         (path,) = [tmp_path / file for file in file_names("figure", name) if file.endswith(".pdf")]
         layout.save(figure, path)
         (page,) = PdfReader(path).pages
-        assert float(page.mediabox.width) == pytest.approx(72 * width.inches, abs=0.5)
+        assert float(page.mediabox.width) == pytest.approx(72 * width, abs=0.5)
         fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
         assert fonts
         for font in fonts:
@@ -128,7 +128,7 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
 
 def test_a_figures_title_and_caption_go_with_its_file_and_not_into_the_picture(tmp_path: Path) -> None:
     data = study_data(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200)
-    figure = ladder.draw(data, layout.Width(3.3))
+    figure = ladder.draw(data, 3.3)
     layout.save(figure, tmp_path / "bare.svg")
     layout.save(figure, tmp_path / "bare.pdf")
     said = layout.texts_of(figure)
@@ -146,7 +146,7 @@ def test_texts_stay_inside_clear_of_each_other_and_legible_and_figures_fit_a_pag
     data = recorded(STUDIES[figure][0])
     drawn = module_of(figure).draw(data, layout.WIDTHS["one_column"])
     check_texts(drawn, 3)
-    assert drawn.get_figwidth() == layout.WIDTHS["one_column"].inches and drawn.get_figheight() < PAGE_IN
+    assert drawn.get_figwidth() == layout.WIDTHS["one_column"] and drawn.get_figheight() < PAGE_IN
     assert data.device["provenance"][1:] in layout.texts_of(drawn)["caption"]
 
 

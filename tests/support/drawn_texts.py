@@ -23,7 +23,7 @@ def drawn_texts(figure: Figure) -> list[Text]:
 
 
 def check_texts(figure: Figure, least: int) -> None:
-    assert figure.get_figwidth() in [width.inches for width in WIDTHS.values()]
+    assert figure.get_figwidth() in WIDTHS.values()
     figure.draw_without_rendering()
     shown = drawn_texts(figure)
     assert len(shown) > least

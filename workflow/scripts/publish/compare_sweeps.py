@@ -8,7 +8,7 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
-from kernelsweep.judge.comparison.sides import kernels_rows, previous
+from kernelsweep.judge.comparison.sides import previous
 from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
@@ -24,13 +24,15 @@ from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_r
 with logged(snakemake.log[0]):
     params = snakemake.params
     named, margin = params.compare, params.compare["same_within"]
-    after = kernels_rows((row for path in snakemake.input.after for row in read_rows(path)), params.studies)
+    before, after = (
+        [row for path in paths for row in read_rows(path) if row["study"] in params.studies]
+        for paths in (snakemake.input.before, snakemake.input.after)
+    )
     if named["before"] == PREVIOUS:
         earlier = previous(after, Path(params.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         of_before = "each kernel as it was before its latest edit, from the journal"
     else:
-        before = kernels_rows((row for path in snakemake.input.before for row in read_rows(path)), params.studies)
         reasons, unchanged, of_before = {}, [], named["before"]
 
     points = compare_points(before, after, margin, reasons, params.studies)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelsweep.analysis.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.drawing.figure_formats import file_names, remove_others
-from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, Width, save, texts_of
+from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.logs import logged
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
@@ -54,7 +54,7 @@ with logged(snakemake.log[0]):
     steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
 
     shown = labelled(data)
-    widths = {name: WIDTHS.get(name) or Width(name) for name in params.widths}
+    widths = {name: WIDTHS.get(name, name) for name in params.widths}
     folder = figures[0].parent
     remove_others(map(str, figures))
     texts: dict[str, dict[str, str]] = {}

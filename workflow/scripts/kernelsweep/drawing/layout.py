@@ -39,32 +39,25 @@ LETTER_IN = 0.055
 TEXTS = ("title", "message", "caption")
 
 
-@dataclass(frozen=True)
-class Width:
-    """A width of figures."""
-
-    inches: float
-
-    def columns(self, count: int, least_in: float) -> int:
-        """How many of `count` panels stand side by side, each at least `least_in` inches wide, in equal rows."""
-        most = max(1, min(count, int(self.inches / least_in)))
-        return math.ceil(count / math.ceil(count / most))
-
-
-TWO_COLUMNS = Width(7.16)
-ONE_COLUMN = Width(3.5)
-# By their names in config.yaml's figure_widths.
-WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": ONE_COLUMN}
+# The widths of figures in inches, and by their names in config.yaml's figure_widths.
+TWO_COLUMNS = 7.16
+WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": 3.5}
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Everything of a figure but its body: its width, its title, what it shows in a sentence, and a caption."""
+    """How many of `count` panels, each at least `least_in` inches wide, stand side by side in equal rows."""
 
-    width: Width
+    width: float
     title: str
     message: str
     caption: str
+
+
+def columns(count: int, width: float, least_in: float) -> int:
+    """How many of `count` panels stand side by side, each at least `least_in` inches wide, in equal rows."""
+    most = max(1, min(count, int(width / least_in)))
+    return math.ceil(count / math.ceil(count / most))
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -117,7 +110,7 @@ def framed(figure: Figure, frame: Frame, body_in: float) -> Figure:
     for kind in TEXTS:
         figure.text(0.0, 0.0, getattr(frame, kind), label=kind, visible=False, parse_math=False)
     margin_in = MARGIN_PT / POINTS_PER_INCH
-    figure.set_size_inches(frame.width.inches, body_in + 2 * margin_in)
+    figure.set_size_inches(frame.width, body_in + 2 * margin_in)
     figure.set_layout_engine("constrained", w_pad=margin_in, h_pad=margin_in)
     return figure
 
@@ -127,11 +120,11 @@ def add_legend(figure: Figure, handles: Sequence[Artist], title: str = "") -> No
     is_beside = figure.get_figwidth() >= LEAST_BESIDE_IN
     lines = [line for handle in handles for line in str(handle.get_label()).split("\n")]
     column_in = max(map(len, lines), default=0) * LETTER_IN + BESIDE_LABEL_EM * style.TEXT_PT / POINTS_PER_INCH
-    columns = max(1, min(len(handles), int(figure.get_figwidth() / column_in)))
+    side_by_side = max(1, min(len(handles), int(figure.get_figwidth() / column_in)))
     legend = figure.legend(
         handles=handles,
         loc="outside right upper" if is_beside else "outside lower left",
-        ncols=1 if is_beside else columns,
+        ncols=1 if is_beside else side_by_side,
         frameon=False,
         borderpad=0.0,
         borderaxespad=MARGIN_PT / style.TEXT_PT,

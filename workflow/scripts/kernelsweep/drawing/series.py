@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import LETTER_IN, Frame, framed
+from kernelsweep.drawing.layout import LETTER_IN, Frame, columns, framed
 
 # A line, and a line's marker, whose white edge separates it from those below.
 LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
@@ -36,16 +36,16 @@ def facet_grid(
     panel_in  a panel's least width, which says how many stand side by side, and its height
     """
     least_in, height_in = panel_in
-    columns = frame.width.columns(len(names), least_in)
+    side_by_side = columns(len(names), frame.width, least_in)
     grid = seaborn.FacetGrid(
-        rows, col=column, col_order=names, col_wrap=columns, height=1.0, sharex=False, sharey=share_y
+        rows, col=column, col_order=names, col_wrap=side_by_side, height=1.0, sharex=False, sharey=share_y
     )
     # pyplot would keep it, and warn of many.
     pyplot.close(grid.figure)
     for name, axes in grid.axes_dict.items():
         axes.set_title("")
         axes.set_title(name, loc="left", pad=3)
-    return framed(grid.figure, frame, height_in * math.ceil(len(names) / columns)), grid
+    return framed(grid.figure, frame, height_in * math.ceil(len(names) / side_by_side)), grid
 
 
 def draw_lines(

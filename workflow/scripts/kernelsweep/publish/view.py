@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from kernelsweep.analysis.reference import undefined_kernels
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import UNDEFINED_MARK
-from kernelsweep.drawing.layout import Width
 from kernelsweep.publish.figure_files import SHOW
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.swept_axes import KERNEL, with_tied
@@ -28,7 +27,7 @@ def draw_view(data: StudyData, address: str, width: float) -> Figure:
     Raises UserError where the address has no view that a figure can show.
     """
     view = read_view(address)
-    return DRAWERS[VIEWS[view["view"]]](labelled(viewed(data, view)), Width(width))
+    return DRAWERS[VIEWS[view["view"]]](labelled(viewed(data, view)), width)
 
 
 def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -97,11 +97,6 @@ SAME_CODE = "the edit left the machine code as it was"
 
 Name = tuple[str, ...]
 _PLACE = attrgetter("place")
-
-
-def kernels_rows(rows: Iterable[Row], studies: Sequence[str]) -> list[Row]:
-    """The rows of these studies' kernels, without sums on the host."""
-    return [row for row in rows if row["study"] in studies]
 
 
 def name_of(row: Mapping[str, Any]) -> Name:

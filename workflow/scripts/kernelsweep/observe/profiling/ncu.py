@@ -35,7 +35,6 @@ _ERROR = re.compile(r"^==ERROR== (.*)$", re.MULTILINE)
 # An error of the profiled process, which its answers tell better.
 _APPLICATION = "The application "
 
-_SUFFIX = ".ncu-rep"
 _IMPORT_SECONDS = 120
 
 
@@ -78,7 +77,7 @@ def profile(
     Raises UserError for a failure that isn't the machine's: an unknown section, a report that can't be written.
     """
     kernel, cache = requests.task.kernel, requests.points[0][0]["cache"]
-    report = folder / f"{cache}{_SUFFIX}"
+    report = folder / f"{cache}.ncu-rep"
     observed = observe(command(ncu, metrics, settings, cache, report), PROFILED, requests, log)
     answers, ended = observed.answers, observed.exit_status is not None
     output = log.read_text(encoding="utf-8", errors="replace")

@@ -19,7 +19,7 @@ from kernelsweep.analysis.reference import shown_status
 from kernelsweep.analysis.study_data import StudyData, place_axes
 from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, list_texts, status_key
 from kernelsweep.drawing import palette
-from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, Width, empty_figure
+from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure
 from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.find import is_tie
@@ -47,7 +47,7 @@ LEAST_ROWS, PANELS_SHARE = 3, 0.87
 
 
 @styled
-def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     """The study's file may name the axes: `heatmap: {x: block_x, y: block_y, show: gflops}`.
 
     Otherwise the two axes with most effect. There is a panel for each kernel, unless the kernel is an axis; kernels
@@ -102,8 +102,8 @@ def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) ->
     texts = [f"{cells['shown'].max():{digits}}", *cells["across"].unique()]
     cell_in, labels_in = (max(map(len, words)) * LETTER_IN + PADDING_IN for words in (texts, cells["down"].unique()))
     least_in = (across * cell_in + labels_in + 2 * PADDING_IN) / PANELS_SHARE
-    panel_in, fits = (least_in, PANEL_FRAME_IN + CELL_IN * down), least_in <= frame.width.inches
-    room_in = (frame.width.inches * PANELS_SHARE - labels_in) / across
+    panel_in, fits = (least_in, PANEL_FRAME_IN + CELL_IN * down), least_in <= frame.width
+    room_in = (frame.width * PANELS_SHARE - labels_in) / across
     step = 1 if fits else math.ceil((max(map(len, texts[1:])) * LETTER_IN + PADDING_IN) / room_in)
     figure, grid = facet_grid(frame, cells, "panel", list(cells["panel"].unique()), panel_in, share_y=False)
     grid.set_axis_labels(*axes_texts)

@@ -29,7 +29,7 @@ from kernelsweep.analysis.words import (
     step_name,
 )
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, Width, empty_figure, new_figure
+from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure, new_figure
 from kernelsweep.drawing.series import on_grid
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.publish.figure_files import FIGURES
@@ -54,13 +54,13 @@ TICK_IN = 0.45
 
 
 @style.styled
-def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     """A row for each step: its time, and its speedup. Steps without a time say why."""
     table = _rows(data)
     frame = Frame(width, FIGURE.heading(data.title), _message(data, table), _caption(data, table))
     if table["time_us"].isna().all():
         return empty_figure(frame, no_times(data))
-    names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width.inches))) for name in _row_labels(data, table)]
+    names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in _row_labels(data, table)]
     row_in = ROW_IN * (1.3 if any("\n" in name for name in names) else 1)
     figure = new_figure(frame, FRAME_IN + row_in * len(table))
     axes = figure.subplots()

@@ -15,7 +15,7 @@ from kernelsweep.analysis.reference import with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, empty_figure, new_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, columns, empty_figure, new_figure
 from kernelsweep.publish.figure_files import FIGURES
 
 FIGURE = FIGURES["lanes"]
@@ -51,7 +51,7 @@ class _Picture:
 
 
 @style.styled
-def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     """A picture for each published exchange: the elements before and after it, joined by lines, coloured by thread.
 
     Elements are numbered, so the values of the measured output tell where each came from. A picture whose output is not
@@ -62,17 +62,17 @@ def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
         frame = Frame(width, heading, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
     every = _pictures(data)
-    pictures = [one for one in every if (len(one.published) + NAMES) * CELL_LEAST_IN <= width.inches]
+    pictures = [one for one in every if (len(one.published) + NAMES) * CELL_LEAST_IN <= width]
     if len(pictures) < len(every):
         caption += " Larger arrays are in the wider figure."
-    columns = width.columns(len(pictures), PICTURE_IN)
+    across = columns(len(pictures), width, PICTURE_IN)
     narrow = [one for one in pictures if len(one.published) <= MOST_CELLS]
-    rows = [narrow[start : start + columns] for start in range(0, len(narrow), columns)]
+    rows = [narrow[start : start + across] for start in range(0, len(narrow), across)]
     rows += [[one] for one in pictures if one not in narrow]
     same = sum(bool(one.measured) and one.measured == one.published for one in pictures)
     message = f"{same} of {len(pictures)} outputs are as published."
     figure = new_figure(Frame(width, heading, message, caption), HEIGHT_IN * len(rows))
-    grid = figure.add_gridspec(len(rows), columns)
+    grid = figure.add_gridspec(len(rows), across)
     for number, row in enumerate(rows):
         for place, picture in enumerate(row):
             axes = figure.add_subplot(grid[number, place] if picture in narrow else grid[number, :])

@@ -13,7 +13,7 @@ from kernelsweep.analysis.reference import timed
 from kernelsweep.analysis.study_data import StudyData, size_axes
 from kernelsweep.analysis.words import axis_value
 from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, Width, add_legend, empty_figure
+from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, add_legend, empty_figure
 from kernelsweep.drawing.series import draw_lines, facet_grid
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
@@ -35,7 +35,7 @@ LABEL_LETTERS = 36
 
 
 @style.styled
-def draw(data: StudyData, width: Width = TWO_COLUMNS) -> Figure:
+def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: gflops}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or

@@ -81,7 +81,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     for axis, kind in study["kinds"].items():
         # A library's rows have 1 in the columns of how a kernel is launched.
         has_value = study["names"] if kind == "kernel" and axis in ALL_POINT_COLUMNS else names
-        texts = [_value(axis, point, study["gridded"]) if point["kernel"] in has_value else "" for point in points]
+        # A grid that follows from the other axes is no value.
+        has_value = study["gridded"] if axis == "grid_size" else has_value
+        texts = [point.get(axis, "") if point["kernel"] in has_value else "" for point in points]
         values = _ordered(set(texts) - {""})
         places = {text: number for number, (text, _) in enumerate(values)} | {"": -1}
         if len(values) > 1:
@@ -118,13 +120,6 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "high": [float(point["time_high_us"]) for point in points],
         "values": {column: [_number(column, point) for point in points] for column in shown},
     }
-
-
-def _value(axis: str, point: Row, gridded: Sequence[str]) -> str:
-    """A point's value on an axis; empty where it has none, or where the grid follows from the other axes."""
-    if axis == "grid_size" and point["kernel"] not in gridded:
-        return ""
-    return point.get(axis, "")
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
