@@ -33,28 +33,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     server.end()
 
 
-def test_what_is_imported_is_imported_once_and_what_a_script_changes_is_its_own(run: Callable[..., int]) -> None:
-    text = """\
-import os, sys, tempfile
-import library
-assert not library.changed and "FIRST" not in os.environ, "another script's"
-library.changed = True
-assert tempfile.gettempdir() == os.environ["TMPDIR"]
-assert __name__ == "__main__" and sys.argv == [__file__]
-assert open("/proc/self/comm").read() == "a_long_name_of_\\n"
-assert str(os.getpid()) not in open("imports").read(), "imported in the script, not before it"
-with open("done", "a") as file:
-    file.write(".")
-"""
-    for name in ("one", "two"):
-        Path(name).mkdir()
-        assert run(text, TMPDIR=str(Path(name).resolve()), OTHER=name) == 0
-    assert (
-        Path("done").read_text(encoding="utf-8") == ".."
-        and len(Path("imports").read_text(encoding="utf-8").splitlines()) == 1
-    )
-
-
 def test_a_scripts_end_is_told(run: Callable[..., int], capfd: pytest.CaptureFixture[str]) -> None:
     assert run("import sys; sys.exit(3)") == 3
     assert run("raise SystemExit('in words')") == 1
@@ -96,31 +74,3 @@ sys.exit(3)
     assert run("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)") == -signal.SIGSEGV
     said = capfd.readouterr()
     assert said.out.count("has run") == 2 and "Warning" not in said.err
-
-
-def test_a_job_forks_its_workers_until_it_has_opened_a_gpu(run: Callable[..., int]) -> None:
-    text = """\
-import os, time
-from kernelsweep.measure.worker import process
-emulator = "kernelsweep.platforms.emulator:EmulatorPlatform"
-held = open("held", "w")
-with process.WorkerProcess(emulator) as worker:
-    assert open(f"/proc/{worker.pid}/cmdline").read() == open("/proc/self/cmdline").read(), "not a fork"
-    worker.requests.write("no JSON\\n")
-    worker.requests.flush()
-    assert worker.answers.read() == ""
-    assert worker.wait() == 1
-    worker.messages.seek(0)
-    assert "JSONDecodeError" in worker.messages.read()
-with process.WorkerProcess(emulator) as worker:
-    end = time.monotonic() + 60
-    while "held" in os.popen(f"ls -l /proc/{worker.pid}/fd").read():
-        assert time.monotonic() < end, "the worker keeps the job's files, and with them its locks"
-    worker.kill()
-    assert worker.wait() == -9
-process._GPU_FILES = (os.path.abspath("held"),)
-with process.WorkerProcess(emulator) as worker:
-    while "kernelsweep.measure.worker.serve" not in open(f"/proc/{worker.pid}/cmdline").read():
-        assert time.monotonic() < end, "a fork, and not a new Python"
-"""
-    assert run(text) == 0

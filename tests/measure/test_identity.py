@@ -193,15 +193,15 @@ EDITS: Mapping[str, tuple[Edit, bool]] = {
     "kernel: a comment": (lambda r: r.edit("scaled.cu", "__syncthreads();", "__syncthreads();  // all"), False),
     "launch: more blocks": (lambda r: r.launch(grid="2 * n / block"), True),
     "launch: cooperative": (lambda r: r.launch(cooperative=True), True),
-    "launch: another expression for the same blocks": (lambda r: r.launch(grid="ceil(n / block)"), False),
+    "launch: another expression for the same blocks": (lambda r: r.launch(grid="2 * ceil(n / block)"), False),
     "problem: its code": (lambda r: r.edit("problem.py", "2.0 * x + 1", "2.0 * x + 1.5"), True),
     "problem: a comment": (lambda r: r.edit("problem.py", "import numpy", "# Arrays.\nimport numpy"), False),
     "problem: a module beside it": (lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"), True),
     "problem: data": (lambda r: np.save(r.root / "kernels/own/weights.npy", np.full(1, 2, np.float32)), True),
     "sweep: a further value of an axis": (lambda r: r.study["axes"].update(n=[256, 512]), False),
-    "protocol: the seed": (lambda r: setattr(r, "protocol", replace(PROTOCOL, seed=2)), True),
-    "protocol: no second input": (lambda r: setattr(r, "protocol", replace(PROTOCOL, second_input=False)), True),
-    "protocol: more visits": (lambda r: setattr(r, "protocol", replace(PROTOCOL, visits=5)), False),
+    "protocol: the seed": (lambda r: setattr(r, "protocol", replace(r.protocol, seed=2)), True),
+    "protocol: no second input": (lambda r: setattr(r, "protocol", replace(r.protocol, second_input=False)), True),
+    "protocol: more visits": (lambda r: setattr(r, "protocol", replace(r.protocol, visits=5)), False),
     "device: the driver": (lambda r: r.device.update(driver="2"), True),
     "device: what is newly told of it": (lambda r: r.device.update(ecc=True), True),
     "device: the words on its origin": (lambda r: r.device.update(provenance="measured on a GPU"), False),
@@ -245,10 +245,10 @@ PREPARED: Mapping[str, tuple[Edit, Edit]] = {
 
 # What only a GPU's machine code has.
 ON_GPU: Mapping[str, tuple[Edit, bool]] = {
-    "__launch_bounds__": (lambda r: r.edit("scaled.cu", "void scaled", "void __launch_bounds__(64) scaled"), True),
-    "__cluster_dims__": (lambda r: r.edit("scaled.cu", "void scaled", "void __cluster_dims__(2, 1, 1) scaled"), True),
     "an option of nvcc": (lambda r: r.study["kernels"][0].update(options=["--maxrregcount=16"]), True),
-    "NVCC_APPEND_FLAGS": (lambda r: r.environment("NVCC_APPEND_FLAGS", "-maxrregcount=16"), True),
+    "NVCC_APPEND_FLAGS": (lambda r: r.environment("NVCC_APPEND_FLAGS", "-fmad=false"), True),
+    "__launch_bounds__": (lambda r: r.edit("scaled.cu", "void scaled", "void __launch_bounds__(64) scaled"), True),
+    "__cluster_dims__": (lambda r: r.edit("scaled.cu", "void __l", "void __cluster_dims__(2, 1, 1) __l"), True),
     "a variable that is not nvcc's": (lambda r: r.environment("WINDOWID", "7"), False),
     "a moved line": (lambda r: r.edit("scaled.cu", "__constant__", "\n\n__constant__"), False),
     "another kernel of the file": (lambda r: r.edit("scaled.cu", "y[0] = 1;", "y[0] = 2;"), False),
@@ -262,14 +262,21 @@ def move(repository: Repository) -> None:
     repository.root = elsewhere
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_an_edit_runs_a_point_again_or_does_not(repository: Repository, name: str) -> None:
-    edit, runs_again = EDITS[name]
+@pytest.mark.parametrize(
+    ("target", "edits"), [("emulator", EDITS), pytest.param("sm_90", ON_GPU, marks=pytest.mark.nvcc)]
+)
+def test_an_edit_runs_a_point_again_or_does_not(
+    repository: Repository, target: str, edits: Mapping[str, tuple[Edit, bool]]
+) -> None:
+    # One edit after another, each on the repository as the one before left it.
+    repository.target = target
     before = repository.state()
-    edit(repository)
-    identity, job = repository.state()
-    assert (identity != before[0]) == runs_again
-    assert job != before[1] or not runs_again, "Snakemake would not run the job"
+    for name, (edit, runs_again) in edits.items():
+        edit(repository)
+        identity, job = repository.state()
+        assert (identity != before[0]) == runs_again, name
+        assert job != before[1] or not runs_again, f"Snakemake would not run the job after another {name}"
+        before = identity, job
 
 
 @pytest.mark.parametrize("name", PREPARED)
@@ -281,18 +288,6 @@ def test_an_edit_of_a_file_that_is_read_in_an_unusual_way_runs_a_point_again(rep
     edit(repository)
     identity, job = repository.state()
     assert identity != before[0] and job != before[1]
-
-
-@pytest.mark.nvcc
-@pytest.mark.parametrize("name", ON_GPU)
-def test_an_edit_of_machine_code_for_a_gpu(repository: Repository, name: str) -> None:
-    edit, runs_again = ON_GPU[name]
-    repository.target = "sm_90"
-    before = repository.state()
-    edit(repository)
-    identity, job = repository.state()
-    assert (identity != before[0]) == runs_again
-    assert job != before[1] or not runs_again, "Snakemake would not run the job"
 
 
 @pytest.mark.parametrize(

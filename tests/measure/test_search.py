@@ -20,7 +20,6 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.search.search import Bench, _nearest_miss, proposed_ahead, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
@@ -170,33 +169,3 @@ def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
     }
     told = _nearest_miss([wrong])
     assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
-
-
-def test_the_estimator_beats_chance_where_a_quarter_of_the_space_fails() -> None:
-    budget = 100
-    rows = [
-        {"a": a, "b": b, "c": c, "word": word}
-        for a in range(12)
-        for b in range(12)
-        for c in range(6)
-        for word in ("cold", "warm")
-        if (a + b) % 3
-    ]
-
-    space = points_of(rows)
-
-    def best_of(strategy: Any) -> float:
-        costs = []
-        for _ in range(budget):
-            number = strategy.ask()
-            one = rows[number]
-            cost = 10 + abs(one["a"] - 7) + abs(one["b"] - 3) + 0.5 * one["c"] + (one["word"] == "cold")
-            costs.append(float("inf") if one["c"] == 5 or one["a"] == 2 else cost)
-            strategy.tell(number, costs[-1])
-        return min(costs)
-
-    seeds = [f"{seed}" for seed in range(8)]
-    by_chance = [best_of(Random(space, seed)) for seed in seeds]
-    by_estimate = [best_of(Parzen(space, seed, budget)) for seed in seeds]
-    assert median(by_estimate) < median(by_chance)
-    assert median(by_estimate) <= 10.5

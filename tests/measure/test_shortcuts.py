@@ -48,11 +48,6 @@ def test_work_that_is_left_out_when_it_is_timed_is_found(tmp_path: Path) -> None
     assert outcome.message.startswith("right when it was checked, but not when it was timed: value: expected ")
 
 
-def test_work_that_is_left_out_after_some_runs_is_found_where_samples_restore_the_count(tmp_path: Path) -> None:
-    (outcome,) = timed(shipped("skips_what_is_there"), [point(1000)], tmp_path, Timed, repeated_runs=5)
-    assert outcome.message.startswith("right at first, but run again: value: expected ")
-
-
 FIRST, TIMED, SECOND = (
     "right at first, but run again",
     "right when it was checked, but not when it was timed",

@@ -1,7 +1,4 @@
-"""Mistakes planted in kernels, each of which `all` finds by itself, and names: on the emulator, and on a GPU.
-
-On a GPU, `pytest -m gpu -s tests/planted` prints what finds each of them there, as Markdown (docs/proofs.md).
-"""
+"""Mistakes planted in kernels, each of which `all` finds by itself, and names: on the emulator, and on a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from pathlib import Path
 import pandas
 import pytest
 from checkout import ROOT
-from planted_mistakes import BY_STUDY, ON_EMULATOR, PLANTED, RIGHT, SIZE, table_of_findings, write_repository
+from planted_mistakes import BY_STUDY, ON_EMULATOR, PLANTED, RIGHT, SIZE, write_repository
 from workflow_runs import snakemake
 
 from kernelsweep.results import CHECKS, PROOF_COLUMNS, read_rows
@@ -81,8 +78,6 @@ def all_run_on(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Run]
         assert run.returncode != 0, run.stdout
         found = list(folder.glob("results/*/proofs.csv"))
         assert len(found) == 1, run.stdout
-        if is_gpu:
-            print(f"\n{table_of_findings(found[0].parent)}")
         return Run(found[0].parent, run.stdout)
 
     return all_run

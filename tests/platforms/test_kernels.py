@@ -199,7 +199,7 @@ def test_every_result_of_a_shipped_kernel_is_right(kernel: KernelSource) -> None
     for variant in dict.fromkeys((points[0], most_blocks)):
         check(kernel, library, sized(variant, LARGER), seed=0)
 
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     @given(variant=st.sampled_from(points), array_size=st.integers(1, LARGEST), seed=st.integers(0, 2**32 - 1))
     def results_are_right(variant: Point, array_size: int, seed: int) -> None:
         check(kernel, library, sized(variant, array_size), seed)
@@ -245,7 +245,7 @@ def test_minimum_and_maximum_of_special_values(kernel: KernelSource) -> None:
         pytest.skip("it supports no minimum of floats")
     minimum, maximum = (next(one for one in extrema if one["operation"] == name) for name in ("minimum", "maximum"))
 
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=5, deadline=None)
     @example(variant=minimum, specials=[-0.0], filler=0.0, size=300, seed=0)
     @example(variant=maximum, specials=[0.0], filler=-0.0, size=300, seed=0)
     @example(variant=maximum, specials=[np.nan], filler=np.inf, size=257, seed=1)
@@ -280,7 +280,7 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
     built = [point(1, 32, dtype="float32", grid_size=grid_size) for grid_size in (1, 3, 1000)]
     library = library_of([(kernel, built)], tmp_path)
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @example(variant=built[1], size=5000, first=110, rest=-126, seed=0, odd=0.0)
     @example(variant=built[2], size=5000, first=-100, rest=110, seed=0, odd=np.inf)
     @given(

@@ -1,16 +1,14 @@
-"""A repository of kernels, each with a mistake planted in it, and the checks by which `all` has found it there."""
+"""A repository of kernels, each with a mistake planted in it."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 from checkout import ROOT
-
-from kernelsweep.results import read_rows
 
 _HERE = ROOT / "tests/planted"
 _START = r"(?=    __shared__)"
@@ -113,7 +111,6 @@ _OF_BLOCKS = {
     "roundings": "1 + ceil(log2(block_size))",
 }
 _LAUNCH = {"grid": "n / side", "block": "side", "arguments": ["products", "partials", "first", "second", "n"]}
-_CHECKED_IN_THE_SWEEP = ("wrong_result", "timed_out", "launch_failed")
 
 
 def write_repository(folder: Path, by_study: Mapping[str, Sequence[str]], timeout_seconds: int) -> None:
@@ -160,32 +157,3 @@ def _of_arrays(names: Sequence[str]) -> dict[str, object]:
         "axes": {"n": [SIZE], "side": [64], "cache": ["cold"]},
         "kernels": [{"name": name, "macros": ["side"], "launches": [{"kernel": name, **_LAUNCH}]} for name in names],
     }
-
-
-def table_of_findings(results: Path) -> str:
-    """What found each mistake on a platform, as Markdown: a row a kernel, a column a kind of check.
-
-    results  the platform's folder
-    """
-    proofs, measured = read_rows(results / "proofs.csv"), read_rows(results / "measurements.csv")
-    lines = [
-        "| kernel | mistake | proof on the emulator | compute-sanitizer | the points measured |",
-        "|---|---|---|---|---|",
-    ]
-    for study, mistakes in BY_STUDY.items():
-        for mistake in mistakes:
-            of_kernel = [row for row in proofs if (row["study"], row["kernel"]) == (study, mistake)]
-            if not of_kernel:
-                continue
-            statuses = {row["status"] for row in measured if (row["study"], row["kernel"]) == (study, mistake)}
-            cells = [*_found_by(of_kernel), " ".join(sorted(statuses & {*_CHECKED_IN_THE_SWEEP})) or "nothing"]
-            lines.append(f"| {study} | {mistake} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _found_by(rows: list[dict[str, str]]) -> Iterator[str]:
-    """What the emulator has found in a kernel, and compute-sanitizer; "not run" where it wasn't run."""
-    for is_emulator in (True, False):
-        made = [row for row in rows if (row["tool"] == "emulator") == is_emulator and row["finding"] != "not_checked"]
-        found = [f"{row['check']} ({row['tool']})" for row in made if row["finding"]]
-        yield ", ".join(found).replace(" (emulator)", "") or ("nothing" if made else "not run")
