@@ -46,7 +46,7 @@ WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": 3.5}
 
 @dataclass(frozen=True)
 class Frame:
-    """How many of `count` panels, each at least `least_in` inches wide, stand side by side in equal rows."""
+    """Everything of a figure but its body: width in inches, title, what it shows in a sentence, and a caption."""
 
     width: float
     title: str
