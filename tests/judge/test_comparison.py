@@ -43,18 +43,16 @@ from kernelsweep.measure.pairs import (
     SLOWER,
     UNDECIDED,
     Enough,
-    Mean,
     PairRule,
     Pairs,
-    Ratio,
     mean_ratio,
     pairs_of,
     scatter_of,
     verdict,
 )
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
-from kernelsweep.scatter import Scatter, estimate, range_squared
-from kernelsweep.statistics import Interval, ratio, student_quantile, time_interval
+from kernelsweep.scatter import Scatter
+from kernelsweep.statistics import Interval, ratio, time_interval
 
 MARGIN = 0.005
 LONG_US = 50
@@ -167,17 +165,6 @@ def test_visits_that_all_fall_on_one_side_are_not_taken_for_a_change() -> None:
     assert share(long_points(compare_points(before, slowed(after, 1.02), MARGIN)), SLOWER) >= 0.95
 
 
-def test_the_scatter_is_that_of_the_visits() -> None:
-    generator = np.random.default_rng(7)
-    rows = made_up(generator, 40, process_us=0.08)
-    scatter = estimate(rows)
-    assert scatter and scatter.degrees == 80
-    for time_us in (5, 50, 500):
-        sampling = (1.2533 * 0.004) ** 2 / 30  # of a visit's median
-        true = (0.08**2 + 0.02**2 + 3e-4 * time_us) / time_us**2 + sampling
-        assert scatter.variance(time_us) == pytest.approx(true, rel=0.25)
-
-
 def test_a_disturbed_visit_costs_its_own_point_alone(sweeps: tuple[list[Row], list[Row]]) -> None:
     # Pins: two of 168 points with visits 30% apart made all others undecided.
     before, after = (
@@ -192,14 +179,6 @@ def test_a_disturbed_visit_costs_its_own_point_alone(sweeps: tuple[list[Row], li
     after[3]["visit_spread"] = after[33]["visit_spread"] = "0.3"
     points = long_points(compare_points(before, slowed(after, 1.02), MARGIN))
     assert share(points, SLOWER) >= 0.95
-
-
-def test_constants_of_small_numbers_of_visits() -> None:
-    # From tables of the range (d2^2 + d3^2) and of Student's t.
-    assert [range_squared(count) for count in (2, 3, 5)] == pytest.approx([2.0, 3.654, 6.157], rel=1e-3)
-    assert [student_quantile(0.995, degrees) for degrees in (2, 4, 44)] == pytest.approx(
-        [9.925, 4.604, 2.692], rel=1e-3
-    )
 
 
 @pytest.mark.parametrize(
@@ -252,21 +231,6 @@ def test_pairs_end_once_they_decide_and_then_are_right(noise: float, of_process:
         verdicts, pairs = judged(random, factor, noise, of_process)
         assert set(verdicts) <= {expected, UNDECIDED} and pairs < most
         assert verdicts.count(expected) >= 0.95 * len(verdicts)
-
-
-def test_a_mean_narrows_with_points_and_processes_but_not_with_points_of_one_code_and_process() -> None:
-    def mean(codes: str, processes: Sequence[int]) -> float:
-        one = Ratio(Mean(0.0, 0.01**2, 1000), 0.04)
-        return float(
-            np.log(mean_ratio([(one, *each) for each in zip(codes, [[p] for p in processes], strict=True)]).high)
-        )
-
-    # 3.32 standard errors of 0.01 are the pairs', and 0.04 the process'.
-    assert mean("aaaa", [0] * 4) == pytest.approx(np.hypot(0.0332 / 2, 0.04), rel=0.01)
-    assert mean("abcd", [0] * 4) == mean("aabb", [0, 1, 2, 0]) == pytest.approx(np.hypot(0.0332, 0.04) / 2, rel=0.01)
-    # Each point's two pairs tell little of how they scatter; those of all points do.
-    few = Ratio(Mean(0.0, 0.01**2, 1), 0.0)
-    assert np.log(few.interval.high) > 0.1 and np.log(mean_ratio([(few, "", [0])] * 40).high) < 0.006
 
 
 def test_a_size_is_decided_by_the_mean_of_its_points() -> None:

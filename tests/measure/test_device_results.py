@@ -1,9 +1,9 @@
-"""Results are judged on the device as on the host, and right ones are not fetched."""
+"""Results are judged on the device as on the host."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +11,9 @@ from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
 from kernelsweep.build import gcc
-from kernelsweep.measure.point.device_results import DeviceResult, ResultComparison
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.comparison import error_share, right
-from kernelsweep.problems.problem import RightValues
 
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
@@ -82,70 +79,3 @@ def verdict(library: EmulatedLibrary, *arrays: np.ndarray[Any, Any]) -> tuple[bo
     kind = ctypes.c_uint32(FLOATS.index(arrays[0].dtype.name))
     library.launch(0, 2, 64, 0, [*pointers, *counts, kind, ctypes.c_void_p(left.ctypes.data)])
     return bool(left[0]), float(left.view(np.float64)[1])
-
-
-class Counted(EmulatorPlatform):
-    """The emulator; it counts what is fetched and uploaded, and has memory for some buffers only."""
-
-    def __init__(self, buffers: int) -> None:
-        super().__init__()
-        self.fetched, self.uploaded, self.left = 0, 0, buffers
-
-    def allocate(self, size: int) -> np.ndarray[Any, Any]:
-        if not self.left:
-            raise MemoryError
-        self.left -= 1
-        return super().allocate(size)
-
-    def free(self, memory: np.ndarray[Any, Any]) -> None:
-        self.left += 1
-
-    def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
-        self.fetched += array.nbytes
-        super().download(memory, array)
-
-    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
-        self.uploaded += array.nbytes
-        super().upload(memory, array, offset)
-
-
-class Instance:
-    """An instance of one output of bytes, one of floats: the first has to be exact."""
-
-    expected: ClassVar = {"bytes": np.arange(70_001) % 251, "floats": np.linspace(-1, 1, 70_001)}
-
-    def right_values(self) -> dict[str, RightValues]:
-        exact, floats = (self.expected[name] for name in ("bytes", "floats"))
-        return {"bytes": RightValues(exact, None), "floats": RightValues(floats, np.array([1e-3]))}
-
-
-def on_device(platform: Counted, **arrays: np.ndarray[Any, Any]) -> dict[str, DeviceResult]:
-    found = {}
-    for name, array in arrays.items():
-        memory = np.zeros(-(-array.nbytes // 4) * 4, np.uint8)
-        memory[: array.nbytes] = array.view(np.uint8)
-        found[name] = DeviceResult(memory, array.dtype, array.size)
-    return found
-
-
-@pytest.mark.parametrize("buffers", [0, 2, 3, 5])
-def test_right_results_are_not_fetched_and_need_no_room(buffers: int) -> None:
-    platform = Counted(buffers)
-    comparison, instance = ResultComparison(platform), Instance()
-    right = {"bytes": instance.expected["bytes"].astype(np.uint8), "floats": instance.expected["floats"].astype("f4")}
-    results = on_device(platform, **right)
-    known = buffers >= 3  # One for the bytes, two for the floats.
-    judged = comparison.judged(instance, results), comparison.judged(instance, results)
-    assert judged[0] == judged[1] and bool(judged[0]) == known
-    if judged[0]:
-        assert 0 < judged[0].error_share < 1e-4  # of the roundings to float32
-    assert platform.uploaded == (9 * 70_001 + 8 if known else 0) and not platform.fetched
-    for name, place in (("bytes", 70_000), ("floats", 70_000), ("floats", 0)):
-        wrong = {one: array.copy() for one, array in right.items()}
-        wrong[name][place] = 2
-        assert not comparison.judged(instance, on_device(platform, **wrong))
-        # Without the right values, what they took is free for what is kept.
-        assert comparison.keep(results) == (buffers not in (0, 3))
-        if buffers not in (0, 3):
-            assert comparison.equal_kept(on_device(platform, **right))
-            assert not comparison.equal_kept(on_device(platform, **wrong))

@@ -239,11 +239,6 @@ def test_a_function_may_say_the_launches_and_how_many_there_are(
     assert len(kernel.plan(point.at(width=3)).launches) == 1
 
 
-def test_an_axis_of_the_command_line_that_no_study_has_is_refused(load: Callable[..., Project]) -> None:
-    with pytest.raises(UserError, match="axes has 'tyle'; did you mean 'tile'"):
-        load(axes={"tyle": [1]})
-
-
 def test_arguments_name_what_the_problem_has(load: Callable[..., Project]) -> None:
     project = load()
     kernel, first = project.kernel("own", "own"), points_of(project)[0]
