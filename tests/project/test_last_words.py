@@ -181,9 +181,6 @@ logging.getLogger("snakemake.logging").filters.insert(0, Reworded())
     # Nor does a run need what is changed of Snakemake's inside.
     bare = {**os.environ, "KERNELSWEEP_PATCHES": "none"}
     run = snakemake(tmp_path, *place, "results/emulator/studies/warp_shuffle/.verdict", environment=bare)
-    print(
-        [l for l in run.stdout.splitlines() if " steps " in l][-1:], [l for l in run.stdout.splitlines() if "rule" in l]
-    )
     assert run.returncode == 0 and "In other words." in run.stdout
     assert "Every point that was run is right." in run.stdout[-600:]
     misspelt = snakemake(project, "warp_shufle")
