@@ -16,169 +16,116 @@ from kernelsweep.errors import UserError, unwritable
 from kernelsweep.json_files import AGAIN
 from kernelsweep.statistics import summarise_visits
 
-# The columns that identify a point: a variant at one array size and cache state. grid_size is an axis only for kernels
-# whose launch plan leaves the number of blocks to the sweep; width and arguments belong to exchanges; parameters has
-# the axes that have no column, as "tile_size_x=4 tile_size_y=8". A column is empty where a study has no such axis.
-POINT_COLUMNS = ("array_size", "block_size", "unroll", "dtype", "operation", "cache")
-FURTHER_POINT_COLUMNS = ("grid_size", "width", "arguments", "parameters")
+
+def _columns(described: str) -> tuple[str, ...]:
+    """The columns that a description names: at its lines' beginnings, before two blanks and their meaning."""
+    lines = (line for line in described.splitlines() if line and not line.startswith(" "))
+    return tuple(name for line in lines for name in line.partition("  ")[0].split())
+
+
+# The columns that identify a point: a variant at one array size and cache state. A column is empty where a study has no
+# such axis.
+POINT_COLUMNS = _columns("array_size block_size unroll dtype operation cache")
+FURTHER_POINT_COLUMNS = _columns("""
+grid_size   an axis only for kernels whose launch plan leaves the number of blocks to the sweep
+width       an exchange's lanes of a group
+arguments   an exchange's
+parameters  the axes that have no column, as "tile_size_x=4 tile_size_y=8"
+""")
 ALL_POINT_COLUMNS = (*POINT_COLUMNS, *FURTHER_POINT_COLUMNS)
 # The integer columns; those in POINT_INTEGERS have a value in every row.
 POINT_INTEGERS = ("array_size", "block_size", "unroll")
 FURTHER_POINT_INTEGERS = ("grid_size", "width")
 
 # measurements.csv, one row a point. First the columns that stay in this order, since users' scripts read them.
-#   time_us                    median over the samples, microseconds
-#   time_low_us, time_high_us  95% confidence interval of that median, widened to span the visits' medians
-#   noise                      interquartile range over the median, a fraction
-#   bandwidth_gbs              10^9 bytes a second, with each input byte counted once
-#   peak_fraction              bandwidth over the memory's theoretical peak; where the problem's work names a kind of
-#                              arithmetic, the larger one of that and of gflops over the arithmetic's peak
-#   clock_mhz                  the multiprocessors' lowest clock while sampling
-#   flags                      remarks, separated by spaces:
-#                                noisy                a visit reached its sample or time limit before the precision
-#                                imprecise            the final interval, which spans the visits, reaches further from
-#                                                     the median than measuring.relative_precision
-#                                undefined_behaviour  the kernel's, so that no result is right
-#                                throttled            a visit could not be measured at the full clock
-#                                once_wrong           an earlier run of the same code with the same settings was wrong,
-#                                                     as the message says
-#                                runs_again           the point failed, maybe by the machine's fault: the next command
-#                                                     runs it again, unless it has failed twice in the same words
-#                                set_clocks           the clock was held by a setting of the user's (nvidia-smi -lgc)
-#                                other_processes      other processes used the GPU
-#                                proof_failed         the proof found a mistake in the kernel (proofs.csv)
-#                                partial_barrier      on the emulator: threads passed a barrier only because others of
-#                                                     their block had ended
-#                                leaves_state         a run leaves something in a __device__ variable; each
-#                                                     sample finds the variables as the binary has them
-#   source_sha256              of the kernel's file and what it includes, as they were read for this row; an edit of a
-#                              comment alone makes no new row
-# Then columns that are empty or missing in results of earlier versions:
-#   relative_error             of a floating-point sum, relative to the exactly rounded one (math.fsum)
-#   bit_identical              whether repeated runs of a floating-point point gave the same bits: yes or no
-#   visit_spread               repeatability: the visits' largest median minus the smallest, over the median
-#   temperature_c, power_w     the GPU's highest temperature while sampling, and its board's power; on some GPUs an
-#                              average over about a second, which includes earlier points
-#   throttle_reasons           why the clock was reduced during samples; they matter only if flags has throttled
-#   energy_mj                  millijoules of one run of the launch plan, if measuring.energy_seconds is set; the
-#                              visits' median
-#   device_uuid                the GPU's: two of one model may differ by a percent
-#   seconds, busy_seconds      the duration of the visits, including checks, and the GPU's busy time in it
-#   width, arguments, output   an exchange's: lanes of a group, its arguments, and up to 32 elements of its result
-#   visits                     the number of visits behind the time
-#   parameters                 the point's axes that have no column of their own
-#   peak_of                    the peak that peak_fraction is a share of: memory, or a kind of arithmetic; empty: memory
-#   gflops                     10^9 floating-point operations a second, where the problem's work names flops
-#   energy_low_mj,             the interval of energy_mj: it contains all visits, and reaches as far as the error of the
-#   energy_high_mj             device's counter
-#   error_share                the largest error of floats as a share of what error_bound allows
-#   compiler                   the release of the compiler
-#   power_limit_w,             limits of the GPU that may have been set: the board's power, and the clock of the
-#   clock_limit_mhz            multiprocessors for applications
-#   work                       of a timed point: the counts of one run as the problem's work names them, such as
-#                              "bytes=4096 flops=1024 arithmetic=float32"
-#   identity_sha256            of the identity that the point's visits share (measure/identity.py): it names their lines
-#                              in the journal
-CONTRACT_COLUMNS = (
-    "study",
-    "kernel",
-    "platform",
-    "device",
-    *POINT_COLUMNS,
-    "launches",
-    "grid_size",
-    "status",
-    "message",
-    "samples",
-    "time_us",
-    "time_low_us",
-    "time_high_us",
-    "noise",
-    "bandwidth_gbs",
-    "peak_fraction",
-    "clock_mhz",
-    "flags",
-    "source_sha256",
-    "binary_sha256",
-)
-FURTHER_MEASUREMENT_COLUMNS = (
-    "relative_error",
-    "bit_identical",
-    "visit_spread",
-    "temperature_c",
-    "power_w",
-    "throttle_reasons",
-    "energy_mj",
-    "device_uuid",
-    "seconds",
-    "busy_seconds",
-    "width",
-    "arguments",
-    "output",
-    "visits",
-    "parameters",
-    "gflops",
-    "peak_of",
-    "energy_low_mj",
-    "energy_high_mj",
-    "error_share",
-    "compiler",
-    "power_limit_w",
-    "clock_limit_mhz",
-    "work",
-    "identity_sha256",
-)
+CONTRACT_COLUMNS = _columns("""
+study kernel platform device array_size block_size unroll dtype operation cache launches grid_size status message
+samples
+time_us                   median over the samples, microseconds
+time_low_us time_high_us  95% confidence interval of that median, widened to span the visits' medians
+noise                     interquartile range over the median, a fraction
+bandwidth_gbs             10^9 bytes a second, with each input byte counted once
+peak_fraction             bandwidth over the memory's theoretical peak; where the problem's work names a kind of
+                          arithmetic, the larger one of that and of gflops over the arithmetic's peak
+clock_mhz                 the multiprocessors' lowest clock while sampling
+flags                     remarks, separated by spaces:
+                            noisy                a visit reached its sample or time limit before the precision
+                            imprecise            the final interval, which spans the visits, reaches further from the
+                                                 median than measuring.relative_precision
+                            undefined_behaviour  the kernel's, so that no result is right
+                            throttled            a visit could not be measured at the full clock
+                            once_wrong           an earlier run of the same code with the same settings was wrong, as
+                                                 the message says
+                            runs_again           the point failed, maybe by the machine's fault: the next command runs
+                                                 it again, unless it has failed twice in the same words
+                            set_clocks           the clock was held by a setting of the user's (nvidia-smi -lgc)
+                            other_processes      other processes used the GPU
+                            proof_failed         the proof found a mistake in the kernel (proofs.csv)
+                            partial_barrier      on the emulator: threads passed a barrier only because others of their
+                                                 block had ended
+                            leaves_state         a run leaves something in a __device__ variable; each sample finds the
+                                                 variables as the binary has them
+source_sha256             of the kernel's file and what it includes, as they were read for this row; an edit of a
+                          comment alone makes no new row
+binary_sha256
+""")
+# Then columns that are empty or missing in results of earlier versions.
+FURTHER_MEASUREMENT_COLUMNS = _columns("""
+relative_error            of a floating-point sum, relative to the exactly rounded one (math.fsum)
+bit_identical             whether repeated runs of a floating-point point gave the same bits: yes or no
+visit_spread              repeatability: the visits' largest median minus the smallest, over the median
+temperature_c power_w     the GPU's highest temperature while sampling, and its board's power; on some GPUs an
+                          average over about a second, which includes earlier points
+throttle_reasons          why the clock was reduced during samples; they matter only if flags has throttled
+energy_mj                 millijoules of one run of the launch plan, if measuring.energy_seconds is set; the visits'
+                          median
+device_uuid               the GPU's: two of one model may differ by a percent
+seconds busy_seconds      the duration of the visits, including checks, and the GPU's busy time in it
+width arguments output    an exchange's: lanes of a group, its arguments, and up to 32 elements of its result
+visits                    the number of visits behind the time
+parameters                the point's axes that have no column of their own
+gflops                    10^9 floating-point operations a second, where the problem's work names flops
+peak_of                   the peak that peak_fraction is a share of: memory, or a kind of arithmetic; empty: memory
+energy_low_mj energy_high_mj
+                          the interval of energy_mj: it contains all visits, and reaches as far as the error of the
+                          device's counter
+error_share               the largest error of floats as a share of what error_bound allows
+compiler                  the release of the compiler
+power_limit_w clock_limit_mhz
+                          limits of the GPU that may have been set: the board's power, and the clock of the
+                          multiprocessors for applications
+work                      of a timed point: the counts of one run as the problem's work names them, such as
+                          "bytes=4096 flops=1024 arithmetic=float32"
+identity_sha256           of the identity that the point's visits share (measure/identity.py): it names their lines in
+                          the journal
+""")
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
 # samples/<study>/<kernel>.csv, one row a sample; throttled is yes if the clock was reduced during the sample.
 SAMPLE_COLUMNS = (*ALL_POINT_COLUMNS, "visit", "sample", "time_us", "throttled")
 
-# builds.csv, one row a variant. Registers a thread, shared memory and spills in bytes, occupancy the fraction of a
-# multiprocessor's threads that fit at once.
-BUILD_COLUMNS = (
-    "study",
-    "kernel",
-    "platform",
-    "block_size",
-    "unroll",
-    "dtype",
-    "operation",
-    "width",
-    "arguments",
-    "parameters",
-    "target",
-    "status",
-    "message",
-    "registers",
-    "shared_bytes",
-    "spill_store_bytes",
-    "spill_load_bytes",
-    "occupancy",
-    "binary_sha256",
-)
+# builds.csv, one row a variant.
+BUILD_COLUMNS = _columns("""
+study kernel platform block_size unroll dtype operation width arguments parameters target status message
+registers                                         a thread's
+shared_bytes spill_store_bytes spill_load_bytes
+occupancy                                         the fraction of a multiprocessor's threads that fit at once
+binary_sha256
+""")
 
 # proofs.csv, one row a variant and check.
-#   variant        C++ name; empty for a kernel of which no variant was checked
-#   check          one of CHECKS
-#   tool           emulator, or compute-sanitizer's
-#   points         the number of points that were checked
-#   finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised,
-#                  out_of_bounds, barrier, a point's status, or compute-sanitizer's words
-#   message        the first finding, with its point and lines; why nothing was checked, or only other code
-#   expected       the undefined behaviour that the kernel's header declares; of a note, the reason acknowledged for it
-#   source_sha256  as in measurements.csv
-PROOF_COLUMNS = (
-    "study",
-    "kernel",
-    "variant",
-    "check",
-    "tool",
-    "points",
-    "finding",
-    "message",
-    "expected",
-    "source_sha256",
-)
+PROOF_COLUMNS = _columns("""
+study kernel
+variant        C++ name; empty for a kernel of which no variant was checked
+check          one of CHECKS
+tool           emulator, or compute-sanitizer's
+points         the number of points that were checked
+finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised, out_of_bounds,
+               barrier, a point's status, or compute-sanitizer's words
+message        the first finding, with its point and lines; why nothing was checked, or only other code
+expected       the undefined behaviour that the kernel's header declares; of a note, the reason acknowledged for it
+source_sha256  as in measurements.csv
+""")
 CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
 NOT_CHECKED = "not_checked"
 # Not all that the emulator ran is the code that a GPU runs. Also the key of the lines in the report on a build.
@@ -192,54 +139,29 @@ PROOF_FAILED = "proof_failed"  # the flag
 EDITED = "recorded_before_edit"
 
 # metrics.csv, one row a point and metric, in the contract's order. The columns that name a point have the same values
-# as in measurements.csv; source is NCU or COUNTED. After the contract's columns:
-#   message        why the value is empty, and what to do
-#   binary_sha256  the variant's, which tells whether a time is of the same machine code
+# as in measurements.csv.
 NCU, COUNTED = "ncu", "counted"  # by Nsight Compute on a GPU, and on the emulator
-METRIC_COLUMNS = (
-    "study",
-    "kernel",
-    "platform",
-    *POINT_COLUMNS,
-    "metric",
-    "unit",
-    "value",
-    "source",
-    *FURTHER_POINT_COLUMNS,
-    "message",
-    "binary_sha256",
-)
+METRIC_COLUMNS = _columns("""
+study kernel platform array_size block_size unroll dtype operation cache metric unit value
+source         NCU or COUNTED
+grid_size width arguments parameters
+message        why the value is empty, and what to do
+binary_sha256  the variant's, which tells whether a time is of the same machine code
+""")
 
 # comparison.csv, one row a point that either of two sweeps has.
-#   status_before, status_after    the point's status in each sweep; empty if the sweep lacks the point
-#   time_before_us, time_after_us  medians, microseconds
-#   ratio, low, high               after over before, and its 99% confidence interval
-#   verdict                        faster, slower, same, undecided, or not_compared
-#   note                           the reason why it wasn't compared, or a remark
-#   flags_before, flags_after      as in measurements.csv
-#   measured_before                the time of the earlier measurement (UTC), if a journal has it
-#   source_before, source_after, binary_before, binary_after  SHA-256 of the source and of the variant's machine code
-COMPARISON_COLUMNS = (
-    "study",
-    "kernel",
-    *ALL_POINT_COLUMNS,
-    "status_before",
-    "status_after",
-    "time_before_us",
-    "time_after_us",
-    "ratio",
-    "low",
-    "high",
-    "verdict",
-    "note",
-    "flags_before",
-    "flags_after",
-    "measured_before",
-    "source_before",
-    "source_after",
-    "binary_before",
-    "binary_after",
-)
+COMPARISON_COLUMNS = _columns("""
+study kernel array_size block_size unroll dtype operation cache grid_size width arguments parameters
+status_before status_after    the point's status in each sweep; empty if the sweep lacks the point
+time_before_us time_after_us  medians, microseconds
+ratio low high                after over before, and its 99% confidence interval
+verdict                       faster, slower, same, undecided, or not_compared
+note                          the reason why it wasn't compared, or a remark
+flags_before flags_after      as in measurements.csv
+measured_before               the time of the earlier measurement (UTC), if a journal has it
+source_before source_after binary_before binary_after
+                              SHA-256 of the source and of the variant's machine code
+""")
 
 # The driver's memory operations that are measured as limits, and their prefix in the column `kernel`: limit_copy.
 DRIVER_LIMITS = ("copy", "fill")
