@@ -378,7 +378,7 @@ def shipped_kernels() -> list[Any]:
         itertools.groupby(kernels.items(), lambda each: each[0].parent.name), itertools.cycle(ARCHITECTURES)
     ):
         for path, kernel in of_folder:
-            supported = kernel.smallest_architecture if kernel.unsupported_on(arch) else None
+            supported = kernel.entry.smallest_architecture if kernel.unsupported_on(arch) else None
             units.setdefault((path.parent.name, supported or arch), []).append(kernel)
     return [pytest.param(together, arch, id=f"{folder}-{arch}") for (folder, arch), together in units.items()]
 

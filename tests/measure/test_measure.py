@@ -309,7 +309,7 @@ def test_a_sample_times_the_launches_and_nothing_else(name: str, cache: str, sam
     # and a second sample on the input as the first one left it.
     kernel = load_study("unrolling", ROOT).kernels["interleaved"] if name == "in place" else planted_kernel(tmp_path)
     if name == "twice":
-        entry = kernel.launches.entry.changed(launches=[*kernel.launches.listed] * 2)
+        entry = kernel.entry.changed(launches=[*kernel.launches.listed] * 2)
         kernel = replace(kernel, launches=replace(kernel.launches, entry=entry))
     one = point(1000, 64, cache=cache)
     task, report = built(kernel, [one], tmp_path)

@@ -89,11 +89,11 @@ def unrolls_of(kernel: KernelSource) -> list[int]:
 
 
 def assert_all_right(kernel: KernelSource, points: list[Point], arch: str, folder: Path) -> None:
-    if kernel.undefined_behaviour:
-        pytest.skip(f"nothing says what is right: {kernel.undefined_behaviour}")
+    if kernel.entry.undefined_behaviour:
+        pytest.skip(f"nothing says what is right: {kernel.entry.undefined_behaviour}")
     if reason := kernel.unsupported_on(arch):
         pytest.skip(reason)
-    supported = [one for one in dict.fromkeys(points) if not skip_reason(one, kernel, kernel.restrictions, arch)]
+    supported = [one for one in dict.fromkeys(points) if not skip_reason(one, kernel, kernel.entry.restrictions, arch)]
     assert supported
     outcomes = run(kernel, supported, folder, arch)
     wrong = {one: (outcome.status, outcome.message) for one, outcome in outcomes.items() if outcome.status != "ok"}
@@ -131,7 +131,9 @@ def test_arrays_of_more_than_32_bits_are_right(kernel: KernelSource, arch: str, 
         pytest.skip(f"needs {needed / 1e9:.0f} GB of device memory, {free_bytes() / 1e9:.0f} GB are free")
     # Sizes at which 32-bit indices or byte offsets would wrap around; the smallest blocks give the largest grid.
     block_size = next(
-        size for size in (32, 64, 256) if not skip_reason(of_kernel(kernel, 1, size), kernel, kernel.restrictions, arch)
+        size
+        for size in (32, 64, 256)
+        if not skip_reason(of_kernel(kernel, 1, size), kernel, kernel.entry.restrictions, arch)
     )
     sizes = [2**31 + 1, 2**32 - 1, 2**32]
     points = [of_kernel(kernel, size, block_size, unroll=unrolls_of(kernel)[0]) for size in sizes]

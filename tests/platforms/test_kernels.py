@@ -81,7 +81,7 @@ class Guarded:
 
 def is_of_blocks(kernel: KernelSource) -> bool:
     """Whether a partial result is of one block's elements, one after another."""
-    return not kernel.chooses_grid and "partials" in kernel.launches.entry.results
+    return not kernel.chooses_grid and "partials" in kernel.entry.results
 
 
 def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarray, results: np.ndarray) -> None:
@@ -99,7 +99,7 @@ def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarr
         return
     exact = array.astype(np.longdouble)
     expected = ufunc.reduceat(exact, starts)
-    depth = expression(kernel.roundings)({**point, LAUNCHES: len(plan.launches)})
+    depth = expression(str(kernel.entry.roundings))({**point, LAUNCHES: len(plan.launches)})
     roundings = depth if point["operation"] == "sum" else span - 1
     size = np.add.reduceat(abs(exact), starts) if point["operation"] == "sum" else abs(expected)
     unit = float(np.finfo(array.dtype).eps) / 2

@@ -148,7 +148,7 @@ def built(
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
-    source = replace(source_of(kernel.path), constants=kernel.launches.entry.constants, options=kernel.options)
+    source = replace(source_of(kernel.path), constants=kernel.entry.constants, options=kernel.options)
     report = build(source, binary, target, units(kernel, points), store=UnitStore(UNITS))
     protocol = Protocol(
         QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed, second_input=second_input
@@ -189,7 +189,7 @@ def measured_while_built(
         f"{number} * (array_size == {one['array_size']})" for number, one in enumerate(points, start=2)
     )
     kernel = replace(
-        kernel, launches=replace(kernel.launches, entry=kernel.launches.entry.changed(macros=[{"LENGTH": lengths}]))
+        kernel, launches=replace(kernel.launches, entry=kernel.entry.changed(macros=[{"LENGTH": lengths}]))
     )
     planned = [PlannedPoint(each, instantiation(kernel, each)) for each in points]
     protocol = Protocol(QUICK, repeated_runs=2, seed=1)

@@ -41,7 +41,7 @@ UNROLLS = (1, 2, 4, 8, 16)
 
 def admits(kernel: KernelSource, one: Point) -> bool:
     """Whether a kernel can have a point."""
-    return skip_reason(one, kernel, kernel.restrictions, None) is None
+    return skip_reason(one, kernel, kernel.entry.restrictions, None) is None
 
 
 def typed_unrolls(kernel: KernelSource) -> tuple[list[tuple[str, str]], list[int]]:

@@ -36,7 +36,7 @@ def shipped_kernels(problem: str) -> list[Any]:
     params = []
     for path, kernel in kernels.items():
         name = f"{path.parent.name}/{kernel.name}"
-        why = kernel.unsupported_on("emulator") or kernel.undefined_behaviour
+        why = kernel.unsupported_on("emulator") or kernel.entry.undefined_behaviour
         marks = [pytest.mark.xdist_group(path.parent.name), *([pytest.mark.skip(reason=why)] if why else [])]
         params.append(pytest.param(kernel, id=name, marks=marks))
     return params

@@ -58,7 +58,7 @@ with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
         for point, answer in zip(points, run.answers, strict=False):
             print(f"{tool}: {answer.status}: {point}: {answer.message}".rstrip(": "))
         log = parse_log(raw.read_text(encoding="utf-8", errors="replace"))
-        status, reason = run_status(run, log, points, kernel.undefined_behaviour is not None)
+        status, reason = run_status(run, log, points, kernel.entry.undefined_behaviour is not None)
         return proof_row(kernel, tool, status, reason, len(run.answers), log.findings)
 
     if message := report["message"] if report["status"] != "ok" else refused if not chosen else None:

@@ -125,7 +125,7 @@ def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Sour
     file     the kernel's, as messages name it
     include  the folders of its headers
     """
-    constants = list(kernel.launches.entry.constants)
+    constants = list(kernel.entry.constants)
     return Source(file, [Path(name) for name in include], options=kernel.options, constants=constants)
 
 

@@ -47,7 +47,7 @@ def proof_rows(
     report  of the build
     known   the columns that the caller knows: study, kernel, source_sha256
     """
-    known = {**known, "tool": EMULATOR, "expected": kernel.undefined_behaviour or ""}
+    known = {**known, "tool": EMULATOR, "expected": kernel.entry.undefined_behaviour or ""}
     of_variant: dict[str, dict[Point, Outcome]] = {}
     for point, outcome in outcomes.items():
         if outcome.status not in ("skipped", "build_failed"):

@@ -49,7 +49,7 @@ def measurement_rows(
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
                 "message": _message(outcome),
-                "flags": " ".join([*flags_of(outcome, bool(kernel.undefined_behaviour)), *imprecise]),
+                "flags": " ".join([*flags_of(outcome, bool(kernel.entry.undefined_behaviour)), *imprecise]),
                 "binary_sha256": binary,
                 **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",

@@ -93,7 +93,7 @@ class BuiltKernel:
             kernel=self.source.name,
             problem=self.source.problem.named,
             launches=self.source.launches.as_values(),
-            roundings=self.source.roundings,
+            roundings=str(self.source.entry.roundings),
             binary=str(self.binary or ""),
             variants=self.report["variants"],
             protocol=protocol,

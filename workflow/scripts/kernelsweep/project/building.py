@@ -118,7 +118,7 @@ def build_settings(
         "toolkits": _toolkits(project, study, target),
         "units": [asdict(unit) for unit in compiled_units(project, target, study, kernel)],
         "options": list(source.options),
-        "constants": list(source.launches.entry.constants),
+        "constants": list(source.entry.constants),
         "gpu": DEFAULT_ARCHITECTURE if kind_of(platform).target else project.target(platform),
     }
 

@@ -195,7 +195,7 @@ def sanitized_proofs(project: Project, scope: str) -> list[str]:
         source, is_chosen = project.kernel(study, kernel), project.config.sanitize == "all"
         if project.config.sanitize == "unproven":
             files = [source.path, *(project.root / file for file in included(project, study, kernel))]
-            is_special = bool(source.gpu_only or source.undefined_behaviour or names_gpu(files))
+            is_special = bool(source.entry.gpu_only or source.entry.undefined_behaviour or names_gpu(files))
             is_chosen = is_special or _is_edited(project, platform, study, kernel)
         if is_chosen:
             found.append(path("sanitized_proofs", platform=platform, study=study, kernel=kernel))

@@ -118,6 +118,14 @@ class Expression:
         return []
 
 
+def check_expression(text: str, known: Collection[str], key: str) -> None:
+    """Raise UserError, with the key, for a text that is no expression over the known names."""
+    try:
+        Expression(text, known)
+    except UserError as error:
+        raise UserError(f"{key}: {error}") from error
+
+
 # Every point asks for the expressions of its restrictions.
 @cache
 def expression(text: str) -> Expression:

@@ -92,7 +92,7 @@ def _quick_axes(
 
 def restrictions_of(study: Study, kernel: str | None = None) -> list[str]:
     """The conditions that every point of a study's kernel must meet; without a kernel, of what is measured beside."""
-    of_kernel = study.kernels[kernel].restrictions if kernel else ()
+    of_kernel = study.entry(kernel).restrictions if kernel else ()
     return [*study.settings.restrictions, *of_kernel]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from kernelsweep.errors import UserError, check_known
 from kernelsweep.problems.problem_file import Named, Problem, problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.sweep.axes import CACHE_STATES
-from kernelsweep.sweep.expressions import FUNCTIONS, Expression
+from kernelsweep.sweep.expressions import FUNCTIONS, check_expression
 from kernelsweep.sweep.kernels.launches import read_launches
 from kernelsweep.sweep.kernels.source import (
     ARCH,
@@ -98,7 +98,7 @@ def checked_study(
         *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),
     ):
         for number, restriction in enumerate(restrictions):
-            _check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}")
+            check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}")
     _check_points(settings, axes, written, shown)
     settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
     for axis in settings.cxx:
@@ -138,32 +138,8 @@ def read_kernel(
         axes = [name for name in problem.axes if name in names]
         entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
     launches = read_launches(entry, problem, cxx, where)
-    _check_expression(str(entry.roundings), [*problem.axes, LAUNCHES], f"{where}: roundings")
-    return KernelSource(
-        name=entry.name,
-        path=path,
-        problem=problem,
-        launches=launches,
-        roundings=str(entry.roundings),
-        restrictions=tuple(entry.restrictions),
-        undefined_behaviour=entry.undefined_behaviour,
-        smallest_architecture=entry.smallest_architecture,
-        gpu_only=entry.gpu_only,
-        lacks=missing_package(path) if entry.build else None,
-        options=tuple(option for option in entry.options if "{" not in option),
-        acknowledged={
-            (one.check, f"{path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason
-            for one in entry.acknowledged
-        },
-    )
-
-
-def _check_expression(text: str, known: Collection[str], key: str) -> None:
-    """Raise UserError, with the key, for a text that is no expression over the known names."""
-    try:
-        Expression(text, known)
-    except UserError as error:
-        raise UserError(f"{key}: {error}") from error
+    check_expression(str(entry.roundings), [*problem.axes, LAUNCHES], f"{where}: roundings")
+    return KernelSource(entry.name, path, problem, launches, missing_package(path) if entry.build else None)
 
 
 def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSource], shown: str) -> list[_Step]:

@@ -103,7 +103,7 @@ def proof_row(
 
     Of the findings, it has the first that the study doesn't acknowledge.
     """
-    check, expected = TOOLS[tool], kernel.undefined_behaviour or ""
+    check, expected = TOOLS[tool], kernel.entry.undefined_behaviour or ""
     finding, message = {
         "clean": ("", ""),
         "findings": ("findings", reason),

@@ -25,7 +25,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.problems.array_values import read_declared
 from kernelsweep.problems.problem import CXX_TYPES, Array
 from kernelsweep.problems.problem_file import Problem, UserLaunch
-from kernelsweep.sweep.expressions import Expression, expression, number
+from kernelsweep.sweep.expressions import check_expression, expression, number
 from kernelsweep.sweep.kernels.plan import PLAIN, TENSOR_MAP, Attributes, Launch, Plan, array_of
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
@@ -43,6 +43,8 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 # An expression over the axes in an option.
 _SLOT = re.compile(r"\{([^{}]*)\}")
+# The keys of the formulas that a variant depends on, and of those by which launches can be wrong.
+_OF_VARIANTS, _OF_SIZES = re.compile("^(macros|options)"), re.compile("(grid|block|cluster|shared|size)$|^results")
 # The axis whose values are releases of the CUDA toolkit.
 OF_TOOLKITS = "toolkit"
 
@@ -90,26 +92,22 @@ class KernelLaunches:
             given[_SLOT.sub(lambda slot: self._cxx(slot[1].strip(), point), option)] = ""
         return given | ({TOOLKIT: str(point[OF_TOOLKITS])} if OF_TOOLKITS in point else {})
 
-    @property
+    @cached_property
     def variant_names(self) -> set[str]:
         """The names in macros, options and template arguments, among them the axes that a variant depends on."""
         functions = [launch.kernel or self.function for launch in self.listed] or [self.function]
-        texts = [*self.macros.values(), *(text for function in functions for text in function_name(function)[1])]
-        texts += [OF_TOOLKITS, *(slot for option in self.entry.options for slot in _SLOT.findall(option))]
-        named = {name for text in texts if _is_expression(text) for name in expression(text).names}
-        return named if self.listed else named | {*self.problem.launch_axes}
+        templates = (text for function in functions for text in function_name(function)[1] if _is_expression(text))
+        return self._names(_OF_VARIANTS, OF_TOOLKITS, *templates)
 
-    @property
+    @cached_property
     def launch_names(self) -> set[str]:
         """The names in the grids, blocks and sizes, among them the axes by which launches can be wrong."""
-        texts = [
-            text
-            for one in self.listed
-            for text in (*_several(one.grid), *_several(one.block), *_several(one.cluster), one.shared)
-        ]
-        texts += [self.entry.shared, *self.entry.results.values()]
-        texts += [array.size for array in self.entry.arrays.values()]
-        named = {name for text in texts if isinstance(text, str) for name in expression(text).names}
+        return self._names(_OF_SIZES)
+
+    def _names(self, keys: re.Pattern[str], *texts: str) -> set[str]:
+        """The names in the formulas of these keys, and in further texts."""
+        formulas = (str(text) for key, text in _formulas(self.entry) if keys.search(key))
+        named = {name for text in (*texts, *formulas) for name in expression(text).names}
         return named if self.listed else named | {*self.problem.launch_axes}
 
     def functions(self, point: Mapping[str, Any]) -> list[str]:
@@ -192,10 +190,7 @@ def read_launches(
             "launches."
         )
     for key, text in _formulas(entry):
-        try:
-            Expression(str(text), axes)
-        except UserError as error:
-            raise UserError(f"{shown}: {key}: {error}") from error
+        check_expression(str(text), axes, f"{shown}: {key}")
     for text in (entry.function or entry.name, *(one.kernel for one in entry.launches if one.kernel)):
         try:
             function_name(text)

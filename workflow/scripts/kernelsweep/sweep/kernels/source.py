@@ -8,7 +8,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,27 +40,34 @@ _LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
 class KernelSource:
     """A kernel of a study.
 
-    problem       the problem that it solves
-    launches      of one run
-    roundings     an expression for the longest chain of roundings of an element's value on the device
-    restrictions  conditions that its points meet, besides the study's
-    options       further options for nvcc
-    lacks         the package that the Python file of its code imports, and that is not installed
-    acknowledged  the reasons for findings that are known, by check and place, such as tree.cuh:17
+    problem   the problem that it solves
+    launches  of one run
+    lacks     the package that the Python file of its code imports, and that is not installed
     """
 
     name: str
     path: Path
     problem: Problem
     launches: KernelLaunches
-    roundings: str = "0"
-    restrictions: tuple[str, ...] = ()
-    undefined_behaviour: str | None = None
-    smallest_architecture: str | None = None
-    gpu_only: str | None = None
     lacks: str | None = None
-    options: tuple[str, ...] = ()
-    acknowledged: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def entry(self) -> KernelSettings:
+        """Its settings in the study."""
+        return self.launches.entry
+
+    @property
+    def options(self) -> list[str]:
+        """Further options for nvcc that all variants have."""
+        return [option for option in self.entry.options if "{" not in option]
+
+    @property
+    def acknowledged(self) -> dict[tuple[str, str], str]:
+        """The reasons for findings that are known, by check and place, such as tree.cuh:17."""
+        return {
+            (one.check, f"{self.path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason
+            for one in self.entry.acknowledged
+        }
 
     @property
     def variant_axes(self) -> list[str]:
@@ -78,13 +85,13 @@ class KernelSource:
 
     def unsupported_on(self, target: str | None) -> str | None:
         """The reason why this kernel can't be compiled for a target or run there (see points.skip_reason), or None."""
-        if self.gpu_only and target == EMULATOR:
-            return f"only for a GPU: {self.gpu_only}"
+        if self.entry.gpu_only and target == EMULATOR:
+            return f"only for a GPU: {self.entry.gpu_only}"
         if self.lacks:
             return f"the package {self.lacks} is not installed: {self.path.name} needs it"
-        smallest, compiled_for = map(architecture_number, (self.smallest_architecture, target))
+        smallest, compiled_for = map(architecture_number, (self.entry.smallest_architecture, target))
         if smallest and compiled_for and compiled_for < smallest:
-            return f"architecture {target}: the kernel needs {self.smallest_architecture} or later"
+            return f"architecture {target}: the kernel needs {self.entry.smallest_architecture} or later"
         return None
 
 
