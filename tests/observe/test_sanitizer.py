@@ -34,6 +34,7 @@ from kernelsweep.sweep.axes import Axes, resolve_axes
 from kernelsweep.sweep.kernel_sweep import KernelSweep, instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.settings import Acknowledgement
 from kernelsweep.sweep.spaces import valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
@@ -297,7 +298,9 @@ def test_initcheck_gets_buffers_that_nothing_has_filled(fake: Path, tmp_path: Pa
 
 
 def test_a_finding_that_the_study_acknowledges_hides_no_other(tmp_path: Path) -> None:
-    kernel = replace(planted_kernel(tmp_path), acknowledged={("races", "own.cu:3"): "all write 1"})
+    kernel = planted_kernel(tmp_path)
+    known = [Acknowledgement(check="races", line="own.cu:3", reason="all write 1")]
+    kernel = replace(kernel, launches=replace(kernel.launches, entry=kernel.entry.changed(acknowledged=known)))
     race = Finding("error", "Race reported between Write access", "kernels/own.cu:3", 1, "Race reported")
     both = proof_row(kernel, "racecheck", "findings", "", 3, [race, replace(race, location="own.cu:9")])
     assert {"check": "races", "message": "Race reported (own.cu:9)", "expected": ""}.items() <= both.items()

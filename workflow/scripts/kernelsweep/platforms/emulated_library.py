@@ -131,6 +131,9 @@ class EmulatedLibrary:
     """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit.
 
     entries          their names
+    unregister       forgets a device buffer, by its address
+    set_initialised  of a buffer's address, an offset, a size and a flag: marks a part of it as initialised, so that a
+                     kernel may read it, or as uninitialised
     partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
                      block had ended, in the lowest such block; empty if there is none
     """
@@ -147,13 +150,10 @@ class EmulatedLibrary:
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
         self._library.emulator_watch.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._library.emulator_unwatch.argtypes = [ctypes.c_void_p]
-        self._library.emulator_set_initialised.argtypes = [
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.c_size_t,
-            ctypes.c_int,
-        ]
+        self._library.emulator_set_initialised.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 2, ctypes.c_int]
         self._library.emulator_entry_kernel.restype = ctypes.c_void_p
+        self.unregister = self._library.emulator_unwatch
+        self.set_initialised = self._library.emulator_set_initialised
         self._trace_capacity = 0
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [
@@ -220,17 +220,6 @@ class EmulatedLibrary:
             raise LaunchError(f"the kernel has no variable {name} in constant memory")
         return as_bytes(address, size.value)
 
-    def start_of(self, export: int) -> int:
-        """Where the library starts in memory; `export` is the address of emulator_entry_kernel from there."""
-        in_memory = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value
-        assert in_memory is not None
-        return in_memory - export
-
-    def kernel_address(self, entry: int) -> int:
-        """The address of an entry's kernel in memory."""
-        kernel: int = self._library.emulator_entry_kernel(entry)
-        return kernel
-
     def register(self, address: int, size: int) -> int:
         """Register a device buffer as uninitialised; returns its number. RED_ZONE bytes on each side must be unused.
 
@@ -240,14 +229,6 @@ class EmulatedLibrary:
         if number < 0:
             raise MemoryError(f"no memory to watch a buffer of {size} bytes")
         return number
-
-    def unregister(self, address: int) -> None:
-        """Forget a device buffer."""
-        self._library.emulator_unwatch(address)
-
-    def set_initialised(self, address: int, offset: int, size: int, initialised: bool) -> None:
-        """Mark a part of a buffer as initialised, so that a kernel may read it, or as uninitialised."""
-        self._library.emulator_set_initialised(address, offset, size, int(initialised))
 
     def set_shared(self, variables: Sequence[tuple[int, int]], guards: Sequence[int]) -> None:
         """Set the `__shared__` arrays of the kernel that is launched next.

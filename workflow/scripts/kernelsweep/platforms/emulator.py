@@ -45,11 +45,11 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 _UNNAMED = ("that is no kernel's", np.dtype(np.uint8))
 
 
-class EmulatedUnit:
+class EmulatedUnit(EmulatedLibrary):
     """One translation unit of a kernel: its library, and what its debugging information tells."""
 
     def __init__(self, path: Path) -> None:
-        self.library = EmulatedLibrary(path)
+        super().__init__(path)
         self._content = path.read_bytes()
         self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
 
@@ -60,7 +60,9 @@ class EmulatedUnit:
 
     @cached_property
     def _start(self) -> int:
-        return self.library.start_of(self.lines.function("emulator_entry_kernel"))
+        """Where the library starts in memory."""
+        address = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value or 0
+        return address - self.lines.function("emulator_entry_kernel")
 
     @cached_property
     def variables(self) -> list[tuple[Bytes, Bytes]]:
@@ -71,7 +73,7 @@ class EmulatedUnit:
     @cached_property
     def shared_arrays(self) -> list[list[Variable]]:
         """The `__shared__` arrays of each entry."""
-        kernels = [self.library.kernel_address(entry) - self._start for entry in range(len(self.library.entries))]
+        kernels = [self._library.emulator_entry_kernel(one) - self._start for one in range(len(self.entries))]
         return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
 
 
@@ -136,7 +138,7 @@ class EmulatorPlatform(Platform):
         return [mistake for unit in self._used for mistake in self._of_unit(unit, arrays)]
 
     def _of_unit(self, unit: EmulatedUnit, arrays: dict[int, tuple[str, np.dtype[Any]]]) -> list[MemoryMistake]:
-        found = unit.library.mistakes()
+        found = unit.mistakes()
         if not found:
             return []
 
@@ -146,13 +148,13 @@ class EmulatorPlatform(Platform):
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
-        return in_words(found, unit.library.sites(), unit.lines.line, buffer, self.shared, compared)
+        return in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, compared)
 
     def counts(self) -> dict[str, float]:
         if not self._used:
             return {}
-        sites = [site for unit in self._used for site in unit.library.sites()]
-        each = [unit.library.synchronisations() for unit in self._used]
+        sites = [site for unit in self._used for site in unit.sites()]
+        each = [unit.synchronisations() for unit in self._used]
         return metrics(sites, Synchronisations(*map(sum, zip(*each, strict=True))))
 
     @property
@@ -165,11 +167,11 @@ class EmulatorPlatform(Platform):
     def trace(self, block: int, warp: int, capacity: int) -> None:
         """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
         for unit in self._units:
-            unit.library.trace(block, warp, capacity)
+            unit.trace(block, warp, capacity)
 
     def traced(self) -> list[Request]:
         """The recorded requests, in order."""
-        return self.unit.library.traced()
+        return self.unit.traced()
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
         memory = np.empty(size + 2 * RED_ZONE + _ALIGNMENT, np.uint8)
@@ -184,7 +186,7 @@ class EmulatorPlatform(Platform):
     def free(self, memory: np.ndarray[Any, Any]) -> None:
         del self._allocations[memory.ctypes.data]
         for unit in self._used:
-            unit.library.unregister(memory.ctypes.data)
+            unit.unregister(memory.ctypes.data)
 
     def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
         memory[offset : offset + array.nbytes] = array.view(np.uint8)
@@ -254,11 +256,11 @@ class EmulatorPlatform(Platform):
 
     def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
-        return self._units[unit].library.parameter_types(entry)
+        return self._units[unit].parameter_types(entry)
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         unit, _ = self._entries[variant]
-        memory = self._units[unit].library.variable(name)
+        memory = self._units[unit].variable(name)
         memory[:] = constant_bytes(name, values, len(memory))
         self._constants.add(memory.ctypes.data)
 
@@ -278,13 +280,13 @@ class EmulatorPlatform(Platform):
             self._use(unit)
         self.shared, _ = unit.shared_arrays[entry], unit.variables
         arrays = [(array.offset, array.size) for array in self.shared if array.size]
-        unit.library.set_shared(arrays, unit.lines.guards)
+        unit.set_shared(arrays, unit.lines.guards)
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)
         passed = list(map(_passed, arguments))
-        unit.library.launch(entry, grid, block, shared_bytes, passed, attributes)
-        self.partial_barrier = self.partial_barrier or unit.library.partial_barrier
+        unit.launch(entry, grid, block, shared_bytes, passed, attributes)
+        self.partial_barrier = self.partial_barrier or unit.partial_barrier
 
     def time(self, sample: Any, count: int) -> list[float]:
         raise NotImplementedError("the emulator has no clock")
@@ -292,18 +294,18 @@ class EmulatorPlatform(Platform):
     def _use(self, unit: EmulatedUnit) -> None:
         """Have a unit know the buffers. A kernel may have a hundred units, of which a point needs one."""
         for address in unit.addresses.values():
-            unit.library.unregister(address)
+            unit.unregister(address)
         unit.addresses.clear()
-        unit.library.start(self._checks, self._filling)
+        unit.start(self._checks, self._filling)
         self._used.append(unit)
         for address in self._allocations:
             self._register(unit, address)
 
     def _register(self, unit: EmulatedUnit, address: int) -> None:
         allocation = self._allocations[address]
-        unit.addresses[unit.library.register(address, allocation.size)] = address
+        unit.addresses[unit.register(address, allocation.size)] = address
         for offset, size, initialised in allocation.marks:
-            unit.library.set_initialised(address, offset, size, initialised)
+            unit.set_initialised(address, offset, size, initialised)
 
     def _mark(self, memory: np.ndarray[Any, Any], offset: int, size: int, initialised: bool) -> None:
         address = memory.ctypes.data
@@ -312,7 +314,7 @@ class EmulatorPlatform(Platform):
             allocation.marks.clear()
         allocation.marks.append((offset, size, initialised))
         for unit in self._used:
-            unit.library.set_initialised(address, offset, size, initialised)
+            unit.set_initialised(address, offset, size, initialised)
 
 
 def _passed(argument: Memory | np.generic) -> Any:

@@ -70,7 +70,8 @@ def _load(shown: str, files: tuple[Path, ...], contents: tuple[bytes, ...], data
     module.__file__ = str(files[0])
     sys.modules[module.__name__] = module
     siblings: dict[str, ModuleType] = {}
-    own = _own_modules(files[0].parent)
+    packages = (file.parent for file in files[0].parent.glob("*/__init__.py"))
+    own = frozenset(one.stem for one in (*files[0].parent.glob("*.py"), *packages)) - sys.stdlib_module_names
     importlib.invalidate_caches()
     with _told(files[0], shown, _FILE, "") as opened, _siblings_first(files[0].parent, own, siblings):
         exec(compile(contents[0], str(files[0]), "exec"), vars(module))
@@ -113,11 +114,6 @@ def _check_opened(opened: Iterable[Path], files: Collection[Path], what: str) ->
                 f"{what} opens {shown}, and kept results would outlive a change of that file, because the study does "
                 f"not name it. {remedy}."
             )
-
-
-def _own_modules(folder: Path) -> frozenset[str]:
-    files, packages = folder.glob("*.py"), folder.glob("*/__init__.py")
-    return frozenset({file.stem for file in files} | {file.parent.name for file in packages}) - sys.stdlib_module_names
 
 
 @contextmanager

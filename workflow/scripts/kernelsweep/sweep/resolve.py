@@ -38,7 +38,7 @@ def swept_axes(config: Config, study: Study, entry: AxesLayer, chooses_grid: boo
     searched = settings.search.at if settings.search else {}
     sweeps = []
     for last in (AxesLayer(), *([] if is_quick else settings.further)):
-        layers = [config.axes_of_sweep, config.axes_on(platform)]
+        layers = [config.sweeps.quick if is_quick else config.sweeps.full, config.axes_on(platform)]
         layers += [settings.axes, {axis: [value] for axis, value in searched.items()}, settings.axes_on(platform)]
         for layer in (entry, last):
             layers += [layer.axes, layer.axes_on(platform)]

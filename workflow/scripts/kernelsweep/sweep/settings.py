@@ -404,11 +404,6 @@ class Config(OnPlatforms):
             raise ValueError("figure_widths lacks two_columns, which the page shows.")
         return self
 
-    @property
-    def axes_of_sweep(self) -> Mapping[str, Items[Any]]:
-        """The axes of the chosen sweep."""
-        return self.sweeps.quick if self.sweep == "quick" else self.sweeps.full
-
 
 # A kernel of a study
 

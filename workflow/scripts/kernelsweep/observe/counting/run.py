@@ -87,7 +87,7 @@ class Tracer:
 
     def _traced(self, request: Request) -> TracedRequest:
         unit = self._platform.unit
-        site = unit.library.sites()[request.site]
+        site = unit.sites()[request.site]
         active = [offset for offset in request.offsets if offset is not None]
         if site.space == "global":
             array, start = self._array_name(unit.addresses[request.buffer]), 0
