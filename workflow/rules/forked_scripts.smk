@@ -16,11 +16,11 @@ FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()
 DRAWING_STAGES = ("publish", "judge", "share")
 # Where the processes that measure wait for the next job.
 WORKERS = tempfile.TemporaryDirectory()
-# An edit's verdict is waited for: what its jobs import takes a second, and is there when the jobs are planned. Snakemake
-# doesn't know its targets yet.
-if "compare" in sys.argv and workflow.is_main_process and not workflow.output_settings.dryrun:
+# What the first jobs import takes half a second, and is there when they are planned. Snakemake doesn't know its targets yet.
+if workflow.is_main_process and not workflow.output_settings.dryrun:
     FORK_SERVER.prepare(["measure/measure_kernel"])
-    DRAWING_SERVER.prepare(["publish/compare_sweeps"])
+    if "compare" in sys.argv:  # An edit's verdict is waited for.
+        DRAWING_SERVER.prepare(["publish/compare_sweeps"])
 
 
 def in_fork(execute_script):

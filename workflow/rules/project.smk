@@ -94,7 +94,7 @@ onstart:
         )
     # What draws is there after the last point.
     if (targets_of(workflow) or ["all"])[0] in ("all", *PROJECT.studies):
-        FORK_SERVER.prepare(["measure/measure_kernel", "observe/prove_kernel"])  # the emulator among them
+        FORK_SERVER.prepare(["observe/prove_kernel"])  # the emulator among them
         DRAWING_SERVER.prepare(["publish/publish_study", "publish/make_page"])
 
 

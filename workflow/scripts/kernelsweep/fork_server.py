@@ -47,7 +47,7 @@ class ForkServer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._has_ended = False
+        self._has_ended = self._has_run = False
         self._control: socket.socket | None = None
         self._server: subprocess.Popen[bytes] | None = None
         atexit.register(self.end)
@@ -58,6 +58,8 @@ class ForkServer:
             self._has_ended = True
             if self._control and self._server:
                 self._control.close()
+                if not self._has_run:  # It only imports.
+                    self._server.kill()
                 self._server.wait()
                 self._control = self._server = None
 
@@ -72,6 +74,7 @@ class ForkServer:
 
         If the server was killed, so was the script. Raises ConnectionError if end() has ended it.
         """
+        self._has_run = True
         request = {"script": script, "name": name, "folder": os.getcwd(), "environment": dict(environment)}
         return int(self._asked(request, waiting) or -signal.SIGKILL)
 
@@ -81,7 +84,7 @@ class ForkServer:
         self._asked({"prepare": [str(folder / f"{script}.py") for script in scripts]})
 
     def _asked(self, request: Mapping[str, Any], waiting: Callable[[], None] = lambda: None) -> str:
-        """The server's line on a request; "" where it died. `waiting` is called every few seconds."""
+        """The server's line on a request; "" where it died, and to prepare. `waiting` is called every few seconds."""
         ours, theirs = socket.socketpair()
         with ours:
             with theirs, self._lock:
@@ -89,6 +92,8 @@ class ForkServer:
             with ours.makefile("rw", encoding="utf-8") as stream:
                 stream.write(json.dumps(request) + "\n")
                 stream.flush()
+                if "prepare" in request:
+                    return ""
                 while not select([ours], [], [], _SECONDS_BETWEEN_CALLS)[0]:
                     waiting()
                 return stream.readline()
@@ -147,8 +152,7 @@ def _serve(control: socket.socket) -> NoReturn:
             request = json.loads(stream.readline())
         if "prepare" in request:
             later += [name for script in request["prepare"] for name in _imports_of(script)]
-            with connection:
-                connection.sendall(b"\n")
+            connection.close()
             continue
         if thread_count() == 1:
             _import([*_imports_of(request["script"]), "snakemake.io"])  # of which a job's files are
