@@ -8,10 +8,8 @@ from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, judged, report
 from kernelsweep.logs import logged
 from kernelsweep.measure.journal import journals_of
-from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
-from kernelsweep.publish.html_text import html_text
-from kernelsweep.publish.page.forest import forest
 from kernelsweep.publish.page.markdown import to_html
+from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import read_rows
 
 with logged(snakemake.log[0]):
@@ -32,16 +30,12 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page, title = Path(snakemake.output.page), f"Candidates for {params.of_study}"
     content = {
-        "packed_points": "",
-        "heading": title,
         "sides": "",
         "compared": f"time / that of {params.against}",
         "files": ["verdict.json", "verdicts.jsonl"],
-        "verdict": summary["verdict"],
-        "forest": forest(summary),
         "text": to_html(text, "grade", title, page.parent, page.parent),
     }
-    page.write_text(html_text(COMPARISON_TEMPLATE, f"kernelsweep: {title}", **content), encoding="utf-8")
+    page.write_text(comparison_page(title, summary, {}, **content), encoding="utf-8")
     lines = [json.dumps(one) for one in summary["candidates"]]
     Path(snakemake.output.lines).write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(*summary["verdict"], sep="\n")

@@ -13,12 +13,9 @@ from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdic
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
-from kernelsweep.publish.html_files import COMPARISON_TEMPLATE
-from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.explorer import before_and_after
-from kernelsweep.publish.page.forest import forest
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.publish.page.render import explorer_scripts, packed
+from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
 with logged(snakemake.log[0]):
@@ -64,21 +61,11 @@ with logged(snakemake.log[0]):
     explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
     # The page has the verdict above.
     said, _, text = text[text.index("\nBefore: ") + 1 :].partition("\n")
-    page.write_text(
-        html_text(
-            COMPARISON_TEMPLATE,
-            "kernelsweep: before and after",
-            explorer_scripts(explored),
-            packed_points=packed(explored),
-            command="",
-            heading="Before and after",
-            sides=to_html(said, "sides", "", page.parent, page.parent),
-            compared="time after / before",
-            files=["comparison.csv", "comparison.json"],
-            verdict=summary["verdict"],
-            forest=forest(summary),
-            text=to_html(text, "comparison", "Before and after", page.parent, page.parent),
-        ),
-        encoding="utf-8",
-    )
+    content = {
+        "sides": to_html(said, "sides", "", page.parent, page.parent),
+        "compared": "time after / before",
+        "files": ["comparison.csv", "comparison.json"],
+        "text": to_html(text, "comparison", "Before and after", page.parent, page.parent),
+    }
+    page.write_text(comparison_page("Before and after", summary, explored, **content), encoding="utf-8")
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -12,9 +12,10 @@ from typing import Any
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
-from kernelsweep.publish.html_files import PAGE_TEMPLATE, SCRIPTS
+from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
+from kernelsweep.publish.page.forest import forest
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
     return html_text(
         PAGE_TEMPLATE,
         title,
-        [SCRIPTS[0].read_text(encoding="utf-8"), *explorer_scripts(points)],
+        [SCRIPTS[0].read_text(encoding="utf-8"), *_explorer_scripts(points)],
         page=shown,
         packed_points=packed(points),
         command=COMMAND,
@@ -58,7 +59,19 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
     )
 
 
-def explorer_scripts(points: Mapping[str, Any]) -> list[str]:
+def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[str, Any], **shown: Any) -> str:
+    """A page on kernels' times beside those of others as HTML.
+
+    summary   what comparison.json or verdict.json has
+    explored  the points for the explorer, by study
+    shown     what comparison.html names besides
+    """
+    scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
+    known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
+    return html_text(COMPARISON_TEMPLATE, title, scripts, forest=forest(summary), **known, **shown)
+
+
+def _explorer_scripts(points: Mapping[str, Any]) -> list[str]:
     """The scripts of the explorer, where it has points."""
     licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS[1:])
     return [f"/*\n{licence}*/\n{d3}", explorer] if points else []
