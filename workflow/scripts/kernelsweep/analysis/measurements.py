@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import pandas
@@ -100,6 +101,11 @@ def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:
     return rows
 
 
+@lru_cache(maxsize=1)  # A recording's file has many studies, and takes longer to read than one of them to sort.
+def _texts(path: Path, changed: int) -> pandas.DataFrame:
+    return pandas.read_csv(path, dtype=str, keep_default_na=False)
+
+
 def read_table(
     path: Path, needed: Sequence[str], further: Sequence[str], numbers: Sequence[str], study: str | None = None
 ) -> pandas.DataFrame:
@@ -108,7 +114,7 @@ def read_table(
     Raises UserError, naming the file, where it can't be read, lacks a column of `needed`, or a number is none.
     """
     try:
-        rows = pandas.read_csv(path, dtype=str, keep_default_na=False)
+        rows = _texts(path, path.stat().st_mtime_ns)
         rows = rows if study is None else rows[rows["study"] == study]
     except KeyError as error:
         raise UserError(f"{path}: no column {error}") from error

@@ -100,11 +100,6 @@ def compiled_units(project: Project, target: str, study: str, kernel: str) -> li
     return spread_units(merged_units(every))
 
 
-def unit_count(project: Project, target: str, study: str, kernel: str) -> int:
-    """How many units a kernel has."""
-    return len(compiled_units(project, target, study, kernel))
-
-
 def build_settings(
     project: Project, study: str, kernel: str, target: str = EMULATOR, platform: str = EMULATOR
 ) -> dict[str, Any]:

@@ -71,10 +71,7 @@ PATHS = {
     "t4": "{platform}/t4/{study}",
 }
 # What the repository keeps.
-KEPT = {
-    "recording": "resources/recordings/{name}",
-    "recorded": "resources/recordings/{name}/{file}",
-}
+_RECORDED = "resources/recordings/{name}/{file}"
 
 
 class _Values(dict[str, object]):
@@ -89,7 +86,7 @@ def path(file: str, /, **wildcards: object) -> str:
 
     path("points", study="unrolling") is "results/{platform}/points/unrolling/{kernel}.csv".
     """
-    pattern = KEPT.get(file) or f"{RESULTS}/{PATHS[file]}"
+    pattern = _RECORDED if file == "recorded" else f"{RESULTS}/{PATHS[file]}"
     return pattern.format_map(_Values(wildcards))
 
 

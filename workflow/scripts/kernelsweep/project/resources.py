@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cache
 
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.project.building import compiles_what_it_measures, unit_count
+from kernelsweep.project.building import compiled_units, compiles_what_it_measures
 from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.sweep.kernel_sweep import searched_count
@@ -63,11 +63,11 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
     if not compiles_what_it_measures(project, platform, study):
         return 1
     if not kind_of(platform).has_clock:  # It compiles first, and then measures.
-        return min(unit_count(project, project.target(platform), study, kernel), cores or CLUSTER_CORES)
+        return min(len(compiled_units(project, project.target(platform), study, kernel)), cores or CLUSTER_CORES)
     if project.studies[study].settings.search:
         units, gpus = spanned_points(project, platform, study, kernel), 1
     else:
-        units = unit_count(project, project.target(platform), study, kernel)
+        units = len(compiled_units(project, project.target(platform), study, kernel))
         gpus = project.models[platform].count or 1
     cores = cores or CLUSTER_CORES
     return max(1, min(units + 1, (cores - math.ceil(cores / PART_PROVING)) // gpus))
@@ -75,7 +75,7 @@ def measuring_threads(project: Project, platform: str, study: str, kernel: str, 
 
 def proving_threads(project: Project, study: str, kernel: str, cores: int | None) -> int:
     """The cores of the job that proves a kernel on the emulator, beside a GPU; `cores` as for measuring_threads()."""
-    return max(1, min(unit_count(project, EMULATOR, study, kernel), (cores or CLUSTER_CORES) // PART_PROVING))
+    return max(1, min(len(compiled_units(project, EMULATOR, study, kernel)), (cores or CLUSTER_CORES) // PART_PROVING))
 
 
 def measuring_priority(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
@@ -132,7 +132,7 @@ def build_threads(project: Project, target: str, study: str, kernel: str, cores:
 
     cores  Snakemake's; None where it doesn't know, as on a cluster
     """
-    units, gpus = unit_count(project, target, study, kernel), gpu_count(project)
+    units, gpus = len(compiled_units(project, target, study, kernel)), gpu_count(project)
     return min(units, max(1, cores - most_measuring(gpus, cores))) if gpus and cores else units
 
 
