@@ -57,9 +57,14 @@ def proof_rows(
         why = next(iter(reasons), "the sweep has no point of it on the emulator")
         return [{**known, "finding": NOT_CHECKED, "points": 0, "message": " ".join(why.split())}]
     lines = dict.fromkeys(entry[OTHER_CODE] for entry in report["variants"].values() if entry.get(OTHER_CODE))
+    other = f" by the other branch, since {' '.join('; '.join(lines).split())}" if lines else ""
     return [
         *({**known, "finding": OTHER_CODE, "points": 0, "message": " ".join(each.split())} for each in lines),
-        *(row for variant, run in of_variant.items() for row in _of_variant(kernel, variant, run, known)),
+        *(
+            {**row, "message": row["message"] + other} if row["finding"] and row["check"] == "result" else row
+            for variant, run in of_variant.items()
+            for row in _of_variant(kernel, variant, run, known)
+        ),
     ]
 
 
