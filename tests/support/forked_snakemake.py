@@ -69,6 +69,9 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
         (self.pid, tell), self.returncode = servers.pop(), None
         socket.send_fds(tell, [json.dumps(settings["env"]).encode()], settings["pass_fds"])
 
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
     def wait(self, timeout: float | None = None) -> int:
         return super().wait(timeout) if self._child_created else os.waitpid(self.pid, 0)[1]  # type: ignore[attr-defined]
 
