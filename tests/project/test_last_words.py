@@ -72,7 +72,10 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     logs = ["end_run.log", "one.log", "bug.log"]
     for job, log in enumerate(logs):
         tell("a job", event="job_info", jobid=job, log=[log], output=["x"])
-    said = ["print('The answer.'); raise UserError('Mend it.')", "print('x' * 100_000); raise UserError('Mend this.')"]
+    said = [
+        "print('Long.' * 9_999); raise UserError('Mend it.')",
+        "print('x' * 100_000); raise UserError('Mend this.')",
+    ]
     assert end_of_job(tmp_path / logs[0], said[0], is_answer=True) == SAID
     assert end_of_job(tmp_path / logs[1], said[1]) == SAID
     lost = "raise type('LogicError', (Exception,), {'__module__': 'pycuda._driver'})('unknown error')"
@@ -93,7 +96,7 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert passed[2:] == ["the command crashed", "a job crashed", "not all jobs ended well"]
     monkeypatch.chdir(tmp_path.parent)  # As Snakemake does at its end, with -d.
     ending.say()
-    assert capsys.readouterr().err == "\nThe answer.\n\nMend it.\nMend this.\n"
+    assert capsys.readouterr().err == f"\n{'Long.' * 9_999}\n\nMend it.\nMend this.\n"
 
 
 def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(

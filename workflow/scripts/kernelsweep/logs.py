@@ -18,8 +18,8 @@ from kernelsweep.running import how_it_ended, running_in
 SAID = 3
 _HEADING = "\nWhat to mend:\n"
 _KEPT = "Every finished point is kept; the same command goes on from there."
-# More of a log's end than a sentence has, bytes.
-_TAIL = 16_384
+# More of a log's end than an answer has, bytes.
+_TAIL = 1 << 20
 
 
 @contextmanager
