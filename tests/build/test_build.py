@@ -149,6 +149,7 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
 PROGRAM = """\
 #include <cooperative_groups.h>
 #include <a_library_of_the_authors.h>
+#include <of_windows.h>
 #include "common.h"
 namespace cg = cooperative_groups;
 #define DEVICE static __device__ inline
@@ -209,8 +210,14 @@ __device__ int reduce(int i) { return i / 2; }
 
 
 @pytest.mark.parametrize("target", ["emulator", "sm_90"])
-def test_a_kernel_is_built_from_a_program_as_it_stands(tmp_path: Path, target: str) -> None:
+def test_a_kernel_is_built_from_a_program_as_it_stands(
+    tmp_path: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "common.h").write_text(COMMON)
+    (tmp_path / "installed").mkdir()  # A compiler's own folder, with a header that needs what isn't installed.
+    (tmp_path / "installed/of_windows.h").write_text("#include <nowhere/windows.h>\nwindow_t window;\n")
+    monkeypatch.setenv("CXX", f"g++ -I{tmp_path}/installed")
+    monkeypatch.setenv("NVCC_APPEND_FLAGS", f"-Xcompiler=-I{tmp_path}/installed")
     report = build_toy(tmp_path, PROGRAM, ["scale<128>"], target)
     assert report["status"] == "ok", report["message"]
     wrong = PROGRAM.replace("2 * x", "2 * z")

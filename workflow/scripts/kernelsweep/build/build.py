@@ -6,12 +6,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.build import gcc, nvcc
-from kernelsweep.build.device_code import write_device_code
+from kernelsweep.build.device_code import lacking_headers, write_device_code
 from kernelsweep.build.unit_store import Compiled
 from kernelsweep.build.user_code import compile_by_user
 from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
@@ -107,6 +107,7 @@ class Source:
     runtime    the emulator's runtime, compiled by gcc.compile_runtime(); None as above
     options    further options for nvcc, of which g++ is given what they define, undefine and include
     constants  the variables in constant memory that the host sets
+    without    headers that the compiler lacks something of (device_code.lacking_headers)
     gpu        the architecture as which the emulator compiles, such as sm_90
     """
 
@@ -116,6 +117,7 @@ class Source:
     runtime: Path | None = None
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
+    without: frozenset[str] = frozenset()
     gpu: str = DEFAULT_ARCHITECTURE
 
 
@@ -134,7 +136,14 @@ def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compile
     if source.file.suffix == ".py":
         warnings, report = compile_by_user(source.file, file, target, unit.macros)
         return warnings, dict.fromkeys(unit.functions, report)
-    return (_for_emulator if target == EMULATOR else _for_gpu)(source, file, target, unit)
+    try:
+        return (_for_emulator if target == EMULATOR else _for_gpu)(source, file, target, unit)
+    except BuildError as error:
+        files = [source.file, *included_files(source.file, source.include, source.options)]
+        without = source.without | lacking_headers(str(error), files)
+        if without == source.without:
+            raise
+        return compile_unit(replace(source, without=without), file, target, unit)
 
 
 def compiler_of(target: str) -> str:
@@ -211,7 +220,7 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
 
 def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
     """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
-    kernel = write_device_code(folder, files, unit.functions, unit.macros, source.constants)
+    kernel = write_device_code(folder, files, unit.functions, unit.macros, source.constants, source.without)
     return kernel, [path for each in source.include for path in (folder / each.resolve().relative_to("/"), each)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import pairwise
@@ -93,6 +93,7 @@ def write_device_code(
     functions: Sequence[str],
     macros: Mapping[str, str] | None = None,
     used: Iterable[str] = (),
+    without: Iterable[str] = (),
 ) -> Path:
     """Write copies of a kernel's file and of the files that it includes, less what its functions don't need.
 
@@ -103,6 +104,7 @@ def write_device_code(
     macros     values by macro, in place of those that the files define; they also stand for it in a `#pragma unroll`,
                where nvcc expands none
     used       further names
+    without    headers in angle brackets to leave out, such as those of lacking_headers()
 
     Lines keep their numbers, and compilers name the original files. A header in angle brackets that is nowhere is left
     out, as host code may have needed it. Returns the kernel's copy.
@@ -116,8 +118,20 @@ def write_device_code(
         copy = folder / file.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
         kept_text = _VALUE.sub(partial(_given, defined), _without(text, cut))
-        copy.write_text(f'#line 1 "{file}"\n{_optional_headers(kept_text)}', encoding="utf-8")
+        copy.write_text(f'#line 1 "{file}"\n{_optional_headers(kept_text, set(without))}', encoding="utf-8")
     return folder / files[0].resolve().relative_to("/")
+
+
+def lacking_headers(message: str, files: Sequence[Path]) -> set[str]:
+    """The headers in angle brackets, such as ``<gl.h>``, that files include and a compiler refused for a missing one.
+
+    message  the compiler's, which names the files from the missing header's place to the kernel
+    """
+    chain, missing, _ = message.partition(": No such file or directory")
+    places = {Path(name).resolve() for name in re.findall(r"([^\s:]+):\d", chain) if missing}
+    others = places - {file.resolve() for file in files}
+    named = {header for file in files for header in _SYSTEM_INCLUDE.findall(read_source(file)) if header}
+    return {header for header in named if any(str(other).endswith(f"/{header[1:-1]}") for other in others)}
 
 
 def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
@@ -191,13 +205,13 @@ class _Reachable:
         return not words.isdisjoint(_OF_DEVICE)
 
 
-def _optional_headers(text: str) -> str:
+def _optional_headers(text: str, without: Collection[str]) -> str:
     """The text with each header in angle brackets included only if there is one. Every branch begins at its line."""
 
     def guarded(match: re.Match[str]) -> str:
         header, line = match[1], text.count("\n", 0, match.end()) + 2
         kept = f"#if __has_include({header})\n#include {header}\n#endif" if header else match[0]
-        return f"{kept}\n#line {line}"
+        return f"{'' if header in without else kept}\n#line {line}"
 
     return _SYSTEM_INCLUDE.sub(guarded, text)
 
