@@ -93,12 +93,15 @@ def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("fan.cu").write_text(
-        "__global__ void Fan1(float *m, const int64_t *at, const uint8_t *bits, size_t stride, int Size) {}\n"
+        "__global__ void Fan1(float *m, const int64_t *at, const uint8_t *bits, size_t stride, int Size,\n"
+        "    cudaTextureObject_t image, const __grid_constant__ CUtensorMap tiles) {}\n"
         "__global__ void Fan2(float *m) {}\n",
         encoding="utf-8",
     )
     assert "Run it: kernelsweep gaussian" in start_study(["gaussian", "fan.cu"])
     (launch,) = yaml.safe_load(Path("config/studies/gaussian.yaml").read_text("utf-8"))["kernels"][0]["launches"]
-    assert (launch["kernel"], launch["arguments"]) == ("Fan1", ["m", "at", "bits", "stride", "Size"])
+    made = ["texture(image)", "tensor_map(tiles, 64)"]
+    assert (launch["kernel"], launch["arguments"]) == ("Fan1", ["m", "at", "bits", "stride", "Size", *made])
     found = Path("kernels/gaussian/problem.py").read_text("utf-8")
     assert "astype(np.int64)" in found and "astype(np.uint8)" in found and "np.int32(1)" in found
+    assert "def reference(at, bits, image, tiles)" in found

@@ -28,6 +28,7 @@ from kernelsweep.sweep.settings import read_yaml
 
 _TEMPLATES = HOME / "examples/new-study"
 _DTYPES = {"double": "float64", "size_t": "uint64", "long": "int64", "unsigned": "uint32", "int": "int32"}
+_MADE_OF = {"cudaTextureObject_t": "texture({})", "CUtensorMap": '"tensor_map({}, 64)"'}
 _PROBLEM = '''"""What {kernel} computes. Shapes and values are guesses: docs/your-kernel.md has what to write."""
 
 import numpy as np
@@ -126,7 +127,12 @@ def _texts_for(source: str, name: str, file: str, study: str) -> tuple[str, str]
     fixed = [text for text in template if "=" not in text]  # Others have a default.
     types = {re.findall(r"\w+", text)[-1]: text.removeprefix("const ").split()[0] for text in fixed}
     names = {re.findall(r"\w+", parameter)[-1]: parameter for parameter in parameters}
-    arrays = {name: "const" not in parameter for name, parameter in names.items() if re.search(r"[*\[]", parameter)}
+    made = {name: form.format(name) for name in names for kind, form in _MADE_OF.items() if kind in names[name]}
+    arrays = {
+        name: "const" not in parameter and name not in made
+        for name, parameter in names.items()
+        if name in made or re.search(r"[*\[]", parameter)
+    }
     scalars = [name for name in names if name not in arrays]
     integers = [name for name in scalars if re.search(r"\b(int|unsigned|size_t|long|u?int\d+_t)\b", names[name])]
     size = integers[0] if integers else "n"
@@ -144,7 +150,8 @@ def _texts_for(source: str, name: str, file: str, study: str) -> tuple[str, str]
         read=", ".join(read),
         results=" and ".join(name for name, written in arrays.items() if written),
     )
-    study = re.sub(r"\bn\b", size, study).replace("[y, x, factor, " + size + "]", f"[{', '.join(names)}]")
+    listed = ", ".join(made.get(name, name) for name in names)
+    study = re.sub(r"\bn\b", size, study).replace("[y, x, factor, " + size + "]", f"[{listed}]")
     guesses = {
         name: "float32" if kind in ("typename", "class") else int(kind == "bool") or 32 for name, kind in types.items()
     }
