@@ -48,6 +48,7 @@ KERNELS = {
     "other_values_acknowledged": ("threadIdx.x + 1", 0, 0, "false"),
     "indifferent_read": ("threadIdx.x / 64 + 1", 1, 1, "false"),
     "other_code": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1D<float>(0, 1)\n#else\nfalse\n#endif\n"),
+    "other_result": ("1", 0, 0, "\n#if __CUDA_ARCH__ >= 800\ntex1D<float>(0, 1)\n#else\ntrue\n#endif\n"),
     "deciding_read": ("threadIdx.x / 64 + 1", 1, 1, "next > 1e30f"),
 }
 MARKS, READS = 11, 12  # lines
@@ -91,12 +92,19 @@ def test_notes_fail_nothing_and_are_named_until_they_are_acknowledged(tmp_path: 
         "indifferent_read, uninitialised": "indifferent_read",
         "other_code, ": "other_code",
         "other_code, races": "same_value",
+        "other_result, ": "other_code",
+        "other_result, result": "wrong_result",
+        "other_result, races": "race",
         "other_values_acknowledged, races": "race",
         "deciding_read, races": "same_value",
         "deciding_read, uninitialised": "uninitialised",
     }
     # What decides is no note, and fails unless its line is acknowledged; nothing else fails.
-    assert set(re.findall(r"The proof of own/(\w+) failed: (\w+)", said)) == {("deciding_read", "uninitialised")}
+    failed = set(re.findall(r"The proof of own/(\w+) failed: (\w+)", said))
+    assert failed == {("deciding_read", "uninitialised"), ("other_result", "result"), ("other_result", "races")}
+    assert found["other_result, result"]["message"].endswith(
+        " by the other branch, since " + found["other_result, "]["message"]
+    )
     assert "Expected: any value is true." in said
     assert found["acknowledged, races"]["expected"] == "all threads write 1"
     assert "own/acknowledged, races (emulator)" in said and "Expected: all threads write 1." in said
