@@ -5,8 +5,6 @@ import os
 import sys
 import threading
 
-from snakemake.iocontainers import Params
-
 # What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
 # start's time. What it makes then is mostly kept, too, and to parse the library's code makes much.
 gc.freeze()
@@ -66,7 +64,7 @@ def stored(store):
     def store_params(script, params):
         if "pandas" in sys.modules or "polars" in sys.modules:
             return store(script, params)
-        script._params_store, script._params_types = Params(toclone=list(params)), {}
+        script._params_store, script._params_types = type(params)(toclone=list(params)), {}
         script._params_store._take_names(params._get_names())
 
     return store_params
@@ -86,14 +84,14 @@ def once(checksum):
     """Snakemake's way of hashing a file, and ours."""
     known = {}
 
-    async def checksum_of(file, threshold=None, force=False, algorithm=None):
+    async def checksum_of(file, *given, **named):
         try:
             found = os.stat(file.file)
         except OSError:
-            return await checksum(file, threshold, force, algorithm)
-        key = file.file, found.st_ino, found.st_mtime_ns, found.st_size, threshold, force, algorithm
+            return await checksum(file, *given, **named)
+        key = file.file, found.st_ino, found.st_mtime_ns, found.st_size, given, *named.items()
         if key not in known:
-            known[key] = await checksum(file, threshold, force, algorithm)
+            known[key] = await checksum(file, *given, **named)
         return known[key]
 
     return checksum_of
