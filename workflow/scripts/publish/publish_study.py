@@ -44,15 +44,6 @@ with logged(snakemake.log[0]):
         study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
     )
     markdown, csv, latex, best, steps, *figures = map(Path, snakemake.output)
-    table = study_table(data)
-    text = table_text(table, data)
-    markdown.write_text(as_markdown(text), encoding="utf-8")
-    csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
-    latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
-    best.write_text(as_latex(best_table(data)), encoding="utf-8")
-    sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
-    steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
-
     shown = labelled(data)
     widths = {name: WIDTHS.get(name, name) for name in params.widths}
     folder = figures[0].parent
@@ -60,6 +51,15 @@ with logged(snakemake.log[0]):
     texts: dict[str, dict[str, str]] = {}
     # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:
-        for drawn in processes.map(draw_files, params.figures):
-            texts |= drawn
+        drawn = processes.map(draw_files, params.figures)
+        table = study_table(data)
+        text = table_text(table, data)
+        markdown.write_text(as_markdown(text), encoding="utf-8")
+        csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+        latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
+        best.write_text(as_latex(best_table(data)), encoding="utf-8")
+        sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
+        steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
+        for of_figure in drawn:
+            texts |= of_figure
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

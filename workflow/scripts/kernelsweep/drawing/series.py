@@ -23,6 +23,14 @@ LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": 
 GAP_IN = 0.07
 
 
+class _Grid(seaborn.FacetGrid):  # type: ignore[misc]
+    """Panels that are laid out when they are saved: seaborn would, too, before anything is drawn."""
+
+    def tight_layout(self, *_: Any, **__: Any) -> _Grid:
+        """Nothing."""
+        return self
+
+
 def facet_grid(
     frame: Frame,
     rows: pandas.DataFrame,
@@ -37,9 +45,7 @@ def facet_grid(
     """
     least_in, height_in = panel_in
     side_by_side = columns(len(names), frame.width, least_in)
-    grid = seaborn.FacetGrid(
-        rows, col=column, col_order=names, col_wrap=side_by_side, height=1.0, sharex=False, sharey=share_y
-    )
+    grid = _Grid(rows, col=column, col_order=names, col_wrap=side_by_side, height=1.0, sharex=False, sharey=share_y)
     # pyplot would keep it, and warn of many.
     pyplot.close(grid.figure)
     for name, axes in grid.axes_dict.items():
