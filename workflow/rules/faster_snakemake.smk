@@ -1,5 +1,6 @@
 # What Snakemake 9 does without need, at every start or during a run, is left out.
 
+import atexit
 import gc
 import os
 import sys
@@ -9,6 +10,8 @@ import threading
 # start's time. What it makes then is mostly kept, too, and to parse the library's code makes much.
 gc.freeze()
 gc.set_threshold(100_000)
+# Nor is it looked through once more before the process ends.
+atexit.register(gc.freeze)
 
 
 # The scheduler starts a timer at each look for jobs, and each timer leads to another look: after a hundred jobs it looks a
