@@ -123,7 +123,7 @@ points         the number of points that were checked
 finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised, out_of_bounds,
                barrier, a point's status, or compute-sanitizer's words
 message        the first finding, with its point and lines; why nothing was checked, or only other code
-expected       the undefined behaviour that the kernel's header declares; of a note, the reason acknowledged for it
+expected       the undefined behaviour that the study declares; of a note, the reason acknowledged for it
 source_sha256  as in measurements.csv
 """)
 CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")

@@ -207,9 +207,9 @@ class KernelMemory:
         rows = box[-1:] if len(sides) == 1 else [box[-1], sides[-1]]
         if not fits or any(side not in range(1, 257) for side in box) or any(row * bytes_of % 16 for row in rows):
             raise MisfitError(
-                f"{name} makes no tensor map: it needs one to five dimensions, rows of a multiple of 16 bytes, numbers "
-                "of 1 to 8 bytes, and as many sides of a tile, each from 1 to 256, its rows as the array's; "
-                "swizzle is 32, 64 or 128"
+                f"{name} makes no tensor map: it needs one to five dimensions and numbers of 1 to 8 bytes, and its "
+                "tile as many sides, each from 1 to 256; the rows of both have a multiple of 16 bytes, and swizzle is "
+                "32, 64 or 128"
             )
         whole = [int(side) for side in box[::-1]]
         return self._platform.tensor_map(self._memory_of(name, place), array.dtype, sides[::-1], whole, swizzle)
