@@ -1,10 +1,7 @@
 """Put a platform's results, or one study's, on one HTML page that needs nothing beside it."""
 
 import os
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.reference import has_times
