@@ -46,16 +46,16 @@ if workflow.is_main_process and not workflow.output_settings.dryrun and clear_lo
     logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
 
 
-def renew_pages():
-    """Have no page say that all is right where a later run found otherwise, whichever target this run was."""
+def renew_index():
+    """Have the page of all pages say what this run found, whichever target it was."""
     if not workflow.is_main_process or workflow.dryrun:
         return
     # Here: a start has no use for what draws pages.
-    from kernelsweep.publish.index.renew import renew_pages
+    from kernelsweep.publish.index import renew
 
     try:
         with contextlib.suppress(OSError):  # Someone else's results can't be written to.
-            renew_pages(Path(RESULTS))
+            renew.renew_index(Path(RESULTS))
     except UserError as error:  # The run's own answer follows.
         logger.error(str(error), extra=OURS)
 
@@ -72,7 +72,7 @@ def earlier_answers():
     return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
 
 
-LAST_WORDS.renew = renew_pages
+LAST_WORDS.renew = renew_index
 LAST_WORDS.earlier = earlier_answers
 # https://no-color.org
 if os.environ.get("NO_COLOR"):

@@ -1,6 +1,7 @@
 """Put a platform's results, or one study's, on one HTML page that needs nothing beside it."""
 
 import os
+import time
 from pathlib import Path
 
 from kernelsweep.analysis.proofs import read_proofs
@@ -11,6 +12,7 @@ from kernelsweep.judge.best.best_file import best_uses
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
 from kernelsweep.publish.answer import answers
+from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
 from kernelsweep.publish.page.render import render
@@ -55,6 +57,7 @@ with logged(snakemake.log[0]):
     content = render(
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
+        made=when(time.time_ns()),
         facts=run_facts(counted, proofs, device["provenance"], day),
         answers=answers(settings, best_uses(read_json(inputs.best[1])), counted, proofs, params.edited),
         failed=failed_html(counted, proofs, base),

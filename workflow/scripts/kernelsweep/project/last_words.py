@@ -63,7 +63,7 @@ class LastWords(logging.Filter):
     asked     gives the targets of the command line
     is_quiet  whether Snakemake's lines on its own work are left out
     is_dry    tells whether no job runs
-    renew     makes the pages again that tell of several runs
+    renew     makes the page again that leads to all others
     earlier   gives the logs of the jobs that gave the answer to these targets, for a run with nothing to do
     status    gives the exit status of a run whose answer is bad; None for Snakemake's
     """

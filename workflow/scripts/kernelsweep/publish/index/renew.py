@@ -1,10 +1,9 @@
-"""What the end of every run makes again: the page of all pages, and what older pages say of studies that ran since."""
+"""What the end of every run makes again: the page of all pages, which says what was found after a page was made."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +20,16 @@ _COMPARISON = "comparison/comparison.md"
 _CURVE = (96, 20)
 
 
-def renew_pages(results: Path) -> None:
-    """Write results/index.html, and mark pages on which a study is older than its points.
+def renew_index(results: Path) -> None:
+    """Write results/index.html as a whole: a reader never sees half of it.
 
     Every file of status.json was written by a job. Nothing is counted here, so that this takes milliseconds.
     Raises UserError where such a file can't be read.
     """
-    platforms = read_statuses(results)
-    if not platforms:
-        return
-    for platform in platforms:
-        for status in platform.statuses:
-            _mark(status, platform)
-    write(results / "index.html", _index(platforms, results))
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file as a whole: a reader never sees half of it."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    if platforms := read_statuses(results):
+        unfinished = results / f".index.html.{os.getpid()}"
+        unfinished.write_text(_index(platforms, results), encoding="utf-8")
+        unfinished.replace(results / "index.html")
 
 
 def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
@@ -68,7 +57,7 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     """A platform and its studies, by the names that the template has for them."""
     name = platform.folder.relative_to(results).as_posix()
     newest = {study: platform.newest(study) for study in platform.studies}
-    uncounted = [study for study in newest if platform.changed(study) > newest[study].made]
+    uncounted = [study for study in newest if platform.is_uncounted(study)]
     outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
     is_right = all(one.is_right for one in outcomes) and not any(status.errors for status in newest.values())
     last = max(newest.values(), key=lambda status: status.made)
@@ -80,6 +69,7 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
         "counted": when(last.made),
         "provenance": (platform.whole or last).provenance,
         "files": [link(platform.folder / one, results, one) for one in _FILES if (platform.folder / one).is_file()],
+        "older": list(filter(None, (_older(status, platform, results) for status in platform.statuses))),
         "studies": [_study_row(study, platform, results, study in uncounted) for study in newest],
     }
 
@@ -133,35 +123,12 @@ def _page(status: Status | None, base: Path, study: str = "") -> str:
     return link(status.folder / PAGE_FILE, base).target + (f"#study-{study}" if study else "")
 
 
-# Notes on older pages, at a place that template.html has for them.
-_BEGIN, _END = "<!--newer-->", "<!--/newer-->"
-
-
-def _mark(status: Status, platform: PlatformStatus) -> None:
-    """Have a scope's page name the studies that are not as on the page, and how they came out."""
-    page = status.folder / PAGE_FILE
-    if not page.is_file():
-        return
-    text = page.read_text(encoding="utf-8")
-    notes = [_note(study, platform, status) for study in status.studies if platform.is_old(study, status)]
-    note = f'<p class="newer">This page is older than its results: {"; ".join(notes)}.</p>' if notes else ""
-    before, _, rest = text.partition(_BEGIN)
-    marked = f"{before}{_BEGIN}{note}{_END}{rest.partition(_END)[2]}"
-    if marked != text:
-        made = page.stat()
-        write(page, marked)
-        # The jobs that read this page, and that it is made from, don't see this.
-        os.utime(page, ns=(made.st_atime_ns, made.st_mtime_ns))
-
-
-def _note(study: str, platform: PlatformStatus, status: Status) -> str:
-    """What became of a study after a scope's page was made, as HTML."""
-    newest, changed, name = platform.newest(study), platform.changed(study), escape(study)
-    if newest.made < changed:
-        return f"{name} was measured again on {when(changed)}, and <code>{COMMAND} {name}</code> counts its points"
-    outcome = platform.outcome(study)
-    colour = "good" if outcome.is_right and not outcome.edited else "bad"
-    words = f'<strong class="{colour}">{escape(outcome.in_words)}</strong>'
-    page = _page(newest, status.folder, study)
-    ran = f'<a href="{escape(page)}">{when(newest.made)}</a>' if page else when(newest.made)
-    return f"{name} was run again on {ran}: {words}"
+def _older(status: Status, platform: PlatformStatus, results: Path) -> dict[str, Any] | None:
+    """A scope's page with what became of its studies after it was made; None where all is as on the page."""
+    page, old = status.folder / PAGE_FILE, [study for study in status.studies if platform.is_old(study, status)]
+    if not old or not page.is_file():
+        return None
+    uncounted = [study for study in old if platform.is_uncounted(study)]
+    since = [f"{', '.join(uncounted)} measured again"] if uncounted else []
+    since += [f"{study} {platform.outcome(study).in_words}" for study in old if study not in uncounted]
+    return {"page": link(page, results), "made": when(page.stat().st_mtime_ns), "since": "; ".join(since)}

@@ -106,6 +106,10 @@ class PlatformStatus:
         """How a study came out when it was counted last."""
         return self.newest(study).studies[study]
 
+    def is_uncounted(self, study: str) -> bool:
+        """Whether a study's points or proofs were written after they were counted last."""
+        return self.changed(study) > self.newest(study).made
+
     def is_old(self, study: str, status: Status) -> bool:
         """Whether a scope's results of a study are not those of today."""
         return self.changed(study) > status.made or self.outcome(study) != status.studies[study]

@@ -22,7 +22,7 @@ def run_facts(counted: RowCounts, proofs: Proofs, provenance: str, day: str) -> 
     if excused := counted.excused_in():
         statuses[-1] += f" ({excused:,} expected of undefined behaviour)"
     checked = proofs_in_words(proofs) if proofs else ""
-    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked, "When": day}
+    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked, "Measured": day}
     return {name: fact for name, fact in facts.items() if fact}
 
 
