@@ -58,12 +58,6 @@ rule figure:
         for_job(targets.figure),
 
 
-# The run's studies in the T4 format of the autotuning community. It needs times. Not part of `all`.
-rule t4:
-    input:
-        for_job(targets.t4),
-
-
 # Only compile. On a machine without the GPU, name its architecture: --config arch=sm_90.
 rule build:
     input:

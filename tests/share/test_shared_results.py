@@ -1,4 +1,4 @@
-"""What others use of a study's results: the header of constants, and the measurements in the T4 format."""
+"""What others use of a study's results: the header of constants."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200
@@ -19,9 +18,8 @@ from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.project.project import load_study
-from kernelsweep.results import MEASUREMENT_COLUMNS, each_row, point_columns, write_rows
+from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns, write_rows
 from kernelsweep.share.best_constants import constants_header
-from kernelsweep.share.t4 import t4_files
 from kernelsweep.sweep.study import Study
 
 EXAMPLE = ROOT / "examples/own-repository"
@@ -72,22 +70,3 @@ def test_without_times_there_is_no_header_and_the_reason_is_told(axpy: Study) ->
     best = json.loads(best_json([], [], ["axpy"], EMULATOR))
     with pytest.raises(UserError, match=r"no best configuration of axpy.* There are no times on this platform"):
         constants_header(best, "axpy", axpy.settings.reference)
-
-
-def test_t4_files_fit_the_schema_and_have_the_space_that_was_measured(axpy: Study, tmp_path: Path) -> None:
-    written = t4_files(each_row(made_up(tmp_path)), axpy.settings.kinds, H200)
-    schema = json.loads((ROOT / "workflow/schemas/t4.schema.json").read_text())
-    validator = jsonschema.Draft202012Validator(schema)
-    assert sorted(written) == sorted(f"{kernel}-cache_cold-n_{n}.json" for kernel in FASTEST for n in SIZES)
-    for name, text in written.items():
-        content = json.loads(text)
-        validator.validate(content)
-        kernel, n = name.split("-")[0], content["metadata"]["problem"]["n"]
-        blocks = {one["configuration"]["block"]: one for one in content["results"]}
-        right = [block for block, one in blocks.items() if one["invalidity"] == "correct"]
-        assert min(right, key=lambda block: blocks[block]["measurements"][0]["value"]) == FASTEST[kernel][n]
-        assert blocks.keys() - {*right} == {96}
-    # Pins: a configuration that failed with a time, which a tuner would take for the fastest.
-    failed = json.loads(text)
-    failed["results"][-1]["measurements"] = failed["results"][0]["measurements"]
-    assert not validator.is_valid(failed)

@@ -19,8 +19,8 @@ from kernelsweep.project.command import start_study
 
 # The commands of the README and its table, besides the study by its name; and what others use of results.
 NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
-COMMANDS = ["compare", *NAMED[1:], "t4", "header"]
-NEED_A_GPU = {"profile", "sanitize", "t4", "header"}
+COMMANDS = ["compare", *NAMED[1:], "header"]
+NEED_A_GPU = {"profile", "sanitize", "header"}
 
 
 @pytest.mark.parametrize("platform", ["emulator", pytest.param("gpu", marks=pytest.mark.gpu)])

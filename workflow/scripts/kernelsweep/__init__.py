@@ -12,7 +12,7 @@ drawing      what all figures share
 observe      count, profile and check kernels without timing them
 judge        claims, best configurations, comparisons of sweeps and of commits
 publish      tables, figures, summary and report page
-share        recordings, T4, C++ headers
+share        recordings, C++ headers
 project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.

@@ -68,7 +68,6 @@ PATHS = {
     "accesses": "emulator/studies/{study}/accesses/{name}.svg",
     # Outputs to pass on to others.
     "constants": "{platform}/best/{study}.h",
-    "t4": "{platform}/t4/{study}",
 }
 # What the repository keeps.
 _RECORDED = "resources/recordings/{name}/{file}"

@@ -125,8 +125,14 @@ def sanitize(project: Project) -> list[str]:
 
 
 def header(project: Project) -> list[str]:
-    """The C++ header of each study's best configurations, on the platforms with times."""
-    return _of_studies(project, "header", "constants")
+    """The C++ header of each study's best configurations, where its kernels do the same work and there are times."""
+    studies = [name for name in project.config.studies if project.studies[name].compares_times]
+    return [
+        path("constants", platform=platform, study=name)
+        for platform in _timed(project, "header")
+        for name in studies
+        if project.can_have(platform, name)
+    ]
 
 
 def figure(project: Project) -> list[str]:
@@ -139,25 +145,9 @@ def figure(project: Project) -> list[str]:
     return [path("view", platform=platform, study=name, name=digest)]
 
 
-def t4(project: Project) -> list[str]:
-    """The measurements of every study that has some, in the T4 format."""
-    return _of_studies(project, "t4", "t4")
-
-
 def _timed(project: Project, target: str) -> list[str]:
     """The platforms with times. Raises UserError if there are none."""
     timed = [platform for platform in project.platforms if kind_of(platform).has_clock]
     if not timed:
         raise UserError(f"The target {target} needs times, and the emulator has none: name another platform.")
     return timed
-
-
-def _of_studies(project: Project, target: str, file: str) -> list[str]:
-    """A kind of file (files.py) of the run's studies whose kernels do the same work, on platforms with times."""
-    studies = [name for name in project.config.studies if project.studies[name].compares_times]
-    return [
-        path(file, platform=platform, study=name)
-        for platform in _timed(project, target)
-        for name in studies
-        if project.can_have(platform, name)
-    ]

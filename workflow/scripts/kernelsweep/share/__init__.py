@@ -1,1 +1,1 @@
-"""Share results: recordings, the T4 format, and C++ headers of the best configurations."""
+"""Share results: recordings, and C++ headers of the best configurations."""
