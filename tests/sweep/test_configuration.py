@@ -166,11 +166,14 @@ def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[st
 
 
 def test_numbers_and_truth_that_the_command_line_passes_as_texts_are_read(toy: Path) -> None:
-    # What Snakemake makes of --config 'measuring={visits: 2}' and so on.
-    config = yaml.safe_load((toy / "config/metrics.yaml").read_text())
-    config |= {"measuring": {"visits": "2"}, "compare": {"same_within": "0.01", "before": "previous"}}
-    read = load_config({**config, "axes": {"block_size": ["64"], "array_size": ["2^20"], "unit": ["true"]}}, toy)
-    assert read.measuring.visits == 2
+    from snakemake.cli import parse_config  # Only here: it takes a second.
+
+    words = ["measuring={visits: 2}", "compare={same_within: 0.01, before: previous}", "figure_widths=[two_columns,3.3]"]
+    passed = parse_config([*words, "axes={block_size: [64], array_size: [2^20], unit: ['true']}"])
+    read = load_config({**yaml.safe_load((toy / "config/metrics.yaml").read_text()), **passed}, toy)
+    assert read.measuring.visits == 2 and read.figure_widths == ["two_columns", 3.3]
+    with pytest.raises(UserError, match=r"figure_widths.0 is 33.*Allowed: two_columns, one_column, 2 to 20"):
+        load_config(parse_config(["figure_widths=[33,two_columns]"]), toy)
     assert read.compare.same_within == 0.01 and read.compare.before == "previous"
     assert read.axes == {"block_size": [64], "array_size": [2**20], "unit": ["true"]}
 

@@ -88,6 +88,7 @@ def _allowed(error: Any, value: Any, node: Mapping[str, Any]) -> str:
     """The end of a message: the nearest word where one of a few is needed, and what is allowed."""
     options = (node, *node.get("anyOf", ()))
     if words := [str(word) for option in options for word in option.get("enum", ())]:
+        words += [f"{one['minimum']} to {one['maximum']}" for one in options if {"minimum", "maximum"} <= {*one}]
         return f"{nearest(str(value), words) or ';'} Allowed: {', '.join(words)}."
     examples = " or ".join(dict.fromkeys(str(one) for option in options for one in option.get("examples", ())))
     wanted = re.sub(r"^\w+ should (be )?(a valid )?", "", error["msg"]).partition(" or instance of")[0]
@@ -761,8 +762,9 @@ def read_config(config: Mapping[str, Any], root: Path) -> Config:
 
     Raises UserError with file, key, value and what is allowed.
     """
-    # Snakemake's --config passes texts: profile=true, axes='{n: [1024]}', measuring='{visits: 2}'.
-    passed = {key: config[key] for key in ("axes", "compare", "measuring", "profile", "sweeps") if key in config}
+    # Snakemake's --config passes texts: profile=true, axes='{n: [1024]}', figure_widths=[two_columns,3.3].
+    texts = ("axes", "compare", "figure_widths", "measuring", "profile", "sweeps")
+    passed = {key: config[key] for key in texts if key in config}
     written = {key: _as_value(value, key == "profile") for key, value in passed.items()}
     checked = Config.read({**config, **written}, CONFIG_FILE)
     known = study_names(root)
