@@ -452,13 +452,13 @@ CONTRACT = (
     "study,kernel,platform,device,array_size,block_size,unroll,dtype,operation,cache,launches,grid_size,status,message,"
     "samples,time_us,time_low_us,time_high_us,noise,bandwidth_gbs,peak_fraction,clock_mhz,flags,source_sha256,"
     "binary_sha256"
-    ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,energy_mj,device_uuid,seconds,busy_seconds"
+    ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,device_uuid,seconds,busy_seconds"
     ",width,arguments,output,visits,parameters,gflops,peak_of"  # ours, behind the contract's
-    ",energy_low_mj,energy_high_mj,error_share,compiler,power_limit_w,clock_limit_mhz,work,identity_sha256"
+    ",error_share,compiler,power_limit_w,clock_limit_mhz,work,identity_sha256"
 )
 OF_TIMES = [
     *("samples", "time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz"),
-    *("temperature_c", "power_w", "energy_mj", "device_uuid", "seconds", "busy_seconds"),
+    *("temperature_c", "power_w", "device_uuid", "seconds", "busy_seconds"),
 ]
 
 

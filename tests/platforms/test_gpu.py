@@ -207,27 +207,18 @@ def test_another_process_on_the_gpu_is_flagged_and_our_own_are_not(arch: str, tm
     )
 
 
-def test_the_gpus_conditions_and_a_runs_energy_are_in_the_row(arch: str, tmp_path: Path) -> None:
+def test_the_gpus_conditions_are_in_the_row(arch: str, tmp_path: Path) -> None:
     kernel = shipped_study("warp_shuffle").kernels["shuffle"]
-    # 100 us or more, which a busy host can queue in time.
     cold, hot = (point(2**26, 256, unroll=4, cache=cache) for cache in ("cold", "hot"))
     task, report = built(kernel, [cold, hot], tmp_path, arch)
-    task = replace(task, protocol=replace(task.protocol, sampling=replace(QUICK, energy_seconds=1.0)))
+    task = replace(task, protocol=replace(task.protocol, sampling=QUICK))
     planned = [PlannedPoint(one, instantiation(kernel, one)) for one in (cold, hot)]
     outcomes = measured(task, planned, report, tmp_path / "journal.jsonl")
     # No time is implausible beside this peak.
     device = {**DEVICE, "peak_bandwidth_gbs": 1e5}
     for row in measurement_rows(kernel, report, outcomes, device, {}, 0.005):
         assert row["status"] == "ok", row["message"]
-        assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110
-        if row["energy_mj"] == "":
-            pytest.skip("this host queues too slowly to keep the GPU busy, so that a run's energy is not known")
-        watts = float(row["energy_mj"]) / float(row["time_us"]) * 1000
-        energies = [float(row[f"energy{end}_mj"]) for end in ("_low", "", "_high")]
-        assert energies == sorted(set(energies))
-        print(row["cache"], row["time_us"], energies, f"{watts:.0f} W while it runs", row["power_w"])
-        # The kernel's power lies between an idle board's and a board's limit, 700 W, with a margin on both sides.
-        assert 20 < watts < 900
+        assert 100 < row["clock_mhz"] < 5000 and 10 < row["temperature_c"] < 110 and 20 < float(row["power_w"]) < 900
 
 
 @pytest.mark.parametrize("name", [name for name, library in LIBRARIES.items() if library.operations])

@@ -77,8 +77,6 @@ visit_spread              repeatability: the visits' largest median minus the sm
 temperature_c power_w     the GPU's highest temperature while sampling, and its board's power; on some GPUs an
                           average over about a second, which includes earlier points
 throttle_reasons          why the clock was reduced during samples; they matter only if flags has throttled
-energy_mj                 millijoules of one run of the launch plan, if measuring.energy_seconds is set; the visits'
-                          median
 device_uuid               the GPU's: two of one model may differ by a percent
 seconds busy_seconds      the duration of the visits, including checks, and the GPU's busy time in it
 width arguments output    an exchange's: lanes of a group, its arguments, and up to 32 elements of its result
@@ -86,9 +84,6 @@ visits                    the number of visits behind the time
 parameters                the point's axes that have no column of their own
 gflops                    10^9 floating-point operations a second, where the problem's work names flops
 peak_of                   the peak that peak_fraction is a share of: memory, or a kind of arithmetic; empty: memory
-energy_low_mj energy_high_mj
-                          the interval of energy_mj: it contains all visits, and reaches as far as the error of the
-                          device's counter
 error_share               the largest error of floats as a share of what error_bound allows
 compiler                  the release of the compiler
 power_limit_w clock_limit_mhz

@@ -33,9 +33,6 @@ FLOATS = (
     "clock_mhz",
     "relative_error",
     "gflops",
-    "energy_mj",
-    "energy_low_mj",
-    "energy_high_mj",
     "error_share",
 )
 

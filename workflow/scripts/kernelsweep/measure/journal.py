@@ -24,7 +24,7 @@ from kernelsweep.locks import lock_first
 from kernelsweep.results import STATUSES
 
 # Raise it when the form of a line, or the meaning of its value, changes.
-VERSION = 2
+VERSION = 3
 
 _OF_ANY_VERSION = b'{"journal": '
 _BEGINNING = _OF_ANY_VERSION + f'{VERSION}, "key": "'.encode()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any
 
 from kernelsweep.errors import readable
 from kernelsweep.platforms.platform import MemoryMistake
-from kernelsweep.statistics import Interval
 
 
 @dataclass
@@ -31,8 +29,6 @@ class Visit:
                       none ran
     fixed             whether the number of pairs was set before, whatever they say
     process           the number of the process that made the visit
-    energy_mj         the energy of one run of the launch plan, in millijoules; None if it was not wanted
-    energy_error_mj   how far the true energy may lie to either side
     seconds           the duration of the visit, with the check
     busy_seconds      the part of it in which the device was at work
     """
@@ -48,8 +44,6 @@ class Visit:
     power_w: float | None = None
     other_processes: bool = False
     device_uuid: str = ""
-    energy_mj: float | None = None
-    energy_error_mj: float | None = None
     before: list[float] = field(default_factory=list)
     fixed: bool = False
     process: int = 0
@@ -122,18 +116,6 @@ class Outcome:
     def samples(self) -> list[float]:
         """The samples that count, of all visits."""
         return [time_us for visit in self.visits for time_us in visit.counted]
-
-    @property
-    def energy(self) -> Interval | None:
-        """The energy of one run in millijoules: the visits' median, in an interval that contains them all.
-
-        The interval reaches as far as the counter's error in any case. None where a visit has no energy.
-        """
-        energies = [visit.energy_mj for visit in self.visits if visit.energy_mj is not None]
-        if not energies or len(energies) < len(self.visits):
-            return None
-        middle, error = median(energies), median(visit.energy_error_mj or 0.0 for visit in self.visits)
-        return Interval(middle, min([*energies, middle - error]), max([*energies, middle + error]))
 
 
 def outcome_values(outcome: Outcome) -> dict[str, Any]:

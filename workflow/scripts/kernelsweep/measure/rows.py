@@ -89,7 +89,6 @@ def _times(outcome: Outcome, work: Mapping[str, Any], device: Mapping[str, Any])
     if outcome.status != "ok" or not visits:
         return {}
     powers = [visit.power_w for visit in visits if visit.power_w is not None]
-    energy = outcome.energy
     return {
         **_of_peak(time_columns([visit.counted for visit in visits], work, device["peak_bandwidth_gbs"]), work, device),
         "work": " ".join(f"{unit}={count}" for unit, count in work.items()),
@@ -98,9 +97,6 @@ def _times(outcome: Outcome, work: Mapping[str, Any], device: Mapping[str, Any])
             (visit.temperature_c for visit in visits if visit.temperature_c is not None), default=None
         ),
         "power_w": f"{sum(powers) / len(powers):.1f}" if powers else "",
-        "energy_mj": f"{energy.value:.5g}" if energy else "",
-        "energy_low_mj": f"{energy.low:.5g}" if energy else "",
-        "energy_high_mj": f"{energy.high:.5g}" if energy else "",
         "throttle_reasons": " ".join(sorted({reason for visit in visits for reason in visit.throttle_reasons})),
         "device_uuid": " ".join(sorted({visit.device_uuid for visit in visits if visit.device_uuid})),
         "seconds": f"{sum(visit.seconds for visit in visits):.4f}",

@@ -35,7 +35,6 @@ class Sampling:
     min_samples: int
     max_samples: int
     max_seconds: float
-    energy_seconds: float = 0.0
     fewest_samples: int = FEWEST_SAMPLES
 
 
@@ -61,7 +60,6 @@ def per_visit(settings: Sampling, visits: int) -> Sampling:
         min_samples=max(FEWEST_SAMPLES, math.ceil(settings.min_samples / visits)),
         max_samples=max(FEWEST_SAMPLES, math.ceil(settings.max_samples / visits)),
         max_seconds=settings.max_seconds / visits,
-        energy_seconds=settings.energy_seconds,
         fewest_samples=math.ceil(FEWEST_SAMPLES / visits),
     )
 

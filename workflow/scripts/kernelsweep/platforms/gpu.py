@@ -457,9 +457,6 @@ class GpuPlatform(Platform):
     def conditions(self) -> Conditions:
         return self._conditions
 
-    def energy_mj(self) -> int | None:
-        return self._monitor.energy_mj()
-
     def other_processes(self) -> tuple[int, ...]:
         return self._monitor.other_processes()
 

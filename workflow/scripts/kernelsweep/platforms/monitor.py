@@ -1,8 +1,7 @@
 """A GPU's clock, temperature, power, throttling and other processes, from NVML.
 
-On an H200 (driver 580) a query takes 1 to 3 us, and that for processes 40 to 200 us, as there are contexts. But energy
-takes 2 to 19 ms, and the counters of throttled time 1 ms. So these counters are not read, and energy only if it is
-wanted.
+On an H200 (driver 580) a query takes 1 to 3 us, and that for processes 40 to 200 us, as there are contexts. But the
+counters of throttled time take 1 ms, so these are not read.
 """
 
 from __future__ import annotations
@@ -59,11 +58,6 @@ class Monitor:
             throttle_reasons=tuple(name for bit, name in REASONS.items() if reasons & bit),
             clocks_are_set=bool(reasons & pynvml.nvmlClocksEventReasonApplicationsClocksSetting),
         )
-
-    def energy_mj(self) -> int | None:
-        """Millijoules used since the driver was loaded. An H200's driver updates the number every 100 ms."""
-        energy_mj: int | None = self._ask(pynvml.nvmlDeviceGetTotalEnergyConsumption)
-        return energy_mj
 
     def other_processes(self) -> tuple[int, ...]:
         """The ids of compute processes on the GPU that are not kernelsweep's, a moment ago; empty if NVML lists none.

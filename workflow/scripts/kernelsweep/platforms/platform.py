@@ -222,10 +222,6 @@ class Platform(Protocol):
         """The device's state while the last samples ran."""
         return Conditions()
 
-    def energy_mj(self) -> int | None:
-        """The device's energy counter in millijoules, or None if it has none."""
-        return None
-
     def other_processes(self) -> tuple[int, ...]:
         """The ids of processes on the device that are not kernelsweep's, as far as the platform knows them."""
         return ()

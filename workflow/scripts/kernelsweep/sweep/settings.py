@@ -137,7 +137,6 @@ def _differ(items: list[Any]) -> list[Any]:
 Number = int | float
 Natural = Annotated[int, Field(ge=1)]
 Millions = Annotated[int, Field(ge=6, le=1_000_000)]
-Seconds = Annotated[Number, Field(ge=0, le=86_400)]
 SomeSeconds = Annotated[Number, Field(gt=0, le=86_400)]
 Text = Annotated[str, Field(max_length=4_000)]
 Words = Annotated[str, Field(min_length=1, max_length=4_000)]
@@ -314,8 +313,6 @@ class Measuring(SettingsRecord):
     quick_visits: Annotated[int, Field(ge=1, le=1_000)] = 1
     """The number of visits to each point in a quick sweep. A comparison of quick sweeps needs at least 2, because one
     visit doesn't show how far processes lie apart."""
-    energy_seconds: Seconds = 0
-    """The time for which each point is repeated to measure the energy of one run, in seconds; 0 turns this off."""
     repeated_runs: Annotated[int, Field(ge=1, le=1_000_000)] = 10
     """The number of runs of a floating-point point whose results are compared bit by bit; 1 turns this off. The
     emulator's threads take turns in a fixed order, so it runs a point at most twice."""

@@ -214,11 +214,6 @@ class KernelMemory:
         whole = [int(side) for side in box[::-1]]
         return self._platform.tensor_map(self._memory_of(name, place), array.dtype, sides[::-1], whole, swizzle)
 
-    @property
-    def needs_restoring(self) -> bool:
-        """Whether some array is restored before every run."""
-        return any(map(self._works_on_copy, self._arrays))
-
     def restorations(self, place: int = 0) -> list[Callable[[], None]]:
         """Functions that queue the restoration of all arrays whose contents the point changes."""
         origin = self._origin(place)

@@ -139,23 +139,13 @@ class PointRun:
         return right or instance.judge(self.point, self.memory.fetched_results(place), depth)
 
     @property
-    def has_variables(self) -> bool:
-        """Whether the kernel may find in variables in global memory what the run before has left."""
-        return bool(self.platform.restorations(self._functions))
-
-    @property
     def leaves_state(self) -> bool:
-        """Whether the last run has left something there."""
+        """Whether the last run has left something in variables in global memory, where the next one may find it."""
         return self.platform.leaves_state(self._functions)
 
     @property
     def _functions(self) -> set[str]:
         return {launch.function for launch in self.plan.launches}
-
-    @property
-    def is_cold(self) -> bool:
-        """Whether the cache is flushed before each timed run."""
-        return bool(self.point["cache"] == "cold")
 
     def preparation(self, place: int = 0, poisoned: bool = False) -> Callable[[], None]:
         """A function that queues what comes before a timed run: restore arrays and variables, and flush the cache.
@@ -166,7 +156,7 @@ class PointRun:
         """
         steps = [*(self.memory.poisonings(place) if poisoned else ()), *self.memory.restorations(place)]
         steps += self.platform.restorations(self._functions)
-        if self.is_cold:
+        if self.point["cache"] == "cold":
             steps.append(self.platform.flush_cache)
 
         def queue() -> None:

@@ -16,7 +16,7 @@ from kernelsweep.measure.point.checking import check_last_samples, check_point, 
 from kernelsweep.measure.point.instances import Instances, has_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
-from kernelsweep.measure.point.timing import measure_energy, take_samples
+from kernelsweep.measure.point.timing import take_samples
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Platform
 from kernelsweep.problems.drawn import is_timed
@@ -113,8 +113,6 @@ class Runner:
                 spent = time.perf_counter() - started
                 visit = take_samples(run, samples, self._sampling, pairs, enough, spent)
                 visit.other_processes = bool(self._platform.other_processes())
-                if self._sampling.energy_seconds and (energy := measure_energy(run, self._sampling.energy_seconds)):
-                    visit.energy_mj, visit.energy_error_mj = energy.value_mj, energy.error_mj
                 visit.seconds = round(time.perf_counter() - started, 6)
                 visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
                 outcome.visits = [visit]

@@ -251,7 +251,7 @@ class _Evaluator:
         sampling = task.protocol.sampling
         assert sampling is not None
         precision = max(ROUGH_PRECISION, sampling.relative_precision)
-        rough = replace(sampling, relative_precision=precision, energy_seconds=0.0, fewest_samples=2)
+        rough = replace(sampling, relative_precision=precision, fewest_samples=2)
         self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
         self._bench = bench
         self._limits = TimeLimits(self._task, bench.journal)

@@ -32,7 +32,7 @@ FIGURE = FIGURES["heatmap"]
 UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
 # Colours tell shares near the best apart, and those far from it less.
 GAMMA = 2.0
-# On a cell whose point is right and lacks the quantity that is shown, such as an energy.
+# On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
 # The panel of kernels with one value of y.
 SHARED = "further kernels"
