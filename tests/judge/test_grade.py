@@ -139,7 +139,7 @@ def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
 
 
 @pytest.mark.parametrize("way", [sandbox.BUBBLEWRAP, sandbox.NAMESPACES])
-def test_a_sandbox_has_no_network_and_no_files_of_others(
+def test_a_sandbox_has_no_network_no_files_of_others_and_no_capability(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -151,6 +151,9 @@ def test_a_sandbox_has_no_network_and_no_files_of_others(
         sandbox.compiling(["sh", "-c", told, f"{tmp_path}/scratch"], ["sh"]), capture_output=True, text=True
     )
     assert run.stdout == "right\n" and len(run.stderr.splitlines()) == 3, run.stderr
+    # With capabilities, root's candidate could mount what it can only read once more, to write to it.
+    left = subprocess.run(sandbox.emulating(["grep", "^Cap", "/proc/self/status"]), capture_output=True, text=True)
+    assert {line.split()[1] for line in left.stdout.splitlines()} == {f"{0:016x}"}, left
     code = f"import socket, pathlib\npathlib.Path('{tmp_path}/mine').touch()\n"
     code += "for do in (lambda: socket.create_connection(('1.1.1.1', 80), 1), lambda: open('/tmp/mine', 'w')):\n"
     code += "    try:\n        do(); print('no sandbox')\n    except OSError:\n        print('held')\n"

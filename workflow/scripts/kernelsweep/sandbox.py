@@ -133,7 +133,8 @@ def _command(
         binds = [word for path in shown for word in ("--ro-bind", path, path)]
         places = [] if "/" in shown else ["--dir", cwd]
         kept = ["--dev", "/dev", "--proc", "/proc", "--bind", scratch, scratch, *places, "--chdir", cwd]
-        return ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", *binds, *kept, "--", *limited]
+        own = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]
+        return ["bwrap", *own, *binds, *kept, "--", *limited]
     if "/" in shown:  # All but the scratch folder is read-only already.
         shown = [
             str(path)
