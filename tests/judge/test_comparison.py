@@ -166,7 +166,7 @@ def test_visits_that_all_fall_on_one_side_are_not_taken_for_a_change() -> None:
 
 
 def test_a_disturbed_visit_costs_its_own_point_alone(sweeps: tuple[list[Row], list[Row]]) -> None:
-    # Pins: two of 168 points with visits 30% apart made all others undecided.
+    # Pins: two of 168 points with visits 30% apart made all others undecided; and their own visits being forgotten.
     before, after = (
         [
             dict(row)
@@ -177,8 +177,10 @@ def test_a_disturbed_visit_costs_its_own_point_alone(sweeps: tuple[list[Row], li
         for rows in sweeps
     )
     after[3]["visit_spread"] = after[33]["visit_spread"] = "0.3"
-    points = long_points(compare_points(before, slowed(after, 1.02), MARGIN))
-    assert share(points, SLOWER) >= 0.95
+    points = compare_points(before, slowed(after, 1.02), MARGIN)
+    assert share(long_points(points), SLOWER) >= 0.95
+    disturbed = [point for point in points if point.after and point.after["visit_spread"] == "0.3"]
+    assert [point.verdict for point in disturbed] == [UNDECIDED] * 2
 
 
 @pytest.mark.parametrize(

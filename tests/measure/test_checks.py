@@ -16,6 +16,7 @@ from reductions import DTYPES, OPERATIONS, REDUCTION
 
 from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
+from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -29,6 +30,39 @@ def kernel_with(folder: Path, ending: str, parameter: str = CONST, plan: str = "
     path = folder / "planted.cu"
     path.write_text(BLOCK_LOOP.format(name="planted", ending=ending, parameter=parameter))
     return kernel_in(path, plan=plan)
+
+
+# Writes outside of arrays
+
+
+class Guarded(EmulatorPlatform):
+    """A device on which a kernel may write before and behind an array unnoticed, as on a GPU."""
+
+    guard_bytes = (256, 256)
+
+    def upload(self, memory: Any, array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        memory[offset : offset + array.nbytes] = array.view(np.uint8)
+
+    def copy(self, target: Any, source: Any, size: int, offset: int = 0) -> None:
+        target[offset : offset + size] = source[:size]
+
+    def fill(self, memory: Any, size: int, word: int) -> None:
+        memory[: -(-size // 4) * 4].view(np.uint32)[:] = word
+
+
+# The element that a kernel writes besides its right results, by the array's size.
+OUTSIDE = {1000: "-1", 1001: "int(gridDim.x)", 1002: "int(gridDim.x) + 60"}
+
+
+def test_a_write_outside_of_an_array_that_leaves_its_results_right_is_found(tmp_path: Path) -> None:
+    planted = " ".join(f"if (array_size == {size}) partials[{place}] = 7;" for size, place in OUTSIDE.items())
+    kernel, points = kernel_with(tmp_path, f"{RIGHT} {planted}"), [point(size) for size in (*OUTSIDE, 999)]
+    runner = Runner(Guarded(), built(kernel, points, tmp_path)[0])
+    before, behind, farther, right = (runner.run(one, instantiation(kernel, one)) for one in points)
+    assert "writes before the start of partials: partials[-1]" in before.message
+    assert "writes past the end of partials: partials[32]" in behind.message
+    assert "writes past the end of partials: partials[92]" in farther.message
+    assert [one.status for one in (before, behind, farther, right)] == ["wrong_result"] * 3 + ["ok"]
 
 
 # Results that are never written

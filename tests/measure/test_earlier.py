@@ -25,6 +25,7 @@ from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
 
 POINTS = [point(96, 32), point(200, 64)]
+EDIT = "if (array_size == 7) return;"
 WRONG = "if (blockDim.x == 64 && threadIdx.x == 0) { partials[blockIdx.x] = 1; return; }"
 
 
@@ -51,21 +52,29 @@ def measured(
 def test_both_versions_of_a_point_run_alternately(tmp_path: Path) -> None:
     first, code = measured(tmp_path, "")
     assert not any(visit.before for outcome in first for visit in outcome.visits)
-    second, changed = measured(tmp_path, "if (array_size == 7) return;")
+    second, changed = measured(tmp_path, EDIT)
     for one, outcome in zip(POINTS, second, strict=True):
         assert outcome.status == "ok" and outcome.before_binary == code[one] != changed[one]
         for visit in outcome.visits:
             assert len(visit.before) == len(visit.samples) >= 10
-    # The same machine code is not run again, and so not against itself.
-    assert [outcome.before_binary for outcome in measured(tmp_path, "if (array_size == 7) return;")[0]] == [
-        outcome.before_binary for outcome in second
-    ]
+
+    # The same machine code is not run again, and so not against itself. A visit that ended once its pairs had decided,
+    # before its time was known, is enough for a verdict, and not for a sweep.
+    journal, added = tmp_path / "journal.jsonl", []
+    text = journal.read_text()
+    journal.write_text('"settled": false'.join(text.rsplit('"settled": true', 1)))
+    for decides in (0.01, None):
+        before = journal.read_text().count("\n")
+        again = measured(tmp_path, EDIT, decides=decides)[0]
+        assert [outcome.before_binary for outcome in again] == [outcome.before_binary for outcome in second]
+        added.append(journal.read_text().count("\n") - before)
+    assert added == [0, 1]
 
 
 def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Path) -> None:
     place, points = ("array_size", "dtype", "operation", "cache"), [point(96, 32), point(96, 64)]
     tasks, planned, binaries = [], [], []
-    for name, fault in (("other", ""), ("candidate", "if (array_size == 7) return;")):
+    for name, fault in (("other", ""), ("candidate", EDIT)):
         (tmp_path / name).mkdir()
         kernel, binary = planted_kernel(tmp_path / name, fault), tmp_path / name / "k.bin"
         report = build(source_of(kernel.path), binary, "emulator", units(kernel, points))
@@ -93,21 +102,20 @@ def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the
     monkeypatch.setattr(work, "_FIXED_SECONDS", 0.2)
     points = [point(size, block) for size in (96, 200) for block in (32, 64)]
     measured(tmp_path, "", points, visits=3)
-    edit = "if (array_size == 7) return;"
     # All processes visit one point of each size: it tells how far they lie apart.
-    outcomes = measured(tmp_path, edit, points, visits=3, decides=0.01)[0]
+    outcomes = measured(tmp_path, EDIT, points, visits=3, decides=0.01)[0]
     visits = [len(each.visits) for each in outcomes]
     assert sorted(visits[:2]) == sorted(visits[2:]) == [1, 3]
     # They share the others, so that a size's mean is not one process's.
     assert len({each.visits[0].process for each in outcomes if len(each.visits) == 1}) == 2
-    assert [len(each.visits) for each in measured(tmp_path, edit, points, visits=3)[0]] == [3] * 4
+    assert [len(each.visits) for each in measured(tmp_path, EDIT, points, visits=3)[0]] == [3] * 4
 
 
 def test_two_processes_are_enough_where_points_take_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     points = [point(96), point(200)]
     measured(tmp_path, "", points, visits=3)
     monkeypatch.setattr(work, "_SHORT_US", 1.0)
-    outcomes = measured(tmp_path, "if (array_size == 7) return;", points, visits=3, decides=0.01)[0]
+    outcomes = measured(tmp_path, EDIT, points, visits=3, decides=0.01)[0]
     assert [len(each.visits) for each in outcomes] == [2, 2]
 
 

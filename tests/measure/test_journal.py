@@ -66,6 +66,16 @@ def test_a_line_of_another_format_is_said_stays_and_costs_no_other_point(path: P
 # Failed writes
 
 
+@pytest.mark.parametrize("lost", [1, 9], ids=["the line's end", "more"])
+def test_a_line_that_a_crash_left_half_written_costs_its_own_point_alone(path: Path, lost: int) -> None:
+    # Pins: the next line written behind the half one, so that neither can be read.
+    path.write_bytes(path.read_bytes()[:-lost])
+    assert found(path) == ([0, 1, 2, None], [])
+    with Journal(path) as journal:
+        journal.add(KEYS[3], 3)
+    assert found(path) == ([0, 1, 2, 3], [])
+
+
 def test_a_full_disk_costs_the_point_at_hand_and_is_explained(path: Path, file_limit: None) -> None:
     before = path.read_bytes()
     with Journal(path) as journal:

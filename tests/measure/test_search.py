@@ -20,6 +20,7 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.search.proposals import RANDOM_EVERY, Parzen
 from kernelsweep.measure.search.search import Bench, _nearest_miss, proposed_ahead, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
@@ -29,7 +30,7 @@ pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group te
 
 SIZES = (96, 200)
 BLOCKS = range(32, 1025, 32)
-WRONG_BLOCK = 352  # would be the second fastest but for its wrong result
+WRONG_BLOCK = 352  # would be among the fastest but for its wrong result
 BUDGET = 26
 
 
@@ -104,12 +105,11 @@ def test_a_search_measures_its_budget_finds_the_fastest_and_goes_on_after_a_stop
         at_size = {p["block_size"]: outcome for p, outcome in first.outcomes.items() if p["array_size"] == size}
         assert len(at_size) == BUDGET
         times = {block: median(outcome.samples) for block, outcome in at_size.items() if outcome.status == "ok"}
-        fastest = min(times, key=lambda block: times[block])
-        assert times[fastest] == pytest.approx(model_us(fastest), rel=0.01)
-        assert abs(fastest - BEST_BLOCK) <= 32, "the estimator comes near in a third of all configurations"
+        # The estimator comes near in a third of all configurations. Two are equally fast, and so get all visits.
+        assert all(times[block] == pytest.approx(model_us(block), rel=0.01) for block in times)
         visits = {block: len(at_size[block].visits) for block in times}
         fully = {block for block, count in visits.items() if count == 3}
-        assert fully == {block for block in times if times[block] < 1.015 * times[fastest]}
+        assert fully == {BEST_BLOCK - 16, BEST_BLOCK + 16}
         assert {visits[block] for block in set(times) - fully} == {1}
         # A wrong result is never timed, whatever its time would be.
         assert {outcome.status for block, outcome in at_size.items() if block == WRONG_BLOCK} <= {"wrong_result"}
@@ -169,3 +169,19 @@ def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
     }
     told = _nearest_miss([wrong])
     assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
+
+
+def test_some_proposals_follow_from_no_times() -> None:
+    # Pins: searches that got stuck near the first good configuration, in spaces where most fail.
+    space, budget = points_of([{"a": a, "b": b} for a in range(40) for b in range(40)]), 60
+
+    def asked(sign: int) -> list[int]:
+        strategy, numbers = Parzen(space, "1", budget), []
+        for _ in range(budget):
+            numbers.append(strategy.ask())
+            strategy.tell(numbers[-1], sign * numbers[-1])
+        return numbers
+
+    # Where slow is fast, they are the same but for those that were asked for before.
+    pairs = [*zip(asked(1), asked(-1), strict=True)][Parzen(space, "1", budget).random_at_first :]
+    assert sum(abs(one - other) < budget for one, other in pairs) >= len(pairs) / RANDOM_EVERY

@@ -46,6 +46,14 @@ def test_a_failed_point_shows_its_status_and_never_a_time() -> None:
     assert "got 3 | expected 4" in text
 
 
+def test_nothing_is_called_faster_than_a_first_step_with_undefined_behaviour() -> None:
+    rows = sweep(WARP_SHUFFLE, H200)
+    assert study_table(StudyData(WARP_SHUFFLE, rows, H200))["speedup"].notna().all()
+    rows.loc[rows["kernel"] == WARP_SHUFFLE["steps"][0]["kernel"], "flags"] = "undefined_behaviour"
+    table = study_table(StudyData(WARP_SHUFFLE, rows, H200))
+    assert table["time_us"].notna().all() and table[["speedup", "speedup_low", "speedup_high"]].isna().all(axis=None)
+
+
 def floats(rows: pandas.DataFrame) -> pandas.DataFrame:
     """The same points in float32, repeated without a change of bits, with an error that grows with the array."""
     errors = rows["array_size"] / 2**24 * 1.25e-7

@@ -165,7 +165,8 @@ def table(found: dict[Case, list[tuple[str, str, str]]]) -> str:
         told = ", ".join(f"{each} ({count})" for each, count in said.items())
         name = f"[{topic}](../../tests/planted/cases/{topic}.cu)"
         lines.append(f"| {name} | {' | '.join(map(str, counts))} | {examples} | {told} |")
-    return "\n".join(lines)
+    of_all = Counter(case.kind for case in found)
+    return "\n".join([*lines, f"| all | {of_all['right']} | {of_all['note']} | {of_all['wrong']} | | |"])
 
 
 if __name__ == "__main__":

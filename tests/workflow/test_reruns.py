@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workflow_runs import FINISHED_STUDIES, edit, planned_jobs
+from workflow_runs import FINISHED_STUDIES, edit, planned_jobs, snakemake
 
 # Jobs that run again after every change of a measurement, whatever the study.
 JOINED = {
@@ -75,17 +75,12 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(finished: Path)
 
 
 def test_the_code_of_the_workers_measures_every_kernel_again(finished: Path) -> None:
-    # Pins: only what the job itself imports, which is neither the workers' code nor the GPU's comparison.
+    # Pins: only what the job itself imports, which is neither the workers' code nor the GPU's comparison; and jobs that
+    # run again, and find all their points in the journal.
     edit(finished / "workflow/scripts/kernelsweep/platforms/compare.ptx", "add.s64     %rd14", "add.s64    %rd14")
-    assert built_or_measured(planned_jobs(finished)) == EVERY_SWEEP
-
-
-EVERY_SWEEP = {
-    f"measure_on_emulator emulator {study} {kernel}"
-    for study, kernels in FINISHED_STUDIES.items()
-    for kernel in kernels
-}
-
-
-def built_or_measured(jobs: set[str]) -> set[str]:
-    return {job for job in jobs if job.startswith(("build_kernel", "measure_on_emulator"))}
+    points = [f"{study}/{kernel}" for study, kernels in FINISHED_STUDIES.items() for kernel in kernels]
+    journals = [finished / f"results/emulator/journal/{name}.jsonl" for name in points]
+    before = [journal.read_text().count("\n") for journal in journals]
+    run = snakemake(finished, *(f"results/emulator/points/{name}.csv" for name in points))
+    assert run.returncode == 0, run.stdout
+    assert [journal.read_text().count("\n") for journal in journals] == [2 * count for count in before]

@@ -206,6 +206,32 @@ __global__ void between_halves(const int *x, int *y, int *z)
     y[i] = tile[t ^ 16];
 }
 
+// wrong (races: race): the upper half reads what the lower half, synchronised by itself, has written
+__global__ void upper_half_reads(const int *x, int *y, int *z)
+{
+    __shared__ int tile[64];
+    if (t % 32 < 16) {
+        tile[t] = x[i];
+        __syncwarp(0xffffu);
+    } else
+        y[i] = tile[t ^ 16];
+}
+
+// wrong (races: race): of two lanes that read a value, the one that overwrites it has waited for one
+__global__ void one_reader_waited_for(const int *x, int *y, int *z)
+{
+    __shared__ int value;
+    if (t == 0)
+        value = x[i];
+    __syncthreads();
+    if (t < 2)
+        y[i] = value;
+    if (t == 0 || t == 2)
+        __syncwarp(5u);
+    if (t == 2)
+        value = 0;
+}
+
 // wrong (races: race): two blocks write one element
 __global__ void blocks_collide(const int *x, int *y, int *z)
 {
