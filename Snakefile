@@ -23,7 +23,6 @@ include: "workflow/rules/count.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/grade.smk"
-include: "workflow/rules/history.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
 include: "workflow/rules/share.smk"
@@ -75,18 +74,6 @@ rule compare:
 rule grade:
     input:
         for_job(targets.grade),
-
-
-# What each commit since a revision did to the kernels: --config good=<revision>. Not part of `all`.
-rule history:
-    input:
-        for_job(targets.commits, way="history"),
-
-
-# Which commit since a good one made a kernel slower or wrong, in few steps: --config good=<revision>. Not part of `all`.
-rule bisect:
-    input:
-        for_job(targets.commits, way="bisect"),
 
 
 # Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml

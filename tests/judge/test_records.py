@@ -1,4 +1,4 @@
-"""What a kernel's journal keeps for comparisons, and which commit made a kernel worse."""
+"""What a kernel's journal keeps for comparisons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from journal_lines import add_visit, identity
 
 from kernelsweep.errors import UserError
-from kernelsweep.judge.commits import Commit, first_bad
 from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.measure.journal import Journal, read_lines
 from kernelsweep.measure.outcome import Outcome, Visit
@@ -54,17 +53,3 @@ def test_the_journal_keeps_the_revision_and_its_keys_do_not(tmp_path: Path, monk
         assert [line["revision"] for _, line in read_lines(path)] == [revision]
         keys.append(path.read_text().partition('"value"')[0])
     assert keys[0] == keys[1], "a new revision is no reason to measure again"
-
-
-@pytest.mark.parametrize("bad_from", range(9))
-def test_bisect_asks_for_few_commits_and_finds_the_first_bad_one(bad_from: int) -> None:
-    commits = [Commit(str(number), "") for number in range(8)]
-    asked: list[int] = []
-
-    def is_bad(commit: Commit) -> bool:
-        asked.append(int(commit.revision))
-        return asked[-1] >= bad_from
-
-    found = first_bad(commits, is_bad)
-    assert (found and int(found.revision)) == (bad_from if bad_from < 8 else None)
-    assert asked[0] == 7 and len(asked) <= 4

@@ -168,7 +168,11 @@ def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[st
 def test_numbers_and_truth_that_the_command_line_passes_as_texts_are_read(toy: Path) -> None:
     from snakemake.cli import parse_config  # Only here: it takes a second.
 
-    words = ["measuring={visits: 2}", "compare={same_within: 0.01, before: previous}", "figure_widths=[two_columns,3.3]"]
+    words = [
+        "measuring={visits: 2}",
+        "compare={same_within: 0.01, before: previous}",
+        "figure_widths=[two_columns,3.3]",
+    ]
     passed = parse_config([*words, "axes={block_size: [64], array_size: [2^20], unit: ['true']}"])
     read = load_config({**yaml.safe_load((toy / "config/metrics.yaml").read_text()), **passed}, toy)
     assert read.measuring.visits == 2 and read.figure_widths == ["two_columns", 3.3]

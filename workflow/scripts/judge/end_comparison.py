@@ -1,6 +1,6 @@
 """End a comparison: show its verdict on the terminal.
 
-Fail if results became wrong, if a kernel's proof failed, or if kernels became slower.
+Fail if results became wrong, if a kernel's proof failed, or if kernels became slower or, on the emulator, count more.
 """
 
 import textwrap
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
+from kernelsweep.judge.comparison.counts import MIXED, MORE
 from kernelsweep.judge.comparison.verdicts import kernels_with_verdict
 from kernelsweep.logs import logged
 from kernelsweep.measure.pairs import SLOWER
@@ -23,6 +24,10 @@ with logged(snakemake.log[0], is_answer=True):
         errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {snakemake.input.text}.")
     if errors:
         raise UserError("\n".join([*errors, "After correcting a kernel, repeat the command."]))
-    slower = kernels_with_verdict(summary, SLOWER)
-    if slower and snakemake.params.fail_on == SLOWER:
-        raise UserError(f"Slower: {', '.join(slower)} (compare.fail_on is slower). See {snakemake.input.text}.")
+    worse = {
+        "Slower": kernels_with_verdict(summary, SLOWER),
+        "Counts rose": [name for name, found in summary["counted"].items() if found["verdict"] in (MORE, MIXED)],
+    }
+    words = "; ".join(f"{what}: {', '.join(kernels)}" for what, kernels in worse.items() if kernels)
+    if words and snakemake.params.fail_on == SLOWER:
+        raise UserError(f"{words} (compare.fail_on is slower). See {snakemake.input.text}.")

@@ -10,7 +10,7 @@ baselines    the same work by the host, by libraries and by the driver
 analysis     results read back from files
 drawing      what all figures share
 observe      count, profile and check kernels without timing them
-judge        claims, best configurations, comparisons of sweeps and of commits
+judge        claims, best configurations, comparisons of sweeps
 publish      tables, figures, summary and report page
 share        recordings, C++ headers
 project      files, inputs and resources of the rules

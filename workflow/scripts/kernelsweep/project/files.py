@@ -24,7 +24,6 @@ PATHS = {
     "proofs_end": "{platform}/proofs/.verdict",
     "sanitizer_end": "{platform}/sanitizer/.verdict",
     "comparison": "{platform}/comparison/{file}",
-    "commits": "commits/{way}.txt",
     "grade": "{platform}/grade/{file}",
     "secret": "grade.secret",
     # A kernel's. Journals outlive the jobs that write them, so that the next ones don't measure the same again.

@@ -94,13 +94,6 @@ def grade(project: Project) -> list[str]:
     return [path("grade", platform=project.platforms[0], file=name) for name in shown]
 
 
-def commits(project: Project, way: str) -> list[str]:
-    """What the commits since the good one did that the configuration names; `way`: bisect or history."""
-    if not project.config.good:
-        raise UserError(f"Name a revision: snakemake {way} --config good=<revision>, such as good=HEAD~10.")
-    return [path("commits", way=way)]
-
-
 def profile(project: Project) -> list[str]:
     """The metrics of every GPU."""
     platforms = observed_platforms(list(project.models), project.platforms, "The target profile")

@@ -292,8 +292,8 @@ class Compare(SettingsRecord):
     """The smallest difference that matters, as a fraction. A point is slower or faster where the whole interval of its
     ratio lies beyond it, and the same where it lies within."""
     fail_on: Literal["none", "slower"] = "none"
-    """slower makes the target compare fail if a kernel is slower, over all its points or at some array size. It always
-    fails if a result that was right is wrong now."""
+    """slower makes the target compare fail if a kernel is slower, over all its points or at some array size, or if a
+    count of the emulator's rose. It always fails if a result that was right is wrong now."""
 
 
 class Measuring(SettingsRecord):
@@ -383,8 +383,6 @@ class Config(OnPlatforms):
     """Settings of Nsight Compute."""
     compare: Compare = Compare()
     """The two sides of the target compare, and when it fails."""
-    good: Annotated[str, BeforeValidator(str), Field(pattern="^([^-].*)?$", examples=["HEAD~10"])] = ""
-    """The revision in git since which the targets bisect and history look at commits."""
     candidate: str = ""
     """The file of the untrusted kernel that the target grade judges, or a folder of such; docs/grading.md."""
     study: str = ""
