@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil, prod
 from typing import Any
 
-import numpy as np
 import pandas
 
 from kernelsweep.analysis.words import step_name
-from kernelsweep.results import POINT_COLUMNS
+from kernelsweep.errors import UserError
 from kernelsweep.sweep.axes import LARGEST_GRID, grid_on_device
-from kernelsweep.sweep.settings import StudySettings
-
-# The vectors that threads load, and the blocks of a cluster, in kernels whose launches fit their grid to the array.
-_VECTOR_BYTES = 16
-_CLUSTER_SIZE = 8
+from kernelsweep.sweep.expressions import number
+from kernelsweep.sweep.settings import StudySettings, sides_of
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a study's ladder; grid_size is None where the kernel sets the number of blocks itself."""
+    """One step of a study's ladder.
+
+    grid_size  None where the kernel sets the number of blocks itself
+    grid       the sides of its first launch's grid, as expressions over the axes
+    """
 
     kernel: str
     unroll: int
     grid_size: int | None = None
+    grid: Sequence[str | float] = ("grid_size",)
 
     @property
     def values(self) -> dict[str, int]:
@@ -44,40 +46,27 @@ class Step:
         rows = measurements[is_own.fillna(False).astype(bool)]
         if self.grid_size is None:
             return rows
-        own = rows["grid_size"].isin([self.grid_size, _whole_clusters(self.grid_size)])
-        fitted = (rows["grid_size"] < self.grid_size) & _fitted(rows)
-        chosen = rows[(own | fitted).fillna(False).astype(bool)]
-        largest = chosen.groupby(list(POINT_COLUMNS))["grid_size"].transform("max")
-        return chosen[chosen["grid_size"] == largest]
+        blocks = [self._blocks({**row, "grid_size": self.grid_size}) for row in rows.to_dict("records")]
+        return rows[(rows["grid_size"] == blocks).fillna(False).astype(bool)]
 
-
-def _fitted(rows: pandas.DataFrame) -> pandas.Series[bool]:
-    """The rows whose grid just covers their array, in whole clusters or not as the studies' launches have it."""
-    # Converted to integers, since pandas with pyarrow makes a column of text from no rows.
-    element_bytes = rows["dtype"].map(lambda dtype: np.dtype(dtype).itemsize).astype("int64")
-    sizes = rows["array_size"] * element_bytes
-    needed = -(-sizes // (rows["block_size"] * rows["unroll"] * _VECTOR_BYTES))
-    fitted: pandas.Series[bool] = (rows["grid_size"] == needed) | (rows["grid_size"] == _whole_clusters(needed))
-    return fitted
-
-
-def _whole_clusters(blocks: Any) -> Any:
-    """A number of blocks (or many), rounded up to whole thread block clusters."""
-    return -(-blocks // _CLUSTER_SIZE) * _CLUSTER_SIZE
+    def _blocks(self, point: Mapping[Any, Any]) -> int:
+        """The blocks of the first launch at a point, as measurements.csv has them; 0 if an axis has no value there."""
+        try:
+            return prod(ceil(number(side, point)) for side in self.grid)
+        except UserError:
+            return 0
 
 
 def ladder_steps(study: StudySettings, device: Mapping[str, Any]) -> list[Step]:
     """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
-    return [
-        Step(
-            str(step.kernel),
-            int(step.unroll),
-            None
-            if step.grid_size is None
-            else grid_on_device(step.grid_size, device["multiprocessors"], study.reference["block_size"]),
-        )
-        for step in study.steps
-    ]
+    steps, first = [], {kernel.name: sides_of(kernel.launches[0].grid) for kernel in study.kernels if kernel.launches}
+    for step in study.steps:
+        found = Step(step.kernel, step.unroll)
+        if step.grid_size is not None:
+            blocks = grid_on_device(step.grid_size, device["multiprocessors"], study.reference["block_size"])
+            found = replace(found, grid_size=blocks, grid=first.get(step.kernel, found.grid))
+        steps.append(found)
+    return steps
 
 
 def step_labels(steps: Sequence[Step]) -> list[str]:

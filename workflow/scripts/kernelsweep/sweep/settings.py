@@ -415,6 +415,11 @@ class KernelArray(SettingsRecord):
     """Each element before every run, which every run has to leave as it was; null where nothing is known of them."""
 
 
+def sides_of(written: str | float | Items[str | float]) -> Items[str | float]:
+    """The sides of a grid, a block or a cluster, of which one alone may be written without a list."""
+    return (written,) if isinstance(written, str | int | float) else written
+
+
 class LaunchSettings(SettingsRecord):
     """One launch."""
 

@@ -29,7 +29,7 @@ from kernelsweep.sweep.expressions import check_expression, expression, number
 from kernelsweep.sweep.kernels.plan import PLAIN, TENSOR_MAP, Attributes, Launch, Plan, array_of
 from kernelsweep.sweep.kernels.units import TOOLKIT, variant_name
 from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings
+from kernelsweep.sweep.settings import KernelArray, KernelSettings, LaunchSettings, sides_of
 
 # CUDA's limits for the sides of a grid and of a block, and for the threads of a block.
 _LARGEST_GRID = (2**31 - 1, 65_535, 65_535)
@@ -122,8 +122,8 @@ class KernelLaunches:
                 raise UserError("the first launch is programmatic, and none of the run is before it.")
             launches = tuple(
                 Launch(
-                    grid=_sides(_several(launch.grid), "grid", _LARGEST_GRID, point),
-                    block=_block(_several(launch.block), point),
+                    grid=_sides(sides_of(launch.grid), "grid", _LARGEST_GRID, point),
+                    block=_block(sides_of(launch.block), point),
                     arguments=tuple(_argument(argument, point) for argument in launch.arguments),
                     function=variant_name([self._function(launch, point)], given),
                     shared_bytes=_shared(self.entry.shared if launch.shared is None else launch.shared, point),
@@ -211,9 +211,9 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
     """The expressions over the axes in a kernel's settings, each with its key."""
     for place, launch in enumerate(entry.launches):
         where = f"launches.{place}"
-        yield from ((f"{where}.grid", text) for text in _several(launch.grid))
-        yield from ((f"{where}.block", text) for text in _several(launch.block))
-        yield from ((f"{where}.cluster", text) for text in _several(launch.cluster or 1))
+        yield from ((f"{where}.grid", text) for text in sides_of(launch.grid))
+        yield from ((f"{where}.block", text) for text in sides_of(launch.block))
+        yield from ((f"{where}.cluster", text) for text in sides_of(launch.cluster or 1))
         yield f"{where}.shared", launch.shared or 0
         for argument in launch.arguments:
             if box := TENSOR_MAP.fullmatch(str(argument)):
@@ -245,10 +245,6 @@ def function_name(text: str) -> tuple[str, tuple[str, ...]]:
     if match is None:
         raise UserError(f"{text!r} is no function. Allowed: a name such as rows or rows<rows_x, 4>.")
     return match["name"], tuple(_split(match["arguments"])) if match["arguments"] is not None else ()
-
-
-def _several(sides: Any) -> Sequence[str | float]:
-    return sides if isinstance(sides, list | tuple) else (sides,)
 
 
 def _split(arguments: str) -> list[str]:
@@ -304,8 +300,8 @@ def _attributes(launch: SomeLaunch, point: Mapping[str, Any]) -> Attributes:
     how = (launch.cooperative, launch.programmatic)
     if launch.cluster is None:
         return Attributes((), *how) if any(how) else PLAIN
-    cluster = _sides(_several(launch.cluster), "cluster", _LARGEST_CLUSTER, point)
-    grid = _sides(_several(launch.grid), "grid", _LARGEST_GRID, point)
+    cluster = _sides(sides_of(launch.cluster), "cluster", _LARGEST_CLUSTER, point)
+    grid = _sides(sides_of(launch.grid), "grid", _LARGEST_GRID, point)
     if any(side % of_cluster for side, of_cluster in zip(grid, cluster, strict=True)):
         raise UserError(
             f"the grid {' x '.join(map(str, grid))} is no multiple of the cluster {' x '.join(map(str, cluster))} at "
