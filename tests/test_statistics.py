@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.sampling import Sampling, is_settled, per_visit, sample
+from kernelsweep.measure.outcome import Timing
+from kernelsweep.measure.sampling import MedianKnown, Sampled, Sampling, Taken, is_settled, per_visit, sample
 from kernelsweep.statistics import Interval, median_interval, ratio, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -31,6 +31,15 @@ class Machine:
         self.taken += count
         self.now += count * self._seconds
         return [self._draw(self._generator) for _ in range(count)], self.throttled()
+
+    def sampled(self, settings: Sampling) -> Sampled:
+        """What sampling until the median is known takes."""
+
+        def take(count: int) -> tuple[list[Taken], bool]:
+            times, throttled = self.time_samples(count)
+            return [(time_us, None) for time_us in times], throttled
+
+        return sample(take, MedianKnown(settings), settings.relative_precision, clock=self.clock)
 
     def clock(self) -> float:
         """Seconds since some time."""
@@ -70,7 +79,7 @@ def test_interval_is_no_wider_than_it_has_to_be() -> None:
 
 def test_sampling_ends_as_soon_as_the_median_is_known() -> None:
     machine = Machine(steady)
-    sampled = sample(machine.time_samples, SETTINGS, clock=machine.clock)
+    sampled = machine.sampled(SETTINGS)
     times, settled = sampled.samples, sampled.settled
     assert settled
     assert len(times) == machine.taken == SETTINGS.min_samples
@@ -79,7 +88,7 @@ def test_sampling_ends_as_soon_as_the_median_is_known() -> None:
 def test_a_restless_point_ends_at_max_samples_and_says_so() -> None:
     # 490 is no whole number of batches.
     machine = Machine(restless)
-    sampled = sample(machine.time_samples, replace(SETTINGS, max_samples=490), clock=machine.clock)
+    sampled = machine.sampled(replace(SETTINGS, max_samples=490))
     times, settled = sampled.samples, sampled.settled
     assert not settled
     assert len(times) == machine.taken == 490
@@ -88,7 +97,7 @@ def test_a_restless_point_ends_at_max_samples_and_says_so() -> None:
 def test_a_short_kernel_settles_within_a_step_of_the_timer() -> None:
     # 2.016 and 2.048 us are neighbouring readings of an H200's timer, 1.6% apart: no number of samples says more.
     machine = Machine(lambda generator: float(generator.choice([2.016, 2.048])))
-    sampled = sample(machine.time_samples, SETTINGS, clock=machine.clock)
+    sampled = machine.sampled(SETTINGS)
     times, settled = sampled.samples, sampled.settled
     assert settled
     assert len(times) == SETTINGS.min_samples
@@ -96,7 +105,7 @@ def test_a_short_kernel_settles_within_a_step_of_the_timer() -> None:
 
 def test_a_kernel_of_two_speeds_does_not_pass_for_a_coarse_timer() -> None:
     machine = Machine(lambda generator: float(generator.choice([20.0, 24.0])))
-    settled = sample(machine.time_samples, SETTINGS, clock=machine.clock).settled
+    settled = machine.sampled(SETTINGS).settled
     assert not settled
 
 
@@ -121,7 +130,7 @@ def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
     visits = []
     for _ in range(3):
         machine = Machine(noisy)
-        sampled = sample(machine.time_samples, shared, clock=machine.clock)
+        sampled = machine.sampled(shared)
         times, settled = sampled.samples, sampled.settled
         assert settled
         visits.append(times)
@@ -136,12 +145,12 @@ def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
 def test_throttled_samples_are_marked_set_aside_and_taken_again() -> None:
     machine = Machine(steady)
     machine.throttled = lambda: machine.taken in (4, 6)
-    sampled = sample(machine.time_samples, SETTINGS, machine.clock)
+    sampled = machine.sampled(SETTINGS)
     assert sampled.throttled == [2, 3, 4, 5]
     assert (sampled.clean, sampled.settled) == (True, True)
     assert len(sampled.samples) == SETTINGS.min_samples + 4
     # Pins: samples at a lower clock that count all the same.
-    visit = Visit(**asdict(sampled))
+    visit = Timing(**asdict(sampled))
     assert visit.counted == sampled.samples[:2] + sampled.samples[6:]
 
 
@@ -149,7 +158,7 @@ def test_a_point_that_cannot_be_had_clean_keeps_all_its_samples_and_says_so() ->
     # Pins: a laptop at its power limit, at which a sweep would otherwise have no samples, or never end.
     machine = Machine(steady)
     machine.throttled = lambda: True
-    visit = Visit(**asdict(sample(machine.time_samples, SETTINGS, machine.clock)))
+    visit = Timing(**asdict(machine.sampled(SETTINGS)))
     assert (visit.clean, visit.settled) == (False, True)
     assert visit.counted == visit.samples and len(visit.samples) >= SETTINGS.min_samples
     assert visit.throttled == list(range(len(visit.samples)))
@@ -159,10 +168,10 @@ def test_few_samples_of_a_long_kernel_suffice_where_they_agree() -> None:
     # Pins: 21 samples of 30 ms each, of which two and three processes tell as much.
     machine = Machine(lambda generator: 30_000.0 + float(generator.random()), seconds_a_sample=0.03)
     shared = per_visit(SETTINGS, 3)
-    sampled = sample(machine.time_samples, shared, machine.clock)
+    sampled = machine.sampled(shared)
     assert len(sampled.samples) == 2 and sampled.settled
     machine = Machine(lambda generator: 20_000.0 * (1 + float(generator.random())), seconds_a_sample=0.03)
-    assert len(sample(machine.time_samples, shared, machine.clock).samples) > 2
+    assert len(machine.sampled(shared).samples) > 2
 
 
 # Ratios

@@ -17,12 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 from kernelsweep.build.build import Source
 from kernelsweep.build.builder import build
 from kernelsweep.build.gcc import compile_runtime
+from kernelsweep.measure.full import sweep_points
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.work import do_work, find_work
-from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import Gpu, visible_gpus
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.lease import leased_gpu
@@ -121,10 +120,7 @@ def sweep(
     task = built.task(kind_of(report["target"]).implementation, protocol)
     planned = [PlannedPoint(point, instantiation(kernel, point)) for point in points]
     with Journal(folder / f"{kernel.name}.{seed}.jsonl") as journal:
-        work = find_work(task, planned, {}, journal, device)
-        with Workers(task, work.visits) as workers:
-            do_work(work, journal, workers)
-    outcomes = work.results()
+        outcomes = sweep_points(task, planned, {}, journal, device)
     failed = [
         f"  {outcome.status}: {outcome.message} at {p}" for p, outcome in outcomes.items() if outcome.status != "ok"
     ]

@@ -35,7 +35,7 @@ from kernelsweep.judge.comparison.verdicts import (
 from kernelsweep.judge.comparison.which_files import earlier_files
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.measure.outcome import Outcome, Timing
 from kernelsweep.measure.pairs import (
     FASTER,
     MOST_PAIRS,
@@ -250,7 +250,7 @@ def test_a_size_is_decided_by_the_mean_of_its_points() -> None:
 
 
 def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
-    outcome = Outcome("ok", visits=[Visit([2.0] * 9, before=[1.0] * 9, process=1)], before_binary="a")
+    outcome = Outcome("ok", visits=[Timing([2.0] * 9, before=[1.0] * 9, process=1)], before_binary="a")
     both = [pairs_of(outcome), pairs_of(outcome, inverted=True)]
     ratios = [found.interval.value for pairs in both if pairs and (found := pairs.ratio())]
     assert ratios == pytest.approx([2.0, 0.5]) and [pairs.time_us for pairs in both if pairs] == [2.0, 1.0]

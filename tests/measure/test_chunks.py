@@ -15,11 +15,14 @@ import pynvml
 import pytest
 from planted import DEVICE, built, planted_kernel, point
 
+from kernelsweep.measure.bench import Bench, Front
 from kernelsweep.measure.chunks import points_of_chunk, read_failures, write_failures
+from kernelsweep.measure.full import FullSweep, sweep_points
 from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
+from kernelsweep.measure.loop import run
 from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.visits import find_visits
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms import lease
 from kernelsweep.results import MEASUREMENT_COLUMNS, read_rows, write_rows
@@ -52,15 +55,15 @@ def chunk_job(folder: Path, task: KernelTask, kernel: KernelSource, chunk: int, 
     planned = [PlannedPoint(one, instantiation(kernel, one)) for one in SWEEP if one in own]
     path = folder / "planted.jsonl"
     with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
-        work = find_work(task, planned, {}, journal, DEVICE)
-        if not work.is_done:
+        visits = find_visits(task, planned, {}, journal, DEVICE)
+        if not visits.is_done:
             with lease.leased_gpu("nvidia-h200") as gpu:
                 begin = time.monotonic()
-                with Workers(task, work.visits) as workers:
-                    do_work(work, journal, workers)
+                with Workers(task, visits.numbers) as workers, Bench(task, Front(journal), workers) as bench:
+                    run(FullSweep(visits), bench)
                 held = {"uuid": gpu.uuid, "begin": begin, "end": time.monotonic()}
                 (folder / f"{chunk}.lease").write_text(json.dumps(held))
-    write_failures(folder / f"{chunk}.json", work.results())
+    write_failures(folder / f"{chunk}.json", visits.results())
 
 
 @pytest.fixture
@@ -80,11 +83,10 @@ def joined(
     path = folder / "planted.jsonl"
     planned = [PlannedPoint(one, instantiation(kernel, one)) for one in SWEEP]
     with Journal(path, print, [other for other in journals_of(path) if other != path]) as journal:
-        work = find_work(task, planned, read_failures(failures), journal, DEVICE)
-        missing = sum(map(len, work.missing))
-        with Workers(task, work.visits) as workers:
-            do_work(work, journal, workers)
-    rows = measurement_rows(kernel, report, work.results(), DEVICE, {"study": "s", "kernel": "planted"}, 0.005)
+        visits = find_visits(task, planned, read_failures(failures), journal, DEVICE)
+        missing = sum(map(len, visits.missing))
+        outcomes = sweep_points(task, planned, read_failures(failures), journal, DEVICE)
+    rows = measurement_rows(kernel, report, outcomes, DEVICE, {"study": "s", "kernel": "planted"}, 0.005)
     write_rows(folder / "rows.csv", MEASUREMENT_COLUMNS, rows)
     return read_rows(folder / "rows.csv"), missing
 

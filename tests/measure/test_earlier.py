@@ -9,17 +9,21 @@ from pathlib import Path
 import pytest
 from planted import DEVICE, planted_kernel, point, source_of
 
-from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.build.builder import build
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.measure import work
+from kernelsweep.measure import decided, limits, verdict
 from kernelsweep.measure.against import Against
+from kernelsweep.measure.bench import Bench, Front
 from kernelsweep.measure.earlier import EarlierVersions
+from kernelsweep.measure.full import FullSweep
 from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.loop import run
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.work import do_work, find_work
+from kernelsweep.measure.verdict import Verdict
+from kernelsweep.measure.visits import find_visits
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
@@ -40,11 +44,17 @@ def measured(
     task = BuiltKernel(kernel, report, binary).task("model_clock:ModelClock", protocol)
     planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points]
     with Journal(folder / "journal.jsonl") as journal:
-        found = find_work(task, planned, {}, journal, DEVICE, decides=decides)
-        versions = EarlierVersions(journal, store, of_points, 0.01)
-        with Workers(task, found.visits) as workers:
-            do_work(found, journal, workers, find_versions=lambda: versions)
-    results = found.results()
+        visits_ = find_visits(task, planned, {}, journal, DEVICE, short_count=bool(decides))
+        versions = EarlierVersions(journal, store, of_points)
+        sweep = FullSweep(visits_, find_partners=lambda: versions)
+        if decides:
+            sweep = Verdict(visits_, decides, lambda groups, _: groups.values(), lambda: versions)
+        with (
+            Workers(task, visits_.numbers) as workers,
+            Bench(task, Front(journal, short_counts=bool(decides)), workers) as bench,
+        ):
+            run(sweep, bench)
+    results = visits_.results()
     code = {each.point: report["variants"][each.variant]["binary_sha256"] for each in planned}
     return [results[one] for one in points], code
 
@@ -84,12 +94,12 @@ def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Pat
         binaries.append(binary)
     best, unit = planned[0][1], BuiltUnit(binaries[0], tasks[0].variants)
     at_best = {tuple(best.point[axis] for axis in place): (best, unit)}
-    against = Against(place, tasks[0].launches, at_best, 0.01)
+    against = Against(place, tasks[0].launches, at_best)
     with Journal(tmp_path / "journal.jsonl") as journal:
-        found = find_work(tasks[1], planned[1], {}, journal, DEVICE)
-        with Workers(tasks[1], found.visits) as workers:
-            do_work(found, journal, workers, find_versions=lambda: against)
-    for outcome in found.results().values():
+        visits = find_visits(tasks[1], planned[1], {}, journal, DEVICE)
+        with Workers(tasks[1], visits.numbers) as workers, Bench(tasks[1], Front(journal), workers) as bench:
+            run(FullSweep(visits, find_partners=lambda: against), bench)
+    for outcome in visits.results().values():
         assert outcome.status == "ok" and len(outcome.visits) == 2, outcome.message
         assert outcome.before_binary == tasks[0].variants[best.variant]["binary_sha256"]
         assert len(outcome.visits[0].before) == len(outcome.visits[0].samples) >= 6
@@ -98,8 +108,8 @@ def test_a_candidate_runs_in_pairs_with_another_kernels_best_point(tmp_path: Pat
 def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "_VERDICT_SECONDS", 60.0)  # However slow the emulator is.
-    monkeypatch.setattr(work, "_FIXED_SECONDS", 0.2)
+    monkeypatch.setattr(verdict, "_SECONDS", 60.0)  # However slow the emulator is.
+    monkeypatch.setattr(verdict, "_FIXED_SECONDS", 0.2)
     points = [point(size, block) for size in (96, 200) for block in (32, 64)]
     measured(tmp_path, "", points, visits=3)
     # All processes visit one point of each size: it tells how far they lie apart.
@@ -114,7 +124,7 @@ def test_a_verdict_needs_no_more_visits_than_decide_and_the_next_sweep_makes_the
 def test_two_processes_are_enough_where_points_take_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     points = [point(96), point(200)]
     measured(tmp_path, "", points, visits=3)
-    monkeypatch.setattr(work, "_SHORT_US", 1.0)
+    monkeypatch.setattr(decided, "_SHORT_US", 1.0)
     outcomes = measured(tmp_path, EDIT, points, visits=3, decides=0.01)[0]
     assert [len(each.visits) for each in outcomes] == [2, 2]
 
@@ -130,8 +140,8 @@ def test_a_version_that_is_wrong_is_not_timed(tmp_path: Path, faults: tuple[str,
 def test_a_kernel_that_hangs_is_found_by_the_times_of_its_studys_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "_SHORTEST_LIMITS", {True: 0.5})
-    monkeypatch.setattr(work, "_TIMES_ANOTHER", 1)
+    monkeypatch.setattr(limits, "_SHORTEST", {True: 0.5})
+    monkeypatch.setattr(limits, "_TIMES_ANOTHER", 1)
     measured(tmp_path, "")
     (tmp_path / "journal.jsonl").rename(tmp_path / "other.jsonl")
     started = time.monotonic()

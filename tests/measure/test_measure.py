@@ -11,7 +11,7 @@ import os
 import signal
 import statistics
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,10 @@ from reductions import input_of
 
 from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome, Visit, combined
+from kernelsweep.measure.outcome import Outcome, Timing, combined
 from kernelsweep.measure.point.runner import Runner
+from kernelsweep.measure.request import Request
 from kernelsweep.measure.rows import measurement_rows, sample_rows, why_implausible
-from kernelsweep.measure.work import Turns, do_work, find_work, outcomes_without_runs
 from kernelsweep.measure.worker import client, process
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
@@ -315,7 +314,7 @@ def test_a_sample_times_the_launches_and_nothing_else(name: str, cache: str, sam
     task, report = built(kernel, [one], tmp_path)
     assert report["status"] == "ok", report["message"]
     platform = PretendedClock()
-    outcome = Runner(platform, task).run(one, instantiation(kernel, one))
+    outcome = Runner(platform, task).run(Request(one, instantiation(kernel, one)))
 
     check, *samples = " ".join(platform.done).split(" sample ")
     assert "start" not in check and "launch" in check
@@ -328,53 +327,6 @@ def test_a_sample_times_the_launches_and_nothing_else(name: str, cache: str, sam
     assert (visit.clock_mhz, visit.temperature_c, visit.power_w) == (1980, 40, 300.0)
 
 
-class LateReferences:
-    """References that are there once nothing else can be done. It notes what was run until then."""
-
-    def __init__(self, ran: list[tuple[Any, bool | None]]) -> None:
-        self._ran, self.ran_before = ran, None
-
-    def first_ready(self, data: Sequence[Any]) -> int | None:
-        return None if self.ran_before is None else 0
-
-    def wait(self, data: Sequence[Any], most: float = math.inf) -> None:
-        if most == math.inf:
-            self.ran_before = [*self._ran]
-
-
-def test_a_point_that_is_timed_before_its_reference_is_there_counts_once_it_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Pins: the time of a wrong point in the journal, where a comparison would find it.
-    ran: list[tuple[Any, bool | None]] = []
-    run_one = client.Worker.run
-
-    def noted(
-        self: client.Worker, at: Point, variant: str, seconds: float, check: bool | None, *others: Any
-    ) -> Outcome:
-        ran.append((at["array_size"], check))
-        return run_one(self, at, variant, seconds, check, *others)
-
-    monkeypatch.setattr(client.Worker, "run", noted)
-    kernel = planted_kernel(tmp_path, "if (array_size == 999) { partials[blockIdx.x] = 7; return; }")
-    right, wrong = points = [point(1000), point(999)]
-    task, report = built(kernel, points, tmp_path, visits=3)
-    task = replace(task, platform="model_clock:ModelClock")
-    planned = [PlannedPoint(one, instantiation(kernel, one)) for one in points]
-    late = LateReferences(ran)
-    with Journal(tmp_path / "journal.jsonl") as journal:
-        work = find_work(task, planned, outcomes_without_runs(planned, report), journal, DEVICE)
-        with client.Workers(task, work.visits) as workers, Turns(late, lambda only: nullcontext("")) as turns:  # type: ignore[arg-type]
-            do_work(work, journal, workers, turns=turns)
-        kept = [(value["of"]["point"]["array_size"], value["of"]["visit"]) for value in journal.values()]
-    outcomes = work.results()
-    assert sorted(late.ran_before or []) == [(999, None)] * 2 + [(1000, None)] * 2
-    assert sorted(ran[4:]) == [(999, True), (1000, True)]
-    assert outcomes[wrong].status == "wrong_result" and not outcomes[wrong].visits
-    assert outcomes[right].status == "ok" and len(outcomes[right].visits) == 3
-    assert sorted(kept) == [(999, 0), (1000, 0), (1000, 1), (1000, 2)]
-
-
 def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path, "if (blockDim.x == 64) return;")
     points = [point(1000, 64), point(1000, 32)]
@@ -382,12 +334,12 @@ def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     assert report["status"] == "ok", report["message"]
     platform = PretendedClock()
     on_clock = Runner(platform, task)
-    wrong = on_clock.run(points[0], instantiation(kernel, points[0]))
+    wrong = on_clock.run(Request(points[0], instantiation(kernel, points[0])))
     assert (wrong.status, wrong.samples, platform.timed_counts) == ("wrong_result", [], [])
     # Partials that no block writes are not the right ones of the point before.
-    right = on_clock.run(points[1], instantiation(kernel, points[1]))
+    right = on_clock.run(Request(points[1], instantiation(kernel, points[1])))
     assert right.status == "ok" and right.samples
-    assert on_clock.run(points[0], instantiation(kernel, points[0])).status == "wrong_result"
+    assert on_clock.run(Request(points[0], instantiation(kernel, points[0]))).status == "wrong_result"
 
 
 def test_a_time_above_the_devices_peaks_is_no_time() -> None:
@@ -468,7 +420,7 @@ def test_rows_follow_the_contract_and_carry_a_time_only_where_all_is_well(tmp_pa
     outcomes = {
         # Even an outcome that comes with samples may not become a time unless it is ok.
         point(1000 + number): Outcome(
-            status, "two\nlines, and a comma", [Visit(samples, settled=False, clock_mhz=1980)]
+            status, "two\nlines, and a comma", [Timing(samples, settled=False, clock_mhz=1980)]
         )
         for number, status in enumerate(STATUSES)
     }
@@ -524,7 +476,7 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
     kernel = planted_kernel(tmp_path)
     visits = [[level, level + 0.1, level - 0.1] * 4 for level in (20.0, 21.0, 20.5)]
     outcomes = [
-        Outcome("ok", visits=[Visit(samples, clock_mhz=clock)])
+        Outcome("ok", visits=[Timing(samples, clock_mhz=clock)])
         for samples, clock in zip(visits, (1980, 1900, 1980), strict=True)
     ]
     both = combined(outcomes)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from planted import point
 
-from kernelsweep.measure.outcome import Outcome, Visit
+from kernelsweep.measure.outcome import Outcome, Timing
 from kernelsweep.measure.progress import EarlyVerdict, progress
 
 SIZE = 2**24
@@ -46,13 +46,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_an_edited_kernel_shows_its_verdict_and_tells_the_first_in_a_line(clock: Clock) -> None:
     terminal, told = Terminal(), list[str]()
     early = EarlyVerdict(0.01, 2, told.append)
-    slower = Outcome("ok", visits=[Visit([10.3] * 7, before=[10.0] * 7)], before_binary="b")
+    slower = Outcome("ok", visits=[Timing([10.3] * 7, before=[10.0] * 7)], before_binary="b")
     with progress("s/k", terminal, early=early) as shown:
         shown.show(1, 3, point(SIZE), slower)
         assert told == []
         shown.show(2, 3, point(2 * SIZE), slower)
         assert told == ["1.030 times the time: 2 slower (the first 2 points, one a size)"]
         clock.seconds += 1
-        same = replace(slower, visits=[Visit([10.0] * 7, before=[10.0] * 7)])
+        same = replace(slower, visits=[Timing([10.0] * 7, before=[10.0] * 7)])
         shown.show(3, 3, point(4 * SIZE), same)
     assert len(told) == 1 and terminal.lines[-1].endswith("left, 1.020 times the time: 2 slower, 1 same")

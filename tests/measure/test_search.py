@@ -21,7 +21,7 @@ from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import RANDOM_EVERY, Parzen
-from kernelsweep.measure.search.search import Bench, _nearest_miss, proposed_ahead, search
+from kernelsweep.measure.search.search import Laboratory, _nearest_miss, proposed_ahead, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import ValidPoints
@@ -67,7 +67,7 @@ class Searched:
 
         self.journal = folder / "journal.jsonl"
         with Journal(self.journal) as journal, self.builder:
-            bench = Bench(
+            bench = Laboratory(
                 journal,
                 DEVICE,
                 open_device,
@@ -75,8 +75,8 @@ class Searched:
                 further_gpus=lambda: nullcontext(gpus),
                 builder=None if compiled else self.builder,
                 units=lambda p: units(kernel, [p]),
-                versions=lambda planned: EarlierVersions(
-                    journal, store, units(kernel, [each.point for each in planned]), 0.01
+                partners=lambda planned: EarlierVersions(
+                    journal, store, units(kernel, [each.point for each in planned])
                 ),
             )
             self.outcomes = search(task, points_of(points), BUDGET, bench)

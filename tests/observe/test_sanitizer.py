@@ -106,15 +106,15 @@ launch. Errors might go undetected. (Unable to allocate enough memory to perform
 FAKE = """\
 #!{python}
 # Plays compute-sanitizer: runs what it should watch, prints the log it was given for one kernel, else a clean one.
-import json, os, subprocess, sys
+import os, pickle, subprocess, sys
 
 if "--version" in sys.argv:
     sys.exit(print("NVIDIA (R) Compute Sanitizer\\nVersion 2025.3.0.0 (build 36345082) (public-release)"))
 print("========= COMPUTE-SANITIZER", flush=True)
 options, observed = sys.argv[1 : sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
-with open(observed[observed.index("-m") + 2]) as file:
-    requests = json.load(file)
-chosen = os.environ.get("FAKE_KERNEL") in (None, requests["task"]["kernel"])
+with open(observed[observed.index("-m") + 2], "rb") as file:
+    requests = pickle.load(file)
+chosen = os.environ.get("FAKE_KERNEL") in (None, requests.task.kernel)
 chosen = chosen and "--tool=" + os.environ.get("FAKE_TOOL", "memcheck") in options
 if os.environ.get("FAKE_RUNS", "yes") == "yes":
     status = subprocess.run(observed).returncode

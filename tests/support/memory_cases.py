@@ -28,6 +28,7 @@ from kernelsweep.build import gcc
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
+from kernelsweep.measure.request import Request
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
@@ -110,7 +111,7 @@ class _Runner:
         changed = [now[now != then].tobytes() for now, then in pairs]
         return dict(zip("xyz", changed, strict=True))
 
-    def run(self, point: Point, variant: str) -> Outcome:
+    def run(self, request: Request) -> Outcome:
         platform = self._platform
         self._memory = [platform.allocate(4 * _COUNT) for _ in "xyz"]
         x, y, z = self._memory
@@ -120,7 +121,7 @@ class _Runner:
         self._before = [memory.view(np.int32).copy() for memory in self._memory]
         try:
             attributes = _TOGETHER.get(self._topic, PLAIN)
-            platform.launch(variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
+            platform.launch(request.variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
         except LaunchError as error:
             return Outcome("launch_failed", str(error))
         return Outcome("ok", "")
@@ -140,7 +141,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
             platform.load(library, {case.name: {"unit": 0, "entry": n} for n, case in enumerate(of_topic)})
             runner = _Runner(platform, topic)
             for case in of_topic:
-                outcome = run_watched(platform, runner, Point({}), case.name)  # type: ignore[arg-type]
+                outcome = run_watched(platform, runner, Request(Point({}), case.name))  # type: ignore[arg-type]
                 found[case] = list(findings(outcome))
                 runner.memory.free()
     return found

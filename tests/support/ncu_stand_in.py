@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -44,8 +45,8 @@ def observe(words: list[str]) -> None:
     """Run the worker, and write the captures to the file that the options name."""
     options = [word for word in words if word.startswith("--")]
     observed = words[words.index(sys.executable) :]
-    requests, answers = json.loads(Path(observed[-3]).read_text(encoding="utf-8")), Path(observed[-2])
-    kernel = requests["task"]["kernel"]
+    requests, answers = pickle.loads(Path(observed[-3]).read_bytes()), Path(observed[-2])
+    kernel = requests.task.kernel
     plays = os.environ.get("NCU_PLAYS", "") if os.environ.get("NCU_KERNEL", kernel) == kernel else ""
     print(WARNING, flush=True)
     if plays in ERRORS:

@@ -14,16 +14,22 @@ from reductions import EXCHANGE, REDUCTION, kernel_in
 from kernelsweep.build.build import Source
 from kernelsweep.build.builder import Builder, build
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.measure import loop
+from kernelsweep.measure.bench import Bench, Front
+from kernelsweep.measure.full import FullSweep
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
-from kernelsweep.measure.work import Progress, begin_to_build, do_work, find_work, outcomes_without_runs
+from kernelsweep.measure.visits import find_visits, outcomes_without_runs
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
+
+# Gets how many visits are done, of how many, the last one's point and its outcome.
+Progress = Callable[[int, int, Point, Outcome], None]
 
 QUICK = Sampling(
     relative_precision=0.05,
@@ -166,10 +172,11 @@ def measured(
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point."""
     with Journal(journal) as opened:
-        work = find_work(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
-        with workers_of(task, work.visits) as workers:
-            do_work(work, opened, workers, progress)
-        return work.results()
+        visits = find_visits(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
+        sweep = FullSweep(visits)
+        with workers_of(task, visits.numbers) as workers, Bench(task, Front(opened), workers) as bench:
+            loop.run(sweep, bench, lambda visit, outcome: progress(sweep.done, sweep.total, visit.point, outcome))
+        return visits.results()
 
 
 # For measured_while_built(): a variant that does not compile.
@@ -199,11 +206,12 @@ def measured_while_built(
     builder = Builder(source_of(kernel.path), target, UnitStore(folder / "units"), workers=2)
     builder.offer(units(kernel, points))
     with Journal(folder / "built.jsonl") as journal, builder:
-        work = find_work(task, planned, {}, journal, DEVICE, builder)
-        with Workers(task, work.visits) as workers:
-            begin_to_build(work, builder)
-            do_work(work, journal, workers, lambda done, count, p, _: ran.append(p), builder=builder)
-        return work.results(), ran
+        visits = find_visits(task, planned, {}, journal, DEVICE, builder)
+        sweep = FullSweep(visits)
+        with Workers(task, visits.numbers) as workers, Bench(task, Front(journal, builder), workers) as bench:
+            builder.ask(sweep.variants())
+            loop.run(sweep, bench, lambda visit, _: ran.append(visit.point))
+        return visits.results(), ran
 
 
 def run(

@@ -33,7 +33,7 @@ from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
-from kernelsweep.measure.work import outcomes_without_runs
+from kernelsweep.measure.visits import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
@@ -76,7 +76,7 @@ with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() 
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     against = None
     if params.against:
-        of_job = (wildcards.study, device, task, report["target"], store, margin)
+        of_job = (wildcards.study, device, task, report["target"], store)
         against = read_against(params.against, *of_job, building)
         task = replace(task, against=against.digest)
     if chunk:

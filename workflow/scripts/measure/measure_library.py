@@ -10,7 +10,7 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.kernel_job import KernelJob
 from kernelsweep.measure.rows import measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.work import outcomes_without_runs
+from kernelsweep.measure.visits import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows

@@ -7,13 +7,13 @@ from kernelsweep.build.builder import built_meanwhile
 from kernelsweep.errors import StudyError
 from kernelsweep.logs import logged, notifier
 from kernelsweep.measure.candidate_job import others_go_on
+from kernelsweep.measure.full import sweep_points
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
-from kernelsweep.measure.work import do_work, find_work, outcomes_without_runs
-from kernelsweep.measure.worker.client import Workers
+from kernelsweep.measure.visits import outcomes_without_runs
 from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.observe.counting.run import count_rows
 from kernelsweep.platforms.emulator import MULTIPROCESSORS, EmulatorPlatform
@@ -41,11 +41,8 @@ with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() 
     name = f"{wildcards.study}/{kernel.name}, {'proof' if given is None else 'counts'}"
     with Journal(Path(params.journal), notifier(terminal, name)) as journal:
         device = EmulatorPlatform.describe(EMULATOR)
-        work = find_work(task, planned, outcomes_without_runs(planned, report), journal, device)
         try:
-            if not work.is_done:
-                do_work(work, journal, running.enter_context(Workers(task, work.visits)))
-            outcomes = work.results()
+            outcomes = sweep_points(task, planned, outcomes_without_runs(planned, report), journal, device)
         except StudyError as mistake:
             if not is_untrusted():
                 raise

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.measure.sampling import Sampling, sample
+from kernelsweep.measure.sampling import MedianKnown, Sampling, Taken, sample
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import LIMIT_PREFIX, Row, is_imprecise, point_columns, time_columns
@@ -92,9 +92,9 @@ def _measure(
         move()
         stop()
 
-    def time_samples(count: int) -> tuple[list[float], bool]:
+    def take(count: int) -> tuple[list[Taken], bool]:
         times = platform.time(timed, count)
-        return times, bool(platform.conditions().throttle_reasons)
+        return [(time_us, None) for time_us in times], bool(platform.conditions().throttle_reasons)
 
     try:
         for _ in range(size // each):
@@ -108,7 +108,7 @@ def _measure(
         platform.download(buffers[-1], after)
         if not np.array_equal(after, before if name == "copy" else np.full_like(before, _FILLING & 0xFF)):
             return {"status": "wrong_result", "message": f"the driver's {name} left other bytes than were asked for"}
-        sampled = sample(time_samples, sampling)
+        sampled = sample(take, MedianKnown(sampling), sampling.relative_precision)
         times = time_columns([sampled.samples], {"bytes": size}, peak_bandwidth_gbs)
         flags = {
             "noisy": not sampled.settled,

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,6 @@ from elftools.elf.sections import SymbolTableSection
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
 _ZEROS = ".nv.global"
 _VARIABLES = (_ZEROS, ".nv.global.init")
-
-
-@dataclass(frozen=True)
-class BuiltUnit:
-    """A compiled unit: its binary, the entries of a build's report for its functions and variants, and warnings."""
-
-    file: Path
-    variants: Mapping[str, Any]
-    warnings: str = ""
 
 
 def write_binary(binary: Path, units: Sequence[Path]) -> None:

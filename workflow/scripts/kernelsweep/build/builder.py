@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TextIO
 
-from kernelsweep.build.binaries import BuiltUnit, Report, new_report, write_binary
+from kernelsweep.build.binaries import Report, new_report, write_binary
 from kernelsweep.build.build import (
     DEFAULT_ARCHITECTURE,
     Source,
@@ -25,6 +25,7 @@ from kernelsweep.build.build import (
     content_of_unit,
     variant_reports,
 )
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.build.toolkit import find_tool
 from kernelsweep.build.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError

@@ -11,17 +11,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from kernelsweep.build.binaries import BuiltUnit, new_report
+from kernelsweep.build.binaries import new_report
 from kernelsweep.build.build import gpu_source
 from kernelsweep.build.builder import Builder
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.identity import Identity
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import combined
-from kernelsweep.measure.pairs import Enough
+from kernelsweep.measure.request import Partner
 from kernelsweep.measure.task import BuiltKernel, KernelTask
-from kernelsweep.measure.work import find_work
+from kernelsweep.measure.visits import find_visits
 from kernelsweep.problems.drawn import is_timed
 from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, units
 from kernelsweep.sweep.kernels.units import EARLIER, spread_units
@@ -35,13 +35,11 @@ class Against:
     axes      those of the data and the cache
     launches  of the kernel, as KernelLaunches.as_values()
     best      its points by their values on these axes, each with its unit and variant
-    margin    as in Enough
     """
 
     axes: Sequence[str]
     launches: Mapping[str, Any]
     best: Mapping[tuple[Any, ...], tuple[PlannedPoint, BuiltUnit]]
-    margin: float
 
     @cached_property
     def digest(self) -> str:
@@ -49,7 +47,7 @@ class Against:
         told = [(str(one.point), _binary(one, unit)) for one, unit in self.best.values()]
         return hashlib.sha256(repr([self.launches, sorted(told)]).encode()).hexdigest()
 
-    def of(self, identity: Identity, variant: str, enough: Enough) -> Earlier | None:
+    def of(self, identity: Identity, variant: str) -> Partner | None:
         """The point that one of a candidate's runs in pairs with; None where the other kernel has none."""
         found = self.best.get(tuple(identity["point"][axis] for axis in self.axes))
         if not found:
@@ -57,7 +55,7 @@ class Against:
         planned, unit = found
         renamed = BuiltUnit(unit.file, {f"{EARLIER}{name}": entry for name, entry in unit.variants.items()})
         of = {"launches": self.launches, "point": dict(planned.point)}
-        return Earlier(_binary(planned, unit), renamed, enough, of)
+        return Partner(_binary(planned, unit), renamed, of)
 
 
 def _binary(planned: PlannedPoint, unit: BuiltUnit) -> str:
@@ -71,7 +69,6 @@ def read_against(
     candidate: KernelTask,
     target: str,
     store: UnitStore,
-    margin: float,
     kept: ExitStack,
 ) -> Against:
     """The best points of a kernel, whose job has left them in its journal, and its units in the store.
@@ -90,13 +87,13 @@ def read_against(
     builder.offer(spread_units(units(kernel, [each.point for each in planned])))
     axes = [name for name, axis in kernel.problem.axes.items() if not axis.of_kernel]
     with Journal(Path(told["journal"])) as journal:
-        work = find_work(task, planned, {}, journal, device, builder, margin)
+        made = find_visits(task, planned, {}, journal, device, builder, short_count=True).made
     best: dict[tuple[Any, ...], tuple[float, PlannedPoint, BuiltUnit]] = {}
     for one in planned:
-        visits, unit = work.visited.get(one.point), builder.kept(one.variant)
+        visits, unit = made.get(one.point), builder.kept(one.variant)
         if visits and unit and is_timed(one.point):
             place = tuple(one.point[axis] for axis in axes)
             time_us = median(combined([*visits.values()]).samples)
             if place not in best or time_us < best[place][0]:
                 best[place] = (time_us, one, unit)
-    return Against(axes, task.launches, {place: (one, unit) for place, (_, one, unit) in best.items()}, margin)
+    return Against(axes, task.launches, {place: (one, unit) for place, (_, one, unit) in best.items()})

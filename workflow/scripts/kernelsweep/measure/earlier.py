@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.build.build import variant_reports
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.identity import Identity, identity_sha256
 from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.pairs import Enough
+from kernelsweep.measure.request import Partner
 from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
 from kernelsweep.sweep.point import Point
 
 _BINARY = "binary"
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """The earlier version of a point, by the SHA-256 of its machine code; and when there are enough pairs with it.
-
-    of  where it is another kernel at a point of its own: its `launches`, as KernelLaunches.as_values(), and the `point`
-    """
-
-    binary: str
-    unit: BuiltUnit
-    enough: Enough
-    of: Mapping[str, Any] | None = None
 
 
 class EarlierVersions:
@@ -39,9 +25,8 @@ class EarlierVersions:
     problem, its settings or its device.
     """
 
-    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit], margin: float) -> None:
-        """`units`: those of the current version, whose variants have the same names before; `margin`: as in Enough."""
-        self.margin = margin
+    def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit]) -> None:
+        """`units`: those of the current version, whose variants have the same names before."""
         self._measured: dict[str, dict[str, str]] = {}  # when each version of a point was, by its machine code
         for value in journal.values():
             self._add(value)
@@ -58,13 +43,13 @@ class EarlierVersions:
                     renamed = {f"{EARLIER}{name}": entry for name, entry in entries.items()}
                     self._units[variant_name(names, given), binary] = BuiltUnit(file, renamed)
 
-    def of(self, identity: Identity, variant: str, enough: Enough) -> Earlier | None:
+    def of(self, identity: Identity, variant: str) -> Partner | None:
         """The latest earlier version of a point; None without one."""
         versions = self._measured.get(_key(identity), {})
         others = versions.keys() - {identity["version"].get(_BINARY)}
         binary = max(others, key=versions.__getitem__, default="")
         unit = self._units.get((variant, binary))
-        return Earlier(binary, unit, enough) if unit else None
+        return Partner(binary, unit) if unit else None
 
     def _add(self, value: Any) -> None:
         """Note a line of the journal, if it is a right visit's."""

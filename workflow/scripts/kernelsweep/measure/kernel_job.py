@@ -6,7 +6,7 @@ journal. CUDA starts in the workers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
@@ -16,15 +16,19 @@ from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.logs import notifier
 from kernelsweep.measure.against import Against
+from kernelsweep.measure.bench import Bench, Front
 from kernelsweep.measure.earlier import EarlierVersions
+from kernelsweep.measure.full import FullSweep
 from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.loop import run
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
 from kernelsweep.measure.references import References
-from kernelsweep.measure.search.search import Bench, search
+from kernelsweep.measure.search.search import Laboratory, Show, search
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import Partners, Turns, begin_to_build, do_work, find_work
-from kernelsweep.measure.work import Progress as Show
+from kernelsweep.measure.verdict import Verdict, leave_out_known_verdicts
+from kernelsweep.measure.visit import Partners, Visit
+from kernelsweep.measure.visits import Groups, find_visits
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.platforms.gpus import gpus_of
 from kernelsweep.platforms.kinds import kind_of
@@ -48,7 +52,7 @@ class KernelJob:
     kernel, store  the kernel and the store of its compiled units, in which earlier versions are found; None for a
                    function of a library
     margin         the smallest difference between two versions that matters, as a fraction
-    decides        whether points get no more visits than decide that, as in Work
+    decides        whether points get no more visits than decide on an edit
     against        another kernel, which takes the place of earlier versions
     """
 
@@ -72,30 +76,37 @@ class KernelJob:
 
         known  outcomes of points that are not to be run here
         """
-        decides = self.margin if self.decides else None
-        work = find_work(self.task, planned, known, self.journal, self.device, self.builder, decides)
-        if work.is_done:
-            return work.results()
-        # Without a clock, no device waits for references: the worker computes them.
-        checked = [one.point for one in work.missing[0]] if kind_of(self.platform).has_clock else []
-        early = None
+        visits = find_visits(self.task, planned, known, self.journal, self.device, self.builder, self.decides)
         if self.decides:
-            early = EarlyVerdict(self.margin, len(work.first), notifier(self.terminal, self.name))
+            leave_out_known_verdicts(visits, self.margin)
+        if visits.is_done:
+            return visits.results()
+        # Without a clock, no device waits for references: the worker computes them.
+        checked = [visit.point for visit in visits.missing[0]] if kind_of(self.platform).has_clock else []
+        # The processes first, and then the compilers: whatever forks this process comes before its threads.
         with (
-            Workers(self.task, work.visits) as workers,
+            Workers(self.task, visits.numbers) as workers,
             self._references(checked, small_here=True) as references,
-            Turns(references, self._lease) as turns,
-            self._progress("", early) as shown,
+            Bench(self.task, self._front, workers, self._lease) as bench,
         ):
-            if self.builder:  # After what forks this process, which has threads then.
-                begin_to_build(work, self.builder)
-            try:
-                at_device = (workers, shown.show, self.source_sha256, self.builder, turns)
-                do_work(work, self.journal, *at_device, partial(self._versions, planned))
-            finally:
-                # Before another job has the device: the ends of contexts would disturb its samples.
-                workers.stop()
-        return work.results()
+
+            def in_order(groups: Groups, number: int) -> Iterator[list[Visit]]:
+                first = next(iter(groups.values()))[0]
+                bench.begin(first)  # The device is opened while the first reference is computed.
+                return iter(groups.values()) if number else references.in_order(groups, bench.give_back)
+
+            find_partners, early = partial(self._partners, planned), None
+            strategy: FullSweep
+            if self.decides:
+                strategy = verdict = Verdict(visits, self.margin, in_order, find_partners)
+                early = EarlyVerdict(self.margin, len(verdict.first), notifier(self.terminal, self.name))
+            else:
+                strategy = FullSweep(visits, in_order, find_partners, self.margin)
+            with self._progress("", early) as progress:
+                if self.builder:
+                    self.builder.ask(strategy.variants())
+                run(strategy, bench, lambda *made: progress.show(strategy.done, strategy.total, made[0].point, made[1]))
+        return visits.results()
 
     def search(self, candidates: ValidPoints, sweep: KernelSweep, budget: int) -> dict[Point, Outcome]:
         """The outcomes of the points that a search has measured, with `budget` points at each place."""
@@ -119,9 +130,10 @@ class KernelJob:
 
             def open_device(phase: str) -> Show:
                 lease()
+                references()
                 return at_the_device.enter_context(self._progress(phase)).show
 
-            bench = Bench(
+            laboratory = Laboratory(
                 self.journal,
                 self.device,
                 open_device,
@@ -131,18 +143,23 @@ class KernelJob:
                 self.builder,
                 lambda point: units(sweep.kernel, [point]),
                 lambda point: references().wait([problem.data_of(point)]),
-                self._versions,
+                self._partners,
+                self.margin,
                 notifier(self.terminal, self.name),
             )
-            return search(self.task, candidates, budget, bench)
+            return search(self.task, candidates, budget, laboratory)
 
-    def _versions(self, planned: Sequence[PlannedPoint]) -> Partners | None:
+    @property
+    def _front(self) -> Front:
+        return Front(self.journal, self.builder, self.source_sha256, self.decides)
+
+    def _partners(self, planned: Sequence[PlannedPoint]) -> Partners | None:
         if self.against:
             return self.against
         if self.kernel is None or self.store is None or not kind_of(self.platform).has_clock:
             return None
         points = [each.point for each in planned if not each.skipped]
-        return EarlierVersions(self.journal, self.store, units(self.kernel, points), self.margin)
+        return EarlierVersions(self.journal, self.store, units(self.kernel, points))
 
     def _references(self, checked: Sequence[Point], small_here: bool = False) -> References:
         return References(self.task, checked, notifier(self.terminal, self.name), self.processes, small_here)

@@ -11,7 +11,7 @@ from kernelsweep.platforms.platform import MemoryMistake
 
 
 @dataclass
-class Visit:
+class Timing:
     """The measurements of one visit to a point; None for a quantity that the platform doesn't report.
 
     samples           microseconds, in the order in which they were taken
@@ -59,7 +59,7 @@ class Visit:
         return [time_us for number, time_us in enumerate(self.samples) if number not in set_aside]
 
 
-def ended_early(visit: Visit) -> bool:
+def ended_early(visit: Timing) -> bool:
     """Whether a visit may have ended because pairs had decided: its time is not known as well as was wanted."""
     return bool(visit.before) and not visit.settled
 
@@ -90,7 +90,7 @@ class Outcome:
 
     status: str
     message: str = ""
-    visits: list[Visit] = field(default_factory=list)
+    visits: list[Timing] = field(default_factory=list)
     occupancy: float | None = None
     relative_error: float | None = None
     error_share: float | None = None
@@ -126,7 +126,7 @@ def outcome_values(outcome: Outcome) -> dict[str, Any]:
 def read_outcome(values: Mapping[str, Any]) -> Outcome:
     """The outcome whose outcome_values() `values` are, after their way through JSON."""
     mistakes = [MemoryMistake(**{**one, "lines": tuple(one["lines"])}) for one in values.get("mistakes", [])]
-    return Outcome(**{**values, "visits": [Visit(**visit) for visit in values["visits"]], "mistakes": mistakes})
+    return Outcome(**{**values, "visits": [Timing(**visit) for visit in values["visits"]], "mistakes": mistakes})
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:

@@ -23,11 +23,10 @@ studies that differ (DerSimonian and Laird, "Meta-analysis in clinical trials", 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil, exp, hypot, log, sqrt
-from statistics import NormalDist, fmean, median, variance
-from typing import Any
+from math import ceil, exp, hypot, inf, log, sqrt
+from statistics import NormalDist, fmean, median, stdev, variance
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.scatter import Scatter, fitted
@@ -185,43 +184,67 @@ def verdict(found: Interval, margin: float) -> str:
     return SAME if lower <= found.low and found.high <= upper else UNDECIDED
 
 
-@dataclass(frozen=True)
-class Enough:
-    """When a visit has pairs enough.
+class _OfPairs:
+    """What the criteria of pairs share: at least FEWEST_PAIRS, and FEWEST_TRIMMED where these scatter."""
 
-    margin   they decide on this, the smallest difference that matters, as a fraction; or there are MOST_PAIRS; or more
-             would tell nothing beside how processes scatter
-    scatter  how they do, where it is known
-    seconds  that is enough, however well the time itself is known, and the visit takes no longer than this, if a few
-             milliseconds are left for pairs; 0 where the time is wanted, too
-    fixed    whether pairs alone take so many seconds, whatever they say
+    most_samples = MOST_PAIRS
+
+    def __init__(self, margin: float, seconds: float) -> None:
+        self._margin = margin
+        self.most_seconds = seconds
+        self._logs: list[float] = []
+
+    @property
+    def fewest_samples(self) -> int:
+        """A disturbed pair would count much among few. Among more, it is trimmed."""
+        are_few = FEWEST_PAIRS <= len(self._logs) < FEWEST_TRIMMED
+        return FEWEST_TRIMMED if are_few and stdev(self._logs) > self._margin else FEWEST_PAIRS
+
+    def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
+        """Note a pair, whether the device was throttled or not: both of its samples were."""
+        if before_us:
+            self._logs.append(log(time_us / before_us))
+
+
+class FixedSeconds(_OfPairs):
+    """Takes pairs for so many seconds, whatever they say."""
+
+    with_check = False
+
+    def is_finished(self) -> bool:
+        """Not before the seconds are over."""
+        return False
+
+
+class PairsDecide(_OfPairs):
+    """Ends once pairs decide on a margin, or once more pairs would tell nothing beside how processes scatter.
+
+    margin   the smallest difference that matters, as a fraction
+    scatter  of processes, where it is known
+    seconds  the visit takes no longer, if a few milliseconds are left for pairs
     """
 
-    margin: float
-    scatter: Scatter | None = None
-    seconds: float = 0.0
-    fixed: bool = False
+    with_check = True
 
-
-def read_enough(values: Mapping[str, Any]) -> Enough:
-    """The Enough whose dataclasses.asdict() `values` are, after their way through JSON."""
-    return Enough(**{**values, "scatter": Scatter(**values["scatter"]) if values["scatter"] else None})
-
-
-class PairRule:
-    """Whether the margin is decided on, as in Enough."""
-
-    def __init__(self, enough: Enough) -> None:
-        self._margin, self._scatter = enough.margin, enough.scatter
+    def __init__(self, margin: float, scatter: Scatter | None = None, seconds: float = inf) -> None:
+        super().__init__(margin, seconds)
+        self._scatter = scatter
+        self._time_us = 0.0
         self._look_at = 0
-        self._is_met = False
+        self._is_finished = False
 
-    def is_met(self, logs: Sequence[float], time_us: float) -> bool:
-        """Look at the pairs so far, if there are enough more than at the last look; `time_us` is the point's."""
-        if len(logs) >= self._look_at:
-            self._look_at = min(MOST_PAIRS, ceil(_GROWTH * len(logs)))
-            found = Pairs(time_us, [logs], [False]).ratio(self._scatter)
-            self._is_met = found is not None and (
+    def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
+        """Note a pair."""
+        super().add(time_us, before_us, throttled)
+        self._time_us = before_us or time_us
+
+    def is_finished(self) -> bool:
+        """Look at the pairs so far, if there are _GROWTH times as many as at the last look."""
+        count = len(self._logs)
+        if count >= self._look_at:
+            self._look_at = min(MOST_PAIRS, ceil(_GROWTH * count))
+            found = Pairs(self._time_us, [self._logs], [False]).ratio(self._scatter)
+            self._is_finished = found is not None and (
                 verdict(found.interval, self._margin) != UNDECIDED or found.pairs.reach < _NEGLIGIBLE * found.processes
             )
-        return self._is_met or len(logs) >= MOST_PAIRS
+        return self._is_finished or count >= MOST_PAIRS

@@ -9,12 +9,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first
@@ -36,8 +36,14 @@ _NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
 # function that is vectorised in Python, took 7 times, and matrix multiplication 3 times.
 _TIMES_THE_ARRAYS = 10
 
+# A device is opened in about so many seconds.
+_SECONDS_TO_OPEN = 0.6
+
 # The most bytes of inputs whose reference the job itself computes.
 _SMALL = 2**24
+
+
+_Group = TypeVar("_Group")
 
 
 class References:
@@ -88,6 +94,23 @@ class References:
                 return
             arguments = (task, wanted, processes)
             threading.Thread(target=self._read, args=(self._process, arguments), daemon=True).start()
+
+    def in_order(self, groups: Mapping[Data, _Group], before_waiting: Callable[[], None]) -> Iterator[_Group]:
+        """Groups by their data, in this order as far as references are there.
+
+        before_waiting  called each time before nothing else can be done
+
+        Raises UserError as wait() does.
+        """
+        left = list(groups)
+        self.wait(left, _SECONDS_TO_OPEN)
+        while left:
+            place = self.first_ready(left)
+            if place is None:
+                before_waiting()
+                self.wait(left)
+            else:
+                yield groups[left.pop(place)]
 
     def first_ready(self, data: Sequence[Data]) -> int | None:
         """The place of the first whose references are all there, or None. Raises UserError as wait() does."""

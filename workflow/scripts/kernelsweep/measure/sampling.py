@@ -1,4 +1,7 @@
-"""The sampling loop: take samples of a point until its median is known well enough."""
+"""The sampling loop: take samples of a point until a criterion is finished, such as: its median is known well enough.
+
+A criterion is an object of two methods, as in NVBench: it is told each sample, and asked whether they are enough.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from kernelsweep.statistics import FEWEST_SAMPLES, median_interval, timer_step
 
@@ -19,6 +21,8 @@ BATCH = 2
 # The stopping criterion is evaluated again after this factor more samples: it takes as long as one or two samples.
 GROWTH = 1.1
 
+# Seconds of samples, however long a check has taken before.
+_LEAST_SECONDS = 0.004
 
 # Where few samples add up to so many microseconds, what scatters beside each is little.
 LONG_US = 20_000.0
@@ -40,12 +44,92 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A point's samples in microseconds. The other fields are as in outcome.Visit."""
+    """A point's samples in microseconds. The other fields are as in outcome.Timing."""
 
     samples: list[float]
     settled: bool
     throttled: list[int]
     clean: bool
+
+
+class Criterion(Protocol):
+    """When a visit to a point has samples enough: it is told each sample, and asked. A sampling needs a new one.
+
+    fewest_samples  no fewer are taken, however long they take
+    most_samples    no more are taken
+    most_seconds    nor any after so many seconds
+    with_check      whether these seconds are those of the whole visit, its check included
+    """
+
+    @property
+    def fewest_samples(self) -> int: ...  # noqa: D102
+    @property
+    def most_samples(self) -> int: ...  # noqa: D102
+    @property
+    def most_seconds(self) -> float: ...  # noqa: D102
+    @property
+    def with_check(self) -> bool: ...  # noqa: D102
+
+    def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
+        """Note a sample; with that of an earlier version that ran beside it, where one did."""
+
+    def is_finished(self) -> bool:
+        """Whether the samples so far are enough. Called once there are fewest_samples."""
+
+
+class MedianKnown:
+    """Ends once the median's 95% interval has the wanted precision, by samples at the full clock."""
+
+    with_check = False
+
+    def __init__(self, settings: Sampling) -> None:
+        self._settings = settings
+        self._times: list[float] = []
+        self._sum_us = 0.0
+        self._look_at = settings.min_samples
+        self.most_samples, self.most_seconds = settings.max_samples, settings.max_seconds
+
+    @property
+    def fewest_samples(self) -> int:
+        """The protocol's min_samples; fewer where these are long."""
+        settings = self._settings
+        return settings.fewest_samples if self._sum_us >= LONG_US else settings.min_samples
+
+    def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
+        """Note a sample, unless the device was throttled."""
+        if not throttled:
+            self._times.append(time_us)
+            self._sum_us += time_us
+
+    def is_finished(self) -> bool:
+        """Whether the median is known well enough. It is looked at again after GROWTH times as many samples."""
+        count, least = len(self._times), self._settings.min_samples
+        if least <= count < self._look_at or count < self.fewest_samples:
+            return False
+        self._look_at = max(least, math.ceil(GROWTH * count))
+        return is_settled(self._times, self._settings.relative_precision)
+
+
+class Both:
+    """Ends once two criteria do, within the limits of the first."""
+
+    def __init__(self, first: Criterion, second: Criterion) -> None:
+        self._first, self._second = first, second
+        self.most_samples, self.most_seconds, self.with_check = first.most_samples, first.most_seconds, first.with_check
+
+    @property
+    def fewest_samples(self) -> int:
+        """As many as each of the two needs."""
+        return max(self._first.fewest_samples, self._second.fewest_samples)
+
+    def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
+        """Note a sample in both."""
+        self._first.add(time_us, before_us, throttled)
+        self._second.add(time_us, before_us, throttled)
+
+    def is_finished(self) -> bool:
+        """Whether both are finished."""
+        return self._first.is_finished() and self._second.is_finished()
 
 
 def sampling_settings(measuring: Mapping[str, Any]) -> Sampling:
@@ -71,41 +155,44 @@ def is_settled(times: Sequence[float], relative_precision: float) -> bool:
     return half_width <= relative_precision * median or half_width <= timer_step(times)
 
 
+# A sample's microseconds, and those of an earlier version that ran beside it, or None.
+Taken = tuple[float, float | None]
+
+
 def sample(
-    time_samples: Callable[[int], tuple[list[float], bool]],
-    settings: Sampling,
+    take: Callable[[int], tuple[list[Taken], bool]],
+    criterion: Criterion,
+    relative_precision: float,
+    spent: float = 0.0,
     clock: Callable[[], float] = time.monotonic,
-    has_enough: Callable[[Callable[[], bool]], bool] = lambda settled: settled(),
 ) -> Sampled:
-    """Take samples of a point until their median's interval has the wanted precision.
+    """Take samples of a point until a criterion is finished.
 
-    time_samples  takes a number of samples; returns their times, and whether the device was throttled meanwhile
-    clock         seconds, for the time limit
-    has_enough    whether to end, given a function that says whether the samples are settled, which takes its time
+    take                takes at most so many samples; returns them, and whether the device was throttled meanwhile
+    criterion           a new one
+    relative_precision  of the median, by which the samples count as settled
+    spent               the seconds of the visit so far
+    clock               seconds, for the time limit
 
-    Ends when has_enough(), after at least min_samples, and at the latest after max_samples or max_seconds. Throttled
-    samples don't count, unless there are too few others at the end: then all do.
+    Throttled samples don't count, unless there are too few others at the end: then all do.
     """
+    seconds = criterion.most_seconds
+    if criterion.with_check:
+        seconds = max(_LEAST_SECONDS, seconds - spent)
     started = clock()
     samples: list[float] = []
     throttled: list[int] = []
-    unthrottled: list[float] = []
-    asked_at = settings.min_samples
     while True:
-        times, held_back = time_samples(min(BATCH, settings.max_samples - len(samples)))
-        if held_back:
-            throttled += range(len(samples), len(samples) + len(times))
-        else:
-            unthrottled += times
-        samples += times
-        at_ceiling = len(samples) >= settings.max_samples or clock() - started >= settings.max_seconds
-        clean = not at_ceiling or len(unthrottled) >= min(settings.min_samples, len(samples))
-        counted = unthrottled if clean else samples
-        are_few = len(counted) < settings.min_samples
-        if are_few and (len(counted) < settings.fewest_samples or sum(counted) < LONG_US):
-            continue
-        if at_ceiling or are_few or len(counted) >= asked_at:
-            settled = partial(is_settled, counted, settings.relative_precision)
-            if has_enough(settled) or at_ceiling:
-                return Sampled(samples, settled(), throttled, clean)
-            asked_at = max(settings.min_samples, math.ceil(GROWTH * len(counted)))
+        taken, is_throttled = take(min(BATCH, criterion.most_samples - len(samples)))
+        if is_throttled:
+            throttled += range(len(samples), len(samples) + len(taken))
+        for time_us, before_us in taken:
+            samples.append(time_us)
+            criterion.add(time_us, before_us, is_throttled)
+        at_limit = len(samples) >= criterion.most_samples or clock() - started >= seconds
+        if len(samples) >= criterion.fewest_samples and (at_limit or criterion.is_finished()):
+            break
+    clean = len(samples) - len(throttled) >= min(criterion.fewest_samples, len(samples))
+    set_aside = set(throttled) if clean else set()
+    counted = [time_us for number, time_us in enumerate(samples) if number not in set_aside]
+    return Sampled(samples, is_settled(counted, relative_precision), throttled, clean)

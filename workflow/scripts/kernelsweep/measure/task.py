@@ -70,14 +70,6 @@ class KernelTask:
     against: str = ""
 
 
-def read_task(values: Mapping[str, Any]) -> KernelTask:
-    """The task that dataclasses.asdict() made `values` of, after its way through JSON."""
-    protocol = values["protocol"]
-    settings = protocol["sampling"]
-    sampled = None if settings is None else Sampling(**settings)
-    return KernelTask(**{**values, "protocol": Protocol(**{**protocol, "sampling": sampled})})
-
-
 @dataclass(frozen=True)
 class BuiltKernel:
     """A kernel with its build report and its binary; None where its variants are compiled while it is measured."""

@@ -6,12 +6,12 @@ does: the requests are one file, and the answers another one, to which the proce
 
 from __future__ import annotations
 
-import json
+import pickle
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +120,8 @@ def observe(tool: Sequence[str], mode: str, requests: Requests, log: Path) -> Ob
     log   the file for all output of the tool and the process
     """
     with tempfile.TemporaryDirectory() as folder:
-        asked, answers = Path(folder, "requests.json"), Path(folder, "answers.jsonl")
-        points = [{"point": dict(point), "variant": variant} for point, variant in requests.points]
-        content = {"task": asdict(requests.task), "seconds": requests.seconds, "points": points}
-        asked.write_text(json.dumps(content), encoding="utf-8")
+        asked, answers = Path(folder, "requests.pickle"), Path(folder, "answers.jsonl")
+        asked.write_bytes(pickle.dumps(requests))
         command = [*tool, sys.executable, "-m", "kernelsweep.observe.worker", str(asked), str(answers), mode]
         print(" ".join(command), flush=True)
         with log.open("w", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
 """The process that one of NVIDIA's tools observes: it runs points, and adds a line for each to the file of answers.
 
-    python -m kernelsweep.observe.worker requests.json answers.jsonl MODE
+    python -m kernelsweep.observe.worker requests.pickle answers.jsonl MODE
 
 Under compute-sanitizer, each point runs once, on memory of exactly its size, which is allocated for it: so memcheck
 sees an access past the array's end. Under Nsight Compute, it runs first as in the sweep, and its result is checked:
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import sys
 from collections.abc import Callable
@@ -21,8 +22,9 @@ from typing import Any, cast
 
 from kernelsweep.errors import ContextLost, LaunchError
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.task import KernelTask, read_task
-from kernelsweep.observe.requests import TOOL_START_SECONDS, Answer, Launched
+from kernelsweep.measure.request import Request
+from kernelsweep.measure.task import KernelTask
+from kernelsweep.observe.requests import TOOL_START_SECONDS, Answer, Launched, Requests
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import Memory, Platform
 from kernelsweep.sweep.point import Point
@@ -55,7 +57,7 @@ def _checking(platform: Platform, task: KernelTask, mode: str) -> Callable[[Poin
 
     def run(point: Point, variant: str) -> Answer:
         runner.memory.free()
-        outcome = runner.run(point, variant)
+        outcome = runner.run(Request(point, variant))
         return Answer(outcome.status, outcome.message)
 
     return run
@@ -65,7 +67,7 @@ def _profiling(platform: Platform, task: KernelTask) -> Callable[[Point, str], A
     runner = Runner(platform, task)
 
     def run(point: Point, variant: str) -> Answer:
-        outcome = runner.run(point, variant)
+        outcome = runner.run(Request(point, variant))
         if outcome.status != "ok":
             return Answer(outcome.status, outcome.message)
         try:
@@ -80,16 +82,16 @@ def _profiling(platform: Platform, task: KernelTask) -> Callable[[Point, str], A
 def main() -> None:
     """Run every requested point, in order."""
     asked, answers, mode = sys.argv[1:]
-    requests = json.loads(Path(asked).read_text(encoding="utf-8"))
-    task = read_task(requests["task"])
+    requests: Requests = pickle.loads(Path(asked).read_bytes())
+    task = requests.task
     signal.alarm(TOOL_START_SECONDS)
     platform = load(task.platform)()
     run = _profiling(platform, task) if mode == PROFILED else _checking(platform, task, mode)
     with open(answers, "w", encoding="utf-8") as file:
-        for request in requests["points"]:
-            signal.alarm(max(round(requests["seconds"]), 1))  # A kernel that hangs ends the process.
+        for point, variant in requests.points:
+            signal.alarm(max(round(requests.seconds), 1))  # A kernel that hangs ends the process.
             try:
-                answer = run(Point(request["point"]), request["variant"])
+                answer = run(point, variant)
             except ContextLost as error:
                 print(json.dumps(asdict(Answer("launch_failed", str(error)))), file=file, flush=True)
                 os._exit(1)  # A clean end would hang or fail in the broken context.

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.errors import LaunchError, MisfitError, UserError
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.pairs import read_enough
+from kernelsweep.measure.outcome import Outcome, Timing
 from kernelsweep.measure.point.checking import check_last_samples, check_point, check_second_input
 from kernelsweep.measure.point.instances import Instances, has_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.point.timing import take_samples
+from kernelsweep.measure.request import Request
+from kernelsweep.measure.sampling import MedianKnown
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Platform
 from kernelsweep.problems.drawn import is_timed
+from kernelsweep.problems.file_instance import FileInstance
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernels.launches import launches_of_task
@@ -27,8 +29,19 @@ from kernelsweep.sweep.kernels.plan import Launch
 from kernelsweep.sweep.kernels.source import LAUNCHES
 from kernelsweep.sweep.point import Point
 
-# What a point's first run is doing.
+# The first run of a point begins, and has ended: it has a time limit of its own.
 RUNS, RAN = "runs", "ran"
+
+# A variant's name with the values of all axes but the cache.
+_Launched = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class _LastSamples:
+    """The samples of a point, and how many are to be taken once more, so that the last results are its own."""
+
+    samples: Samples
+    again: int
 
 
 class Runner:
@@ -61,74 +74,16 @@ class Runner:
         if task.binary:
             platform.load(Path(task.binary), task.variants)
 
-    def run(
-        self,
-        point: Point,
-        variant: str,
-        check: bool | None = True,
-        unit: Mapping[str, Any] | None = None,
-        earlier: Mapping[str, Any] | None = None,
-    ) -> Outcome:
-        """Check a point and, if it is right and the platform has a clock, time it.
+    def run(self, request: Request) -> Outcome:
+        """Check a point, unless an earlier visit has; then time it, if it is right and the platform has a clock.
 
-        check       False for a point that was checked before, and is only timed; None for one that will be: it may have
-                    changed what other points read
-        unit        the `file` of the variant's unit and its `variants`, where it is not in the task's binary
-        earlier     the same of the variant's earlier version, with its `binary_sha256` and pairs.Enough as
-                    `enough`: both are timed alternately, if that one is right, too. `of`: as in earlier.Earlier
+        Where the request has a partner, both are timed alternately, if that one is right, too.
 
         Raises ContextLost if nothing more can be run in this process, and UserError for arguments or constants that no
         point's launches could have. Any other failure becomes the outcome's status.
         """
-        if unit:
-            self._load(unit)
-        started, busy_before = time.perf_counter(), self._platform.busy_seconds
-        run = self._point_run(point)
-        launched = (variant, *((axis, value) for axis, value in point.items() if axis != "cache"))
-        right = self._right.get(launched)
         try:
-            self.memory.prepare(point, run.plan, self._instances.at(point))
-            outcome = replace(right) if right else self._check(run) if check else Outcome("ok")
-            if outcome.status != "ok":
-                return outcome
-            launch = run.plan.launches[0]
-            outcome.occupancy = self._platform.occupancy(launch.function, launch.threads, launch.shared_bytes)
-            second = self._instances.at(point, True) if check and self._has_second_input() else None
-            first = self._instances.at(point)
-            if self._sampling and is_timed(point):
-                # A first launch may wait for the device, which waits while samples are queued.
-                if not check and launched not in self._launched:
-                    self._tell(RUNS)
-                    run.check_run()
-                    self._tell(RAN)
-                self._launched.add(launched)
-                before = self._earlier(run, earlier, bool(check), launched) if earlier else None
-                places = self.memory.prepare_places(point, run.beside(before), second)
-                samples = Samples(run, places)
-                pairs, enough = None, None
-                if earlier and before:
-                    pairs = PairedSamples(self._platform, samples, Samples(before, places))
-                    enough = read_enough(earlier["enough"])
-                    outcome.before_binary = earlier["binary_sha256"]
-                spent = time.perf_counter() - started
-                visit = take_samples(run, samples, self._sampling, pairs, enough, spent)
-                visit.other_processes = bool(self._platform.other_processes())
-                visit.seconds = round(time.perf_counter() - started, 6)
-                visit.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
-                outcome.visits = [visit]
-                if check:
-                    if pairs and (places > 1 or pairs.last > 0):  # The last results are the earlier version's.
-                        self._platform.time(samples, min(2, places))
-                    inputs = (first, second or first)
-                    if mistake := check_last_samples(run, inputs, self._depth_of(run), samples.places):
-                        return Outcome("wrong_result", mistake)
-            if not right and second and (mistake := check_second_input(run, first, second, self._depth_of(run))):
-                return Outcome("wrong_result", mistake)
-            if check and self._sampling:
-                self._right[launched] = replace(outcome, visits=[], before_binary="")
-            if check is None:
-                self.memory.forget_contents()
-            return outcome
+            return self._run(request)
         except MemoryError as error:
             self.memory.free()
             return Outcome("out_of_memory", str(error))
@@ -137,6 +92,67 @@ class Runner:
         except LaunchError as error:
             self.memory.forget_contents()
             return Outcome("launch_failed", str(error))
+
+    def _run(self, request: Request) -> Outcome:
+        started, busy_before = time.perf_counter(), self._platform.busy_seconds
+        if request.unit:
+            self._load(request.unit)
+        point, run = request.point, self._point_run(request.point)
+        launched = (request.variant, *((axis, value) for axis, value in point.items() if axis != "cache"))
+        first = self._instances.at(point)
+        self.memory.prepare(point, run.plan, first)
+        right = self._right.get(launched)
+        outcome = replace(right) if right else self._check(run) if request.check else Outcome("ok")
+        if outcome.status != "ok":
+            return outcome
+        launch = run.plan.launches[0]
+        outcome.occupancy = self._platform.occupancy(launch.function, launch.threads, launch.shared_bytes)
+        second = self._instances.at(point, True) if request.check and self._has_second_input() else None
+        if self._sampling and is_timed(point):
+            spent = time.perf_counter() - started
+            timing, last = self._time(run, request, launched, second, spent)
+            timing.seconds = round(time.perf_counter() - started, 6)
+            timing.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
+            outcome.visits = [timing]
+            if timing.before and request.partner:
+                outcome.before_binary = request.partner.binary
+            if request.check and (mistake := self._recheck(run, last, (first, second or first))):
+                return Outcome("wrong_result", mistake)
+        if not right and second and (mistake := check_second_input(run, first, second, self._depth_of(run))):
+            return Outcome("wrong_result", mistake)
+        if request.check and self._sampling:
+            self._right[launched] = replace(outcome, visits=[], before_binary="")
+        return outcome
+
+    def _time(
+        self, run: PointRun, request: Request, launched: _Launched, second: FileInstance | None, spent: float
+    ) -> tuple[Timing, _LastSamples]:
+        """The samples of a point that was found right, and how the last ones are repeated."""
+        sampling = self._sampling
+        assert sampling
+        # A first launch may wait for the device, which waits while samples are queued.
+        if not request.check and launched not in self._launched:
+            self._tell(RUNS)
+            run.check_run()
+            self._tell(RAN)
+        self._launched.add(launched)
+        partner = self._partner(run, request, launched) if request.partner else None
+        places = self.memory.prepare_places(run.point, run.beside(partner), second)
+        samples = Samples(run, places)
+        pairs = PairedSamples(self._platform, samples, Samples(partner, places)) if partner else None
+        # Without its partner, a point is timed as all others.
+        wanted = request.criterion if pairs or not request.partner else None
+        timing = take_samples(run, samples, wanted or MedianKnown(sampling), sampling.relative_precision, pairs, spent)
+        timing.other_processes = bool(self._platform.other_processes())
+        # The last results may be the partner's.
+        is_own = not pairs or (places == 1 and pairs.last < 0)
+        return timing, _LastSamples(samples, 0 if is_own else min(2, places))
+
+    def _recheck(self, run: PointRun, last: _LastSamples, inputs: tuple[FileInstance, FileInstance]) -> str | None:
+        """What is wrong with the results of the last samples, or None."""
+        if last.again:
+            self._platform.time(last.samples, last.again)
+        return check_last_samples(run, inputs, self._depth_of(run), last.samples.places)
 
     def launch_between(
         self, point: Point, variant: str, start: Callable[[], None], stop: Callable[[], None]
@@ -154,31 +170,31 @@ class Runner:
         """The results of the last run of the point that run() was given last, by the names of their arrays."""
         return {name: elements.tobytes() for name, elements in self.memory.fetched_results().items()}
 
-    def _load(self, unit: Mapping[str, Any]) -> None:
-        key = unit["file"], *unit["variants"]
+    def _load(self, unit: BuiltUnit) -> None:
+        key = str(unit.file), *unit.variants
         if key not in self._loaded:
-            self._platform.load(Path(unit["file"]), dict(unit["variants"]))
+            self._platform.load(unit.file, dict(unit.variants))
             self._loaded.add(key)
 
-    def _earlier(
-        self, run: PointRun, unit: Mapping[str, Any], check: bool, launched: tuple[object, ...]
-    ) -> PointRun | None:
-        """The earlier version of a point, unless it is to be checked, and is wrong."""
-        self._load(unit)
+    def _partner(self, run: PointRun, request: Request, launched: _Launched) -> PointRun | None:
+        """What a point runs in pairs with; None where it is to be checked, and is wrong."""
+        partner = request.partner
+        assert partner
+        self._load(partner.unit)
         instance = self._instances.at(run.point)
-        if of := unit.get("of"):  # Another kernel, which another job has checked.
-            earlier = run.earlier(launches_of_task(of["launches"], self._problem).at(Point(of["point"])))
-            self.memory.prepare(run.point, run.beside(earlier), instance)
+        if partner.of:  # Another kernel, which another job has checked.
+            other = run.earlier(launches_of_task(partner.of["launches"], self._problem).at(Point(partner.of["point"])))
+            self.memory.prepare(run.point, run.beside(other), instance)
         else:
-            earlier = run.earlier()
-        self.memory.set_constants(run.point, earlier.plan, instance)
-        launched = (unit["binary_sha256"], *launched)
+            other = run.earlier()
+        self.memory.set_constants(run.point, other.plan, instance)
+        launched = (partner.binary, *launched)
         if launched not in self._launched:
-            earlier.check_run()
-            if check and not of and earlier.judge(instance, self._depth_of(run)).mistake:
+            other.check_run()
+            if request.check and not partner.of and other.judge(instance, self._depth_of(run)).mistake:
                 return None
         self._launched.add(launched)
-        return earlier
+        return other
 
     def _point_run(self, point: Point) -> PointRun:
         return PointRun(self._platform, self.memory, point, self._launches.at(point))

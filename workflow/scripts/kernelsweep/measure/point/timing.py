@@ -2,69 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from math import log
-from statistics import stdev
+from copy import deepcopy
 
-from kernelsweep.measure.outcome import Visit
-from kernelsweep.measure.pairs import FEWEST_PAIRS, FEWEST_TRIMMED, MOST_PAIRS, Enough, PairRule
+from kernelsweep.measure.outcome import Timing
+from kernelsweep.measure.pairs import FixedSeconds
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
-from kernelsweep.measure.sampling import Sampling, sample
+from kernelsweep.measure.sampling import Criterion, Taken, sample
 from kernelsweep.platforms.platform import Conditions
-
-_LEAST_SECONDS = 0.004  # of pairs, however long the visit has taken before
 
 
 def take_samples(
     run: PointRun,
     timed: Samples,
-    sampling: Sampling,
+    criterion: Criterion,
+    relative_precision: float,
     pairs: PairedSamples | None = None,
-    enough: Enough | None = None,
     spent: float = 0.0,
-) -> Visit:
+) -> Timing:
     """Time a point that was found right.
 
-    pairs   samples of it and of its earlier version, to be taken in place of its own until there are `enough`
-    spent   the seconds of the visit so far
+    criterion           when there are samples enough
+    relative_precision  of the median, by which the samples count as settled
+    pairs               samples of the point and of its partner, to be taken in place of its own
+    spent               the seconds of the visit so far
 
     Raises LaunchError and ContextLost.
     """
     conditions: list[Conditions] = []
-    logs: list[float] = []
     before: list[float] = []
 
-    def time_samples(count: int) -> tuple[list[float], bool]:
-        if pairs and enough:
-            times: list[float] = []
-            # A disturbed pair would count much among few. Among more, it is trimmed.
-            while not times or (FEWEST_PAIRS <= len(logs) < FEWEST_TRIMMED and stdev(logs) > enough.margin):
-                now, old = pairs.time()
-                times.append(now)
-                before.append(old)
-                logs.append(log(now / old))
+    def take(count: int) -> tuple[list[Taken], bool]:
+        taken: list[Taken]
+        if pairs:
+            now, old = pairs.time()
+            before.append(old)
+            taken = [(now, old)]
         else:
-            times = run.platform.time(timed, count)
+            taken = [(time_us, None) for time_us in run.platform.time(timed, count)]
         conditions.append(run.platform.conditions())
-        return times, bool(conditions[-1].throttle_reasons)
+        return taken, bool(conditions[-1].throttle_reasons)
 
-    if pairs and enough:
-        rule = PairRule(enough)
-        if enough.seconds:
-            seconds = enough.seconds if enough.fixed else max(_LEAST_SECONDS, enough.seconds - spent)
-            sampling = replace(sampling, min_samples=FEWEST_PAIRS, max_samples=MOST_PAIRS, max_seconds=seconds)
-
-        def has_enough(is_settled: Callable[[], bool]) -> bool:
-            return (bool(enough.seconds) or is_settled()) and not enough.fixed and rule.is_met(logs, before[-1])
-
-        sampled = sample(time_samples, sampling, has_enough=has_enough)
-    else:
-        sampled = sample(time_samples, sampling)
-    return Visit(
+    sampled = sample(take, deepcopy(criterion), relative_precision, spent)
+    return Timing(
         **vars(sampled),
         before=before,
-        fixed=bool(enough and enough.fixed),
+        fixed=isinstance(criterion, FixedSeconds),
         throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),
         clocks_are_set=any(seen.clocks_are_set for seen in conditions),
         device_uuid=run.platform.uuid,

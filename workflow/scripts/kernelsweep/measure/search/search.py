@@ -18,33 +18,31 @@ proposals, on any number of GPUs, and those are not run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
-from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kernelsweep.errors import first_error
+from kernelsweep.measure.bench import Bench, Front, Pool
 from kernelsweep.measure.earlier import finalists as finalists_before
+from kernelsweep.measure.full import FullSweep
 from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.limits import TimeLimits
+from kernelsweep.measure.loop import run
 from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.pairs import Enough
+from kernelsweep.measure.pairs import PairsDecide
+from kernelsweep.measure.sampling import Both, MedianKnown
 from kernelsweep.measure.search.proposals import Parzen, Random
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.work import (
-    Partners,
-    Progress,
-    TimeLimits,
-    Work,
-    do_work,
-    find_work,
-    made_ready,
-    of_source,
-    recorded,
-)
+from kernelsweep.measure.visit import Partners, Visit
+from kernelsweep.measure.visits import Visits, find_visits
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.statistics import Interval, ratio, summarise_visits
@@ -67,15 +65,17 @@ _MOST_WRONG = 20
 # The precision of the one visit in which a proposal is timed, a fraction to either side.
 ROUGH_PRECISION = 0.02
 
-FindVersions = Callable[[Sequence[PlannedPoint]], Partners | None]
+# Shows how many points are done, of how many, the last one and its outcome.
+Show = Callable[[int, int, Point, Outcome], None]
+FindPartners = Callable[[Sequence[PlannedPoint]], Partners | None]
 
 
 @dataclass(frozen=True)
-class Bench:
-    """Where points are run.
+class Laboratory:
+    """Where a search runs points.
 
     device         its description, which belongs to a point's identity
-    open_device    called once before the first run of each phase, "search" or "finalists"; returns what is told of its
+    open_device    called once before the first run of each phase, "search" or "finalists"; returns what shows its
                    points. A search whose points are all in the journal needs no device
     plan           the plan of a point
     source_sha256  the kernel's
@@ -83,21 +83,35 @@ class Bench:
     builder        compiles the variants, where the task has no binary
     units          the units of a point, which are compiled if it is proposed
     await_data     waits until the right results of a point are known, before the first run at its place
-    versions       earlier versions of points, beside which finalists and the first proposals run
+    partners       earlier versions of points, beside which finalists and the first proposals run
+    margin         the smallest difference between versions that matters, as a fraction
     notify         gets a line for the user
     """
 
     journal: Journal
     device: Mapping[str, Any]
-    open_device: Callable[[str], Progress]
+    open_device: Callable[[str], Show]
     plan: Callable[[Point], PlannedPoint]
     source_sha256: str = ""
     further_gpus: Callable[[], AbstractContextManager[Sequence[str]]] = lambda: nullcontext(())
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
     await_data: Callable[[Point], None] = lambda _: None
-    versions: FindVersions = lambda _: None
+    partners: FindPartners = lambda _: None
+    margin: float = 0.01
     notify: Callable[[str], None] = print
+
+    def find(self, task: KernelTask, planned: Sequence[PlannedPoint]) -> Visits:
+        """The visits to points, those among them that the journal has."""
+        skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
+        if self.builder:
+            self.builder.offer(unit for each in planned if not each.skipped for unit in self.units(each.point))
+        return find_visits(task, planned, skipped, self.journal, self.device, self.builder)
+
+    @property
+    def front(self) -> Front:
+        """What stands before its devices."""
+        return Front(self.journal, self.builder, self.source_sha256)
 
 
 def proposed_ahead(budget: int) -> int:
@@ -105,62 +119,149 @@ def proposed_ahead(budget: int) -> int:
     return min(max(_LEAST_AHEAD, budget // _PART_AHEAD), _MOST_AHEAD)
 
 
-def search(task: KernelTask, candidates: ValidPoints, budget: int, bench: Bench) -> dict[Point, Outcome]:
+def search(task: KernelTask, candidates: ValidPoints, budget: int, at: Laboratory) -> dict[Point, Outcome]:
     """The outcomes of the points that were measured, in the candidates' order.
 
     candidates  the points that may be measured
     budget      how many of them are measured at each place: at each problem size and cache state
 
-    Raises UserError where Optuna isn't installed, and as do_work() does.
+    Raises UserError where Optuna isn't installed, and as loop.run() does.
     """
-    problem = problem_of(task.problem)
-    places = candidates.groups(axes_of_places(candidates, problem))
-    # A small problem's right results are known first.
-    places = sorted(places, key=lambda at_place: problem.size(candidates[int(at_place[0])]))
-    of_kernel = [axis for axis in candidates.axes if problem.axes[axis].of_kernel]
-    total = sum(min(budget, len(at_place)) for at_place in places)
-    ahead = proposed_ahead(budget)
-    rough: list[dict[Point, Outcome]] = []
-    number_of: dict[Point, int] = {}
-    with _Finalists(task, bench) as finalists:
-        with _Evaluator(task, bench, total, finalists) as evaluate:
-            for at_place in places:
-                place = place_of(candidates[int(at_place[0])], problem)
-                strategy = _strategy(candidates.at(at_place, of_kernel), budget, task, place)
-                count = min(budget, len(at_place))
-                # The first proposals follow from no times, so that all of them are compiled at once.
-                asked = [strategy.ask() for _ in range(min(max(ahead, strategy.random_at_first), count))]
-                # And so they are the same before and after an edit: a sample of the space, to compare.
-                running = evaluate([candidates[int(at_place[number])] for number in asked], bench.versions)
-                rough.append({})
-                step = 0
-                while step < len(running) and not _is_wrong(rough):
-                    point, outcome = running[step][0], running[step][1].result()
-                    rough[-1][point], number_of[point] = outcome, int(at_place[asked[step]])
-                    time = _time(outcome)
-                    strategy.tell(asked[step], time.value if time else inf)
-                    step += 1
-                    while len(asked) < min(step + ahead, count) and not _kernel_is_refused(rough[-1]):
-                        asked.append(strategy.ask())
-                        running += evaluate([candidates[int(at_place[asked[-1]])]])
-                if _is_wrong(rough):
-                    bench.notify(_nearest_miss(rough))
-                    break
-                if _kernel_is_refused(rough[-1]):
-                    break
+    strategy = Search(task, candidates, budget, at)
+    with _Finalists(task, at) as finalists:
+        with _rough_pool(strategy, at, finalists) as pool:
+            run(strategy, pool, strategy.show)
         # What won before an edit is compared with what it is now, whatever wins now.
-        won = finalists_before(bench.journal)
-        ran = {point: of for at_place in rough for point, of in at_place.items() if of.status == "ok"}
+        won = finalists_before(at.journal)
+        ran = {point: outcome for rough in strategy.rough for point, outcome in rough.items() if outcome.status == "ok"}
         full = finalists.measured([point for point in ran if point in won])
         while missing := [
             point
-            for at_place in rough
-            for point in _best({point: full.get(point, of) for point, of in at_place.items()})
+            for rough in strategy.rough
+            for point in _best({point: full.get(point, outcome) for point, outcome in rough.items()})
             if point not in full
         ]:
             full |= finalists.measured(missing)
-    found = {point: full.get(point, outcome) for at_place in rough for point, outcome in at_place.items()}
-    return {point: found[point] for point in sorted(found, key=lambda point: number_of[point])}
+    found = {point: full.get(point, outcome) for rough in strategy.rough for point, outcome in rough.items()}
+    return {point: found[point] for point in sorted(found, key=strategy.number_of.__getitem__)}
+
+
+class Search:
+    """The strategy of a search: one rough visit to each proposal, several of which are on their way at a time.
+
+    task       as the search's, but for one visit of less precision
+    rough      the outcomes, a mapping a place
+    number_of  the points' numbers among the candidates
+    """
+
+    def __init__(self, task: KernelTask, candidates: ValidPoints, budget: int, at: Laboratory) -> None:
+        sampling = task.protocol.sampling
+        assert sampling is not None
+        precision = max(ROUGH_PRECISION, sampling.relative_precision)
+        self._sampling = replace(sampling, relative_precision=precision, fewest_samples=2)
+        self.task = replace(task, protocol=replace(task.protocol, sampling=self._sampling, visits=1))
+        self._problem, self._candidates, self._budget, self._at = problem_of(task.problem), candidates, budget, at
+        groups = candidates.groups(axes_of_places(candidates, self._problem))
+        # A small problem's right results are known first.
+        self._places = sorted(groups, key=lambda at_place: self._problem.size(candidates[int(at_place[0])]))
+        self._total = sum(min(budget, len(at_place)) for at_place in self._places)
+        self._running: list[tuple[Point, Future[Outcome]]] = []
+        self._done, self._one_at_a_time = 0, Lock()
+        self._shown: Show | None = None
+        self.rough: list[dict[Point, Outcome]] = []
+        self.number_of: dict[Point, int] = {}
+
+    def visits(self) -> Iterator[Visit]:
+        """The visits to proposals. The next one waits for the outcomes from which it follows."""
+        for at_place in self._places:
+            self.rough.append({})
+            yield from self._visits_at(at_place)
+            if _is_wrong(self.rough):
+                self._at.notify(_nearest_miss(self.rough))
+                return
+            if _kernel_is_refused(self.rough[-1]):
+                return
+
+    def add(self, visit: Visit, outcome: Future[Outcome]) -> None:
+        """Take the outcome that a visit will have."""
+        self._running.append((visit.point, outcome))
+
+    def _visits_at(self, at_place: np.ndarray[Any, np.dtype[np.int64]]) -> Iterator[Visit]:
+        of_kernel = [axis for axis in self._candidates.axes if self._problem.axes[axis].of_kernel]
+        place = place_of(self._candidates[int(at_place[0])], self._problem)
+        strategy = _strategy(self._candidates.at(at_place, of_kernel), self._budget, self.task, place)
+        ahead, count, outcomes = proposed_ahead(self._budget), min(self._budget, len(at_place)), self.rough[-1]
+        # The first proposals follow from no times, so that all of them are compiled at once.
+        asked = [strategy.ask() for _ in range(min(max(ahead, strategy.random_at_first), count))]
+        first = [self._at.plan(self._candidates[int(at_place[number])]) for number in asked]
+        found = [self._at.find(self.task, [planned]) for planned in first]
+        # And so they are the same before and after an edit: a sample of the space, to compare.
+        partners = None if all(each.is_done for each in found) else self._at.partners(first)
+        self._running.clear()
+        for each in found:
+            yield from self._unless_known(each, partners)
+        for step in range(count):
+            if step == len(self._running) or _is_wrong(self.rough):
+                return
+            point, outcome = self._running[step][0], self._running[step][1].result()
+            outcomes[point], self.number_of[point] = outcome, int(at_place[asked[step]])
+            time = _time(outcome)
+            strategy.tell(asked[step], time.value if time else inf)
+            while len(asked) < min(step + 1 + ahead, count) and not _kernel_is_refused(outcomes):
+                asked.append(strategy.ask())
+                planned = self._at.plan(self._candidates[int(at_place[asked[-1]])])
+                yield from self._unless_known(self._at.find(self.task, [planned]))
+
+    def _unless_known(self, visits: Visits, partners: Partners | None = None) -> Iterator[Visit]:
+        """The one visit to a point; none where the journal has it, or where the point is skipped."""
+        if visits.is_done:
+            known: Future[Outcome] = Future()
+            known.set_result(visits.results()[visits.order[0]])
+            self._running.append((visits.order[0], known))
+            with self._one_at_a_time:
+                self._done += 1
+            return
+        paired = Both(MedianKnown(self._sampling), PairsDecide(self._at.margin)) if partners else None
+        yield replace(visits.missing[0][0], partners=partners, paired=paired)
+
+    def open(self) -> None:
+        """Open the device: its points are shown from now on."""
+        self._shown = self._at.open_device("search")
+
+    def show(self, visit: Visit, outcome: Future[Outcome]) -> None:
+        """Show a visit once it is done."""
+
+        def shown(outcome: Future[Outcome]) -> None:
+            if not outcome.cancelled() and not outcome.exception() and self._shown:
+                with self._one_at_a_time:
+                    self._done += 1
+                    self._shown(self._done, self._total, visit.point, outcome.result())
+
+        outcome.add_done_callback(shown)
+
+
+def _rough_pool(strategy: Search, at: Laboratory, finalists: _Finalists) -> Pool:
+    """Where proposals run, as many at a time as there are GPUs."""
+    limits = TimeLimits(strategy.task, at.journal)
+
+    def bench(device: str | None = None) -> Bench:
+        return Bench(strategy.task, at.front, Workers(strategy.task, [0], device=device), limits=limits)
+
+    def prepare() -> Bench:
+        # Workers can be forked only before the builder starts threads.
+        first = bench()
+        finalists.prepare()
+        return first
+
+    def further(until_end: ExitStack) -> list[Bench]:
+        strategy.open()
+        return [bench(gpu) for gpu in until_end.enter_context(at.further_gpus())]
+
+    def ask(visit: Visit) -> None:
+        if at.builder:
+            at.builder.ask([visit.variant])
+
+    return Pool(at.front, prepare, further, ask, at.await_data)
 
 
 def _strategy(configurations: ValidPoints, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Parzen | Random:
@@ -213,8 +314,8 @@ def _best(outcomes: Mapping[Point, Outcome]) -> list[Point]:
 class _Finalists:
     """Runs points in every visit of the protocol. A context manager: ends the workers."""
 
-    def __init__(self, task: KernelTask, bench: Bench) -> None:
-        self._task, self._bench = task, bench
+    def __init__(self, task: KernelTask, at: Laboratory) -> None:
+        self._task, self._at = task, at
         self._prepared: Workers | None = None
 
     def prepare(self) -> None:
@@ -223,18 +324,17 @@ class _Finalists:
 
     def measured(self, points: Sequence[Point]) -> dict[Point, Outcome]:
         """The points' outcomes."""
-        task, bench = self._task, self._bench
-        planned = [*map(bench.plan, points)]
-        work = find_work(task, planned, {}, bench.journal, bench.device, bench.builder)
-        if not work.is_done:
+        at, planned = self._at, [*map(self._at.plan, points)]
+        visits = at.find(self._task, planned)
+        if not visits.is_done:
             for point in points:
-                bench.await_data(point)
-            show = bench.open_device("finalists")
-            workers, self._prepared = self._prepared or Workers(task, work.visits), None
-            with workers:
-                at_device = (workers, show, bench.source_sha256, bench.builder)
-                do_work(work, bench.journal, *at_device, find_versions=lambda: bench.versions(planned))
-        return work.results()
+                at.await_data(point)
+            show = at.open_device("finalists")
+            workers, self._prepared = self._prepared or Workers(self._task, visits.numbers), None
+            sweep = FullSweep(visits, find_partners=partial(at.partners, planned), margin=at.margin)
+            with Bench(self._task, at.front, workers) as bench:
+                run(sweep, bench, lambda visit, outcome: show(sweep.done, sweep.total, visit.point, outcome))
+        return visits.results()
 
     def __enter__(self) -> _Finalists:
         return self
@@ -242,99 +342,3 @@ class _Finalists:
     def __exit__(self, *_: object) -> None:
         if self._prepared:
             self._prepared.stop()
-
-
-class _Evaluator:
-    """Runs points in one rough visit each, as many at a time as there are GPUs. A context manager: ends the workers."""
-
-    def __init__(self, task: KernelTask, bench: Bench, total: int, finalists: _Finalists) -> None:
-        sampling = task.protocol.sampling
-        assert sampling is not None
-        precision = max(ROUGH_PRECISION, sampling.relative_precision)
-        rough = replace(sampling, relative_precision=precision, fewest_samples=2)
-        self._task = replace(task, protocol=replace(task.protocol, sampling=rough, visits=1))
-        self._bench = bench
-        self._limits = TimeLimits(self._task, bench.journal)
-        self._total = total
-        self._finalists = finalists
-        self._done = 0
-        self._one_at_a_time = Lock()
-        self._open = ExitStack()
-        self._source = of_source(bench.source_sha256)
-        self._idle: SimpleQueue[Workers] = SimpleQueue()
-        self._threads: ThreadPoolExecutor | None = None  # once the device is open
-
-    def __call__(
-        self, points: Sequence[Point], find_versions: FindVersions = lambda _: None
-    ) -> list[tuple[Point, Future[Outcome]]]:
-        """The outcomes of points, from the journal if it has them; beside earlier versions, where these are found."""
-        bench = self._bench
-        planned = [bench.plan(point) for point in points]
-        if bench.builder:
-            bench.builder.offer(unit for each in planned if not each.skipped for unit in bench.units(each.point))
-        skipped = {each.point: Outcome("skipped", each.skipped) for each in planned if each.skipped}
-        works = [find_work(self._task, [each], skipped, bench.journal, bench.device, bench.builder) for each in planned]
-        if missing := [each for each, work in zip(planned, works, strict=True) if not work.is_done]:
-            # Workers are forks of this process as long as that has no threads, and the builder's are some.
-            worker = None if self._threads else self._open.enter_context(Workers(self._task, [0]))
-            if worker:
-                self._finalists.prepare()
-            if bench.builder:
-                bench.builder.ask(each.variant for each in missing)
-            if worker:
-                self._open_devices(worker, missing[0].point)
-            bench.await_data(missing[0].point)
-        versions = find_versions(planned) if missing else None
-        return [(point, self._outcome(work, versions)) for point, work in zip(points, works, strict=True)]
-
-    def _outcome(self, work: Work, versions: Partners | None) -> Future[Outcome]:
-        """The outcome of the one point of a work."""
-        if work.is_done:
-            with self._one_at_a_time:
-                self._done += 1
-            known: Future[Outcome] = Future()
-            known.set_result(work.results()[work.order[0]])
-            return known
-        assert self._threads is not None
-        return self._threads.submit(self._run, work, versions)
-
-    def _run(self, work: Work, versions: Partners | None) -> Outcome:
-        """The outcome of the one point of a work, in a thread of its own."""
-        (missing,) = work.missing[0]
-        ready = made_ready(missing, self._bench.journal, self._bench.builder)
-        outcome = ready.outcome
-        if outcome is None:
-            workers = self._idle.get()
-            try:
-                limit = self._limits.of(missing.point)
-                earlier = None
-                if versions:
-                    earlier = versions.of(ready.identity, missing.variant, Enough(versions.margin))
-                outcome = workers[0].run(missing.point, missing.variant, limit, True, ready.unit, earlier)
-            finally:
-                self._idle.put(workers)
-        with self._one_at_a_time:
-            if not ready.outcome:
-                self._limits.add(missing.point, sum(visit.seconds for visit in outcome.visits))
-                outcome = recorded(self._bench.journal, outcome, ready.identity, self._source)
-            self._done += 1
-            self._show(self._done, self._total, missing.point, outcome)
-        return outcome
-
-    def _open_devices(self, worker: Workers, first: Point) -> None:
-        """Start one worker per further GPU; each opens its device while the first units compile."""
-        self._show = self._bench.open_device("search")
-        further = self._open.enter_context(self._bench.further_gpus())
-        workers = [worker, *(self._open.enter_context(Workers(self._task, [0], device=gpu)) for gpu in further)]
-        for each in workers:
-            each.start(0, first)
-            self._idle.put(each)
-        # A thread a GPU: with one, the points run in the order in which they were proposed.
-        self._threads = ThreadPoolExecutor(len(workers))
-        self._open.callback(self._threads.shutdown, cancel_futures=True)
-
-    def __enter__(self) -> _Evaluator:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._open.__exit__(*error)

@@ -9,17 +9,15 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build.binaries import BuiltUnit
 from kernelsweep.errors import StudyError, UserError, gpu_failed
-from kernelsweep.measure.earlier import Earlier
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.point.runner import RUNS
+from kernelsweep.measure.request import Request, Rest, Start
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of_implementation
@@ -72,9 +70,8 @@ class Worker:
             self.stop()
             self._process = parked
         self._process, self._has_begun = self._process or WorkerProcess(self._task.platform), True
-        start = {"task": asdict(self._task), "environment": environment, "first": dict(first) if first else None}
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
-            _send(self._process, start)
+            self._process.send(Start(self._task, environment, first))
 
     def open(self) -> WorkerProcess | None:
         """Start the worker, if it isn't running, and wait until it is ready; None where it was killed.
@@ -93,36 +90,19 @@ class Worker:
         told = f"{self._task.platform}: the process that runs the points can't start ({words})"
         raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
 
-    def run(
-        self,
-        point: Point,
-        variant: str,
-        seconds: float,
-        check: bool | None,
-        unit: BuiltUnit | None = None,
-        earlier: Earlier | None = None,
-    ) -> Outcome:
-        """A point's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
+    def run(self, request: Request, seconds: float) -> Outcome:
+        """A visit's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
-        seconds  how long its first run may take: its inputs, judgement and samples have longer
-        check    whether the point is checked, too; None as for Runner.run
-        unit     of the variant, where it is not in the task's binary
-        earlier  the variant's earlier version, if both are to be timed
+        seconds  how long the point's first run may take: its inputs, judgement and samples have longer
 
         Raises UserError if no worker can start, and where a function of the user's fails.
         """
-        request: dict[str, Any] = {"point": dict(point), "variant": variant, "check": check}
-        if unit:
-            request["unit"] = _as_values(unit)
-        if earlier:
-            told = {"binary_sha256": earlier.binary, "enough": asdict(earlier.enough), "of": earlier.of}
-            request["earlier"] = _as_values(earlier.unit) | told
         outcome, killed = self._outcome(request, seconds)
         if killed:  # Kernels don't send SIGKILL, so the cause is elsewhere unless it happens again.
             outcome, _ = self._outcome(request, seconds)
         return outcome
 
-    def _outcome(self, request: Mapping[str, Any], seconds: float) -> tuple[Outcome, bool]:
+    def _outcome(self, request: Request, seconds: float) -> tuple[Outcome, bool]:
         """The outcome of a request, and whether the worker was killed by SIGKILL meanwhile."""
         process = self._asked(request) or self._asked(request)
         if process is None:
@@ -155,7 +135,7 @@ class Worker:
         place = self._place() if is_over else None
         if self._process is not None and self._is_ready and (place or not is_over):
             with suppress(BrokenPipeError):
-                _send(self._process, {"rests": is_over})
+                self._process.send(Rest(is_over))
                 if (answer := _answer(self._process, self._timeout)) and place:
                     self._process.park(place, answer["rests"])
                     self._process, self._has_begun, self._is_ready = None, False, False
@@ -181,11 +161,11 @@ class Worker:
             return None
         return Path(folder, f"{device}.{self._visit}.{self._task.platform}")
 
-    def _asked(self, request: Mapping[str, Any]) -> WorkerProcess | None:
+    def _asked(self, request: Request) -> WorkerProcess | None:
         """Send the request; None if the worker died before it received it."""
         try:
             if process := self.open():
-                _send(process, request)
+                process.send(request)
             return process
         except BrokenPipeError:
             self.stop()
@@ -234,7 +214,7 @@ class Workers(dict[int, Worker]):
                 worker.open()
 
     def rest(self, are_over: bool = False) -> None:
-        """As Worker.rest(), of all."""
+        """Have all workers give back their buffers; `are_over`: as for Worker.rest()."""
         for worker in self.values():
             worker.rest(are_over)
 
@@ -250,16 +230,6 @@ class Workers(dict[int, Worker]):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-def _as_values(unit: BuiltUnit) -> dict[str, Any]:
-    """A unit as the worker's Runner.run() takes it."""
-    return {"file": str(unit.file), "variants": unit.variants}
-
-
-def _send(process: WorkerProcess, message: Mapping[str, Any]) -> None:
-    process.requests.write(json.dumps(message) + "\n")
-    process.requests.flush()
 
 
 def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from kernelsweep.fork_server import thread_count
+from kernelsweep.measure.request import Message, written
 from kernelsweep.measure.worker.serve import serve_platform
 from kernelsweep.platforms.kinds import KINDS, kind_of_implementation, load
 from kernelsweep.sandbox import emulating, is_untrusted
@@ -109,6 +110,11 @@ class WorkerProcess:
         self.pid, self.requests, self.answers = begun
         self._handle = os.pidfd_open(self.pid)
         self._status: int | None = None
+
+    def send(self, message: Message) -> None:
+        """Hand it a message. Raises BrokenPipeError where it has ended."""
+        self.requests.write(written(message))
+        self.requests.flush()
 
     @staticmethod
     def parked(place: Path) -> WorkerProcess | None:

@@ -1,18 +1,15 @@
 """The process that runs a kernel's points. It is not the job's own, so that a crash or a hang costs one point only.
 
-Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads lines
-of JSON from standard input and answers each with a line on standard output:
+Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads
+messages (measure/request.py) from standard input, a line each, and answers each with a line of JSON on standard output:
 
-    {"task": ..., "environment": ..., "first": ...} {"ready": true}, once the platform is open and the kernel loaded
-    {"point": ..., "variant": ..., "check": ...}    {"outcome": ..., "lost": ...} or {"refused": ...}
-                                                    after {"now": "runs"} and {"now": "ran"}
-    {"rests": ...}                                  {"rests": ...}, once all buffers are given back
+    Start      {"ready": true}, once the platform is open and the kernel loaded
+    Request    {"outcome": ..., "lost": ...} or {"refused": ...}, after {"now": "runs"} and {"now": "ran"}
+    Rest       {"rests": ...}, once all buffers are given back
 
-The first has a task.KernelTask, variables of the job's environment, and the point that will be checked first, or null:
-its data are made while the device is opened. The second has the arguments of runner.Runner.run; `lost` says whether the
-process lost its context. The process ends after such an answer, and when its input ends. `refused` is the text of a
-UserError, as where a function of the user's has raised. The third says whether the kernel is over: then the process
-outlives its job, answers with the descriptor of its answers, and waits for a task of the same platform.
+`lost` says whether the process lost its context. The process ends after such an answer, and when its input ends.
+`refused` is the text of a UserError, as where a function of the user's has raised. Where the kernel is over, the
+process outlives its job: it answers with the descriptor of its answers, and waits for a task of the same platform.
 """
 
 from __future__ import annotations
@@ -31,7 +28,7 @@ from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.measure.outcome import Outcome, outcome_values
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.task import read_task
+from kernelsweep.measure.request import Request, Rest, read
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import MemoryMistake, Platform
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
@@ -48,18 +45,18 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         print(json.dumps(values), file=answers, flush=True)
 
     for line in requests:
-        start = json.loads(line)
+        start = read(line)
         if own_end is not None:
             os.close(own_end)
-        os.environ.update(start["environment"])
+        os.environ.update(start.environment)
         tempfile.tempdir = None  # A job's ends with it.
         name_this_process()
-        task = read_task(start["task"])
+        task = start.task
         instances = Instances(task)
         implementation = load(task.platform)
         with ThreadPoolExecutor(1) as other:
-            if start["first"]:  # An exception is raised again when the point is run.
-                other.submit(_make_data, instances, Point(start["first"]))
+            if start.first:  # An exception is raised again when the point is run.
+                other.submit(_make_data, instances, start.first)
             platform = platform or implementation()
             runner = Runner(platform, task, instances, lambda now: answer(now=now))
             answer(ready=True)
@@ -78,16 +75,16 @@ def _make_data(instances: Instances, point: Point) -> None:
 def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platform, runner: Runner) -> bool:
     """Run points of a kernel. Returns whether another may follow; False where the input has ended."""
     for line in requests:
-        request = json.loads(line)
-        if "rests" in request:
+        request = read(line)
+        if isinstance(request, Rest):
             runner.memory.free()
-            if request["rests"]:
+            if request.is_over:
                 return True
             answer(rests=None)
             continue
         lost = False
         try:
-            outcome = run_watched(platform, runner, **{**request, "point": Point(request["point"])})
+            outcome = run_watched(platform, runner, request)
         except UserError as error:
             answer(refused=str(error))
             continue
@@ -99,20 +96,18 @@ def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platf
     return False
 
 
-def run_watched(platform: Platform, runner: Runner, point: Point, variant: str, **settings: Any) -> Outcome:
-    """A point's outcome, with the mistakes in its use of memory where the platform watches.
-
-    settings  the other arguments of runner.Runner.run
+def run_watched(platform: Platform, runner: Runner, request: Request) -> Outcome:
+    """A visit's outcome, with the mistakes in its use of memory where the platform watches.
 
     There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.
     """
     if platform.watches:
         runner.memory.free()
         platform.watch()
-    outcome = runner.run(point, variant, **settings)
+    outcome = runner.run(request)
     outcome.mistakes = platform.mistakes(runner.memory.buffers())
     if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
-        outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, point, variant, **settings))
+        outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, request))
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
         return replace(outcome, status="wrong_result", message=outside[0].message)

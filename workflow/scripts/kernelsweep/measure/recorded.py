@@ -1,0 +1,52 @@
+"""Visits in a journal: their outcomes under the hashes of their identities."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kernelsweep.measure.environment import git_revision
+from kernelsweep.measure.identity import Identity, identity_sha256
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome, ended_early, outcome_values, read_outcome
+
+
+def known_outcome(journal: Journal, identity: Identity, short_counts: bool = False) -> Outcome | None:
+    """The outcome of a visit that the journal has; None for one that is made again: failures are.
+
+    short_counts  whether a visit counts that ended once its pairs had decided
+    """
+    latest = _latest(journal, identity_sha256(identity))
+    if not latest or latest.status != "ok":
+        return None
+    return None if not short_counts and any(map(ended_early, latest.visits)) else latest
+
+
+def _latest(journal: Journal, key: str) -> Outcome | None:
+    """The outcome of the last visit with an identity's hash, of this run or of earlier ones."""
+    try:
+        return read_outcome((journal.get(key) or {})["outcome"])
+    except (KeyError, TypeError):  # Not there, or a line that was edited.
+        return None
+
+
+def recorded(journal: Journal, outcome: Outcome, identity: Identity, source: Mapping[str, Any]) -> Outcome:
+    """The outcome of a visit with what the journal says of earlier ones; it is added there with `source`.
+
+    Raises UserError where it can't be.
+    """
+    # The key is a hash. The hashed values are stored as well, for comparisons with later measurements.
+    when, key = time.strftime("%FT%TZ", time.gmtime()), identity_sha256(identity)
+    if earlier := _latest(journal, key):
+        same = (earlier.status, earlier.message) == (outcome.status, outcome.message)
+        wrong = earlier.message if earlier.status == "wrong_result" else earlier.once_wrong
+        outcome = replace(outcome, once_wrong=wrong, is_repeated=outcome.status != "ok" and same)
+    journal.add(key, {"measured": when, "outcome": outcome_values(outcome), "of": identity, **source})
+    return outcome
+
+
+def of_source(source_sha256: str) -> dict[str, Any]:
+    """What the journal notes of a kernel's source: its hash, and the revision."""
+    return {"source_sha256": source_sha256, "revision": git_revision()}
