@@ -13,6 +13,7 @@ import errno
 import itertools
 import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -51,6 +52,7 @@ class Journal:
         self._notify = notify
         self._records: dict[str, Any] = {}
         self._size = 0
+        self._adding = threading.Lock()  # Several devices' visits end side by side.
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
@@ -80,16 +82,17 @@ class Journal:
         Only the end waits for the disk. Raises UserError if there is no room; earlier records stay.
         """
         line = json.dumps({"journal": VERSION, "key": key, "value": value}).encode() + b"\n"
-        try:
-            unwritten = memoryview(line)
-            while unwritten:
-                unwritten = unwritten[os.write(self._file, unwritten) :]
-        except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._file, self._size)
-            raise unwritable(self._path, error) from error
-        self._size += len(line)
-        self._records[key] = value
+        with self._adding:
+            try:
+                unwritten = memoryview(line)
+                while unwritten:
+                    unwritten = unwritten[os.write(self._file, unwritten) :]
+            except OSError as error:
+                with suppress(OSError):
+                    os.ftruncate(self._file, self._size)
+                raise unwritable(self._path, error) from error
+            self._size += len(line)
+            self._records[key] = value
 
     def __enter__(self) -> Journal:
         return self
