@@ -42,9 +42,8 @@ from kernelsweep.measure.pairs import (
     SAME,
     SLOWER,
     UNDECIDED,
-    Enough,
-    PairRule,
     Pairs,
+    PairsDecide,
     mean_ratio,
     pairs_of,
     scatter_of,
@@ -198,28 +197,31 @@ def test_verdicts(low: float, high: float, expected: str) -> None:
     assert verdict(Interval((low + high) / 2, low, high), MARGIN) == expected
 
 
-def sampled(random: np.random.Generator, ratio: float, noise: float, enough: Enough) -> list[float]:
-    """The pairs of a visit; 3% of samples take 10% longer."""
+def sampled(random: np.random.Generator, ratio: float, noise: float, criterion: PairsDecide | None) -> list[float]:
+    """The pairs of a visit until the criterion is finished, or all; 3% of samples take 10% longer."""
     late = np.where(random.random((MOST_PAIRS, 2)) < 0.03, random.exponential(0.1, (MOST_PAIRS, 2)), 0)
     logs = [*(np.log(ratio) + noise * random.standard_normal(MOST_PAIRS) + late[:, 0] - late[:, 1])]
-    rule = PairRule(enough)
-    counts = [MOST_PAIRS] if enough.fixed else range(6, MOST_PAIRS + 1)
-    return next(logs[:count] for count in counts if rule.is_met(logs[:count], 10.0))
+    for count, value in enumerate(logs if criterion else [], 1):
+        assert criterion
+        criterion.add(10 * np.exp(value), 10.0)
+        if count >= max(6, criterion.fewest_samples) and criterion.is_finished():
+            return logs[:count]
+    return logs
 
 
 def judged(random: np.random.Generator, ratio: float, noise: float, of_process: float) -> tuple[list[str], float]:
     """The verdicts on points of an edit with a margin of 1%, and the mean number of pairs of a point."""
 
-    def visit(enough: Enough) -> list[float]:
-        return sampled(random, ratio * np.exp(of_process * random.standard_normal()), noise, enough)
+    def visit(criterion: PairsDecide | None = None) -> list[float]:
+        return sampled(random, ratio * np.exp(of_process * random.standard_normal()), noise, criterion)
 
-    first = [Pairs(10.0, [visit(Enough(MARGIN, fixed=True)) for _ in range(3)], [True] * 3) for _ in range(8)]
+    first = [Pairs(10.0, [visit() for _ in range(3)], [True] * 3) for _ in range(8)]
     scatter = scatter_of(first)
     verdicts, counts = [], []
     for _ in range(150):
         visits: list[list[float]] = []
         while len(visits) < 3 and (not visits or verdicts[-1] == UNDECIDED):
-            visits.append(visit(Enough(0.01, scatter)))
+            visits.append(visit(PairsDecide(0.01, scatter)))
             found = Pairs(10.0, visits, [False] * len(visits)).ratio(scatter)
             verdicts[len(counts) :] = [verdict(found.interval, 0.01) if found else UNDECIDED]
         counts.append(sum(map(len, visits)))

@@ -16,7 +16,7 @@ from reductions import DTYPES, OPERATIONS, REDUCTION
 
 from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -144,7 +144,7 @@ def test_a_change_of_one_element_is_found_wherever_it_is(tmp_path: Path, monkeyp
     right = point(999)
     points = [one for size in CHANGED for one in (point(size), right, point(size, 64), right)]
     runner, platform = runner_on_tiles(kernel, points, tmp_path, monkeypatch)
-    outcomes = [runner.run(Request(one, instantiation(kernel, one))) for one in points]
+    outcomes = [runner.run(VisitRequest(one, instantiation(kernel, one))) for one in points]
     assert [outcome.status for outcome in outcomes] == ["ok" if one == right else "wrong_result" for one in points]
     assert all(platform.found_input)
 
@@ -158,7 +158,7 @@ def test_a_point_that_fails_and_changes_the_input_costs_the_others_nothing(
     )
     points = [point(1000), point(999)]
     runner, platform = runner_on_tiles(kernel, points, tmp_path, monkeypatch)
-    failed, right = (runner.run(Request(one, instantiation(kernel, one))) for one in points)
+    failed, right = (runner.run(VisitRequest(one, instantiation(kernel, one))) for one in points)
     assert failed.status in ("wrong_result", "launch_failed")
     assert right.status == "ok"
     assert all(platform.found_input)

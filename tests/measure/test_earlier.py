@@ -22,7 +22,7 @@ from kernelsweep.measure.loop import run
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.measure.verdict import Verdict
+from kernelsweep.measure.verdict import VerdictSweep
 from kernelsweep.measure.visits import find_visits
 from kernelsweep.measure.worker.client import Workers
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
@@ -48,7 +48,7 @@ def measured(
         versions = EarlierVersions(journal, store, of_points)
         sweep = FullSweep(visits_, find_partners=lambda: versions)
         if decides:
-            sweep = Verdict(visits_, decides, lambda groups, _: groups.values(), lambda: versions)
+            sweep = VerdictSweep(visits_, decides, lambda groups, _: groups.values(), lambda: versions)
         with (
             Workers(task, visits_.numbers) as workers,
             Bench(task, Front(journal, short_counts=bool(decides)), workers) as bench,

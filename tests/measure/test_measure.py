@@ -37,7 +37,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.outcome import Outcome, Timing, combined
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.rows import measurement_rows, sample_rows, why_implausible
 from kernelsweep.measure.worker import client, process
 from kernelsweep.platforms.emulator import EmulatorPlatform
@@ -314,7 +314,7 @@ def test_a_sample_times_the_launches_and_nothing_else(name: str, cache: str, sam
     task, report = built(kernel, [one], tmp_path)
     assert report["status"] == "ok", report["message"]
     platform = PretendedClock()
-    outcome = Runner(platform, task).run(Request(one, instantiation(kernel, one)))
+    outcome = Runner(platform, task).run(VisitRequest(one, instantiation(kernel, one)))
 
     check, *samples = " ".join(platform.done).split(" sample ")
     assert "start" not in check and "launch" in check
@@ -334,12 +334,12 @@ def test_a_wrong_result_is_never_timed(tmp_path: Path) -> None:
     assert report["status"] == "ok", report["message"]
     platform = PretendedClock()
     on_clock = Runner(platform, task)
-    wrong = on_clock.run(Request(points[0], instantiation(kernel, points[0])))
+    wrong = on_clock.run(VisitRequest(points[0], instantiation(kernel, points[0])))
     assert (wrong.status, wrong.samples, platform.timed_counts) == ("wrong_result", [], [])
     # Partials that no block writes are not the right ones of the point before.
-    right = on_clock.run(Request(points[1], instantiation(kernel, points[1])))
+    right = on_clock.run(VisitRequest(points[1], instantiation(kernel, points[1])))
     assert right.status == "ok" and right.samples
-    assert on_clock.run(Request(points[0], instantiation(kernel, points[0]))).status == "wrong_result"
+    assert on_clock.run(VisitRequest(points[0], instantiation(kernel, points[0]))).status == "wrong_result"
 
 
 def test_a_time_above_the_devices_peaks_is_no_time() -> None:

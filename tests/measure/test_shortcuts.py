@@ -12,7 +12,7 @@ from planted import ROOT, built, kernel_in, planted_kernel, point, replaying, ru
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -36,7 +36,7 @@ def timed(
     assert report["status"] == "ok", report["message"]
     task = replace(task, protocol=replace(task.protocol, repeated_runs=repeated_runs))
     on_clock = Runner(platform(), task)
-    return [on_clock.run(Request(one, instantiation(kernel, one))) for one in points]
+    return [on_clock.run(VisitRequest(one, instantiation(kernel, one))) for one in points]
 
 
 def shipped(name: str) -> KernelSource:

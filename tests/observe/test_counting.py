@@ -17,7 +17,7 @@ from shipped_builds import compiled
 from kernelsweep.build import gcc
 from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.task import Protocol
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
@@ -188,7 +188,7 @@ def test_efficiencies_are_those_of_nsight_compute(
     at = point(2**16, 512, unroll=unroll, dtype=dtype)
     platform = EmulatorPlatform()
     runner = Runner(platform, compiled(kernel, [at], tmp_path).task("", Protocol(None, seed=1)))
-    outcome = run_watched(platform, runner, Request(at, instantiation(kernel, at)))
+    outcome = run_watched(platform, runner, VisitRequest(at, instantiation(kernel, at)))
     assert outcome.status == "ok"
     digits = len(str(load).split(".")[1])
     assert round(outcome.counts["global_load_efficiency"], digits) == load

@@ -28,7 +28,7 @@ from kernelsweep.build import gcc
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.worker.serve import run_watched
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
@@ -111,7 +111,7 @@ class _Runner:
         changed = [now[now != then].tobytes() for now, then in pairs]
         return dict(zip("xyz", changed, strict=True))
 
-    def run(self, request: Request) -> Outcome:
+    def run(self, request: VisitRequest) -> Outcome:
         platform = self._platform
         self._memory = [platform.allocate(4 * _COUNT) for _ in "xyz"]
         x, y, z = self._memory
@@ -141,7 +141,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
             platform.load(library, {case.name: {"unit": 0, "entry": n} for n, case in enumerate(of_topic)})
             runner = _Runner(platform, topic)
             for case in of_topic:
-                outcome = run_watched(platform, runner, Request(Point({}), case.name))  # type: ignore[arg-type]
+                outcome = run_watched(platform, runner, VisitRequest(Point({}), case.name))  # type: ignore[arg-type]
                 found[case] = list(findings(outcome))
                 runner.memory.free()
     return found

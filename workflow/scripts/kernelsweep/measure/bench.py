@@ -18,7 +18,7 @@ from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.limits import TimeLimits
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.recorded import known_outcome, of_source, recorded
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.visit import Visit
 from kernelsweep.measure.worker.client import Workers
@@ -120,7 +120,7 @@ class Bench:
         self._workers.open(visit.number)
         partner = visit.partners.of(ready.identity, visit.variant) if visit.partners else None
         criterion = visit.paired if partner else visit.criterion
-        request = Request(visit.point, visit.variant, visit.check, ready.unit, partner, criterion)
+        request = VisitRequest(visit.point, visit.variant, visit.check, ready.unit, partner, criterion)
         process = visit.number if visit.process is None else visit.process
         started = time.perf_counter()
         outcome = self._workers[process].run(request, limits.of(visit.point))

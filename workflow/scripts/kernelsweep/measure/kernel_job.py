@@ -26,7 +26,7 @@ from kernelsweep.measure.progress import EarlyVerdict, Progress, progress
 from kernelsweep.measure.references import References
 from kernelsweep.measure.search.search import Laboratory, Show, search
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.verdict import Verdict, leave_out_known_verdicts
+from kernelsweep.measure.verdict import VerdictSweep, leave_out_known_verdicts
 from kernelsweep.measure.visit import Partners, Visit
 from kernelsweep.measure.visits import Groups, find_visits
 from kernelsweep.measure.worker.client import Workers
@@ -98,7 +98,7 @@ class KernelJob:
             find_partners, early = partial(self._partners, planned), None
             strategy: FullSweep
             if self.decides:
-                strategy = verdict = Verdict(visits, self.margin, in_order, find_partners)
+                strategy = verdict = VerdictSweep(visits, self.margin, in_order, find_partners)
                 early = EarlyVerdict(self.margin, len(verdict.first), notifier(self.terminal, self.name))
             else:
                 strategy = FullSweep(visits, in_order, find_partners, self.margin)

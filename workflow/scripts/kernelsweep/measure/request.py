@@ -29,7 +29,7 @@ class Partner:
 
 
 @dataclass(frozen=True)
-class Request:
+class VisitRequest:
     """A visit as the process that makes it gets it.
 
     unit       the variant's; None where the task's binary has it
@@ -65,7 +65,7 @@ class Rest:
     is_over: bool = False
 
 
-Message = Start | Request | Rest
+Message = Start | VisitRequest | Rest
 
 
 def written(message: Message) -> str:

@@ -20,7 +20,7 @@ from kernelsweep.sweep.point import Point
 _SECONDS, _SECONDS_A_POINT, _FURTHER_SECONDS, _FIXED_SECONDS = 1.5, 0.006, 1.5, 0.02
 
 
-class Verdict(FullSweep):
+class VerdictSweep(FullSweep):
     """Visits one point of each size first, in all processes, and then the others, until each size is decided.
 
     Processes share the points that take little time. A point that was compared once is left out when the time is over.

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from kernelsweep.errors import ContextLost, LaunchError
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.requests import TOOL_START_SECONDS, Answer, Launched, Requests
 from kernelsweep.platforms.kinds import load
@@ -57,7 +57,7 @@ def _checking(platform: Platform, task: KernelTask, mode: str) -> Callable[[Poin
 
     def run(point: Point, variant: str) -> Answer:
         runner.memory.free()
-        outcome = runner.run(Request(point, variant))
+        outcome = runner.run(VisitRequest(point, variant))
         return Answer(outcome.status, outcome.message)
 
     return run
@@ -67,7 +67,7 @@ def _profiling(platform: Platform, task: KernelTask) -> Callable[[Point, str], A
     runner = Runner(platform, task)
 
     def run(point: Point, variant: str) -> Answer:
-        outcome = runner.run(Request(point, variant))
+        outcome = runner.run(VisitRequest(point, variant))
         if outcome.status != "ok":
             return Answer(outcome.status, outcome.message)
         try:

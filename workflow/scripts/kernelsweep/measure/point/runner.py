@@ -16,7 +16,7 @@ from kernelsweep.measure.point.instances import Instances, has_second_input
 from kernelsweep.measure.point.memory import KernelMemory
 from kernelsweep.measure.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.measure.point.timing import take_samples
-from kernelsweep.measure.request import Request
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.sampling import MedianKnown
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.platform import Platform
@@ -74,7 +74,7 @@ class Runner:
         if task.binary:
             platform.load(Path(task.binary), task.variants)
 
-    def run(self, request: Request) -> Outcome:
+    def run(self, request: VisitRequest) -> Outcome:
         """Check a point, unless an earlier visit has; then time it, if it is right and the platform has a clock.
 
         Where the request has a partner, both are timed alternately, if that one is right, too.
@@ -93,7 +93,7 @@ class Runner:
             self.memory.forget_contents()
             return Outcome("launch_failed", str(error))
 
-    def _run(self, request: Request) -> Outcome:
+    def _run(self, request: VisitRequest) -> Outcome:
         started, busy_before = time.perf_counter(), self._platform.busy_seconds
         if request.unit:
             self._load(request.unit)
@@ -125,7 +125,7 @@ class Runner:
         return outcome
 
     def _time(
-        self, run: PointRun, request: Request, launched: _Launched, second: FileInstance | None, spent: float
+        self, run: PointRun, request: VisitRequest, launched: _Launched, second: FileInstance | None, spent: float
     ) -> tuple[Timing, _LastSamples]:
         """The samples of a point that was found right, and how the last ones are repeated."""
         sampling = self._sampling
@@ -176,7 +176,7 @@ class Runner:
             self._platform.load(unit.file, dict(unit.variants))
             self._loaded.add(key)
 
-    def _partner(self, run: PointRun, request: Request, launched: _Launched) -> PointRun | None:
+    def _partner(self, run: PointRun, request: VisitRequest, launched: _Launched) -> PointRun | None:
         """What a point runs in pairs with; None where it is to be checked, and is wrong."""
         partner = request.partner
         assert partner

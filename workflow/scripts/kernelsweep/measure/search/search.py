@@ -127,7 +127,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, at: Laborator
 
     Raises UserError where Optuna isn't installed, and as loop.run() does.
     """
-    strategy = Search(task, candidates, budget, at)
+    strategy = SearchStrategy(task, candidates, budget, at)
     with _Finalists(task, at) as finalists:
         with _rough_pool(strategy, at, finalists) as pool:
             run(strategy, pool, strategy.show)
@@ -146,7 +146,7 @@ def search(task: KernelTask, candidates: ValidPoints, budget: int, at: Laborator
     return {point: found[point] for point in sorted(found, key=strategy.number_of.__getitem__)}
 
 
-class Search:
+class SearchStrategy:
     """The strategy of a search: one rough visit to each proposal, several of which are on their way at a time.
 
     task       as the search's, but for one visit of less precision
@@ -240,7 +240,7 @@ class Search:
         outcome.add_done_callback(shown)
 
 
-def _rough_pool(strategy: Search, at: Laboratory, finalists: _Finalists) -> Pool:
+def _rough_pool(strategy: SearchStrategy, at: Laboratory, finalists: _Finalists) -> Pool:
     """Where proposals run, as many at a time as there are GPUs."""
     limits = TimeLimits(strategy.task, at.journal)
 

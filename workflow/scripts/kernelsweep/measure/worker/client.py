@@ -17,7 +17,7 @@ from typing import Any
 from kernelsweep.errors import StudyError, UserError, gpu_failed
 from kernelsweep.measure.outcome import Outcome, read_outcome
 from kernelsweep.measure.point.runner import RUNS
-from kernelsweep.measure.request import Request, Rest, Start
+from kernelsweep.measure.request import Rest, Start, VisitRequest
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.measure.worker.process import WorkerProcess
 from kernelsweep.platforms.kinds import kind_of_implementation
@@ -90,7 +90,7 @@ class Worker:
         told = f"{self._task.platform}: the process that runs the points can't start ({words})"
         raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
 
-    def run(self, request: Request, seconds: float) -> Outcome:
+    def run(self, request: VisitRequest, seconds: float) -> Outcome:
         """A visit's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
         seconds  how long the point's first run may take: its inputs, judgement and samples have longer
@@ -102,7 +102,7 @@ class Worker:
             outcome, _ = self._outcome(request, seconds)
         return outcome
 
-    def _outcome(self, request: Request, seconds: float) -> tuple[Outcome, bool]:
+    def _outcome(self, request: VisitRequest, seconds: float) -> tuple[Outcome, bool]:
         """The outcome of a request, and whether the worker was killed by SIGKILL meanwhile."""
         process = self._asked(request) or self._asked(request)
         if process is None:
@@ -161,7 +161,7 @@ class Worker:
             return None
         return Path(folder, f"{device}.{self._visit}.{self._task.platform}")
 
-    def _asked(self, request: Request) -> WorkerProcess | None:
+    def _asked(self, request: VisitRequest) -> WorkerProcess | None:
         """Send the request; None if the worker died before it received it."""
         try:
             if process := self.open():

@@ -4,7 +4,7 @@ Where it is a new Python, its argument is the platform's implementation, which i
 messages (measure/request.py) from standard input, a line each, and answers each with a line of JSON on standard output:
 
     Start      {"ready": true}, once the platform is open and the kernel loaded
-    Request    {"outcome": ..., "lost": ...} or {"refused": ...}, after {"now": "runs"} and {"now": "ran"}
+    VisitRequest    {"outcome": ..., "lost": ...} or {"refused": ...}, after {"now": "runs"} and {"now": "ran"}
     Rest       {"rests": ...}, once all buffers are given back
 
 `lost` says whether the process lost its context. The process ends after such an answer, and when its input ends.
@@ -28,7 +28,7 @@ from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.measure.outcome import Outcome, outcome_values
 from kernelsweep.measure.point.instances import Instances
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request, Rest, read
+from kernelsweep.measure.request import Rest, VisitRequest, read
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import MemoryMistake, Platform
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
@@ -96,7 +96,7 @@ def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platf
     return False
 
 
-def run_watched(platform: Platform, runner: Runner, request: Request) -> Outcome:
+def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Outcome:
     """A visit's outcome, with the mistakes in its use of memory where the platform watches.
 
     There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.

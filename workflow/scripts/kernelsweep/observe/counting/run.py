@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import Request as RunRequest
+from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.task import KernelTask
 from kernelsweep.platforms.counting.lines import shared_array
 from kernelsweep.platforms.counting.quantities import UNIT_OF_METRIC
@@ -84,7 +84,7 @@ class Tracer:
     def _run(self, point: Point, variant: str) -> Outcome:
         self._runner.memory.free()
         self._platform.watch()
-        return self._runner.run(RunRequest(point, variant))
+        return self._runner.run(VisitRequest(point, variant))
 
     def _traced(self, request: Request) -> TracedRequest:
         unit = self._platform.unit
