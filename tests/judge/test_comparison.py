@@ -204,7 +204,7 @@ def sampled(random: np.random.Generator, ratio: float, noise: float, criterion: 
     for count, value in enumerate(logs if criterion else [], 1):
         assert criterion
         criterion.add(10 * np.exp(value), 10.0)
-        if count >= max(6, criterion.fewest_samples) and criterion.is_finished():
+        if count >= 6 and criterion.is_finished():
             return logs[:count]
     return logs
 

@@ -59,7 +59,7 @@ def test_a_write_outside_of_an_array_that_leaves_its_results_right_is_found(tmp_
     planted = " ".join(f"if (array_size == {size}) partials[{place}] = 7;" for size, place in OUTSIDE.items())
     kernel, points = kernel_with(tmp_path, f"{RIGHT} {planted}"), [point(size) for size in (*OUTSIDE, 999)]
     runner = Runner(Guarded(), built(kernel, points, tmp_path)[0])
-    before, behind, farther, right = (runner.run(one, instantiation(kernel, one)) for one in points)
+    before, behind, farther, right = (runner.run(VisitRequest(one, instantiation(kernel, one))) for one in points)
     assert "writes before the start of partials: partials[-1]" in before.message
     assert "writes past the end of partials: partials[32]" in behind.message
     assert "writes past the end of partials: partials[92]" in farther.message
