@@ -12,18 +12,22 @@ import pytest
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
+from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses
 from kernelsweep.project.project import load_study
+from kernelsweep.publish.answer import answer_text, answers
+from kernelsweep.publish.tables.formats import as_latex
+from kernelsweep.publish.tables.table_text import best_table
 
 SCHEMA = json.loads((ROOT / "workflow/schemas/best.schema.json").read_text())
 SIZE = 2**24
 
 
-def find(rows: pandas.DataFrame, device: dict[str, Any] = H200, gridded: tuple[str, ...] = ()) -> list[Best]:
-    return find_best("unrolling", StudyData(UNROLLING, rows, device), gridded)
+def find(rows: pandas.DataFrame, device: dict[str, Any] = H200) -> list[Best]:
+    return find_best("unrolling", StudyData(UNROLLING, rows, device))
 
 
 def lines_of(found: list[Best], *of: Any) -> str:
@@ -74,7 +78,7 @@ def test_a_kernel_that_rounds_more_is_never_called_the_fastest() -> None:
 
 
 def uses(rows: pandas.DataFrame) -> list[Use]:
-    found = find_uses("unrolling", StudyData(UNROLLING, rows, H200), ())
+    found = find_uses("unrolling", StudyData(UNROLLING, rows, H200))
     return [use for use in found if use.kind["cache"] == "cold"]
 
 
@@ -104,6 +108,44 @@ def test_what_to_use_loses_least_at_any_size_and_where_that_is_much_each_size_ha
     assert "| all | `unrolled` | 256 × 4 |" in text and "| 1.9%, " in text
     # Undefined behaviour, and what failed, is never to be used.
     assert uses(fail(rows, "wrong_result", "0", kernel="unrolled", block_size=256)) != [one]
+
+
+def made_of(*losses: tuple[float, float]) -> pandas.DataFrame:
+    """Configurations that lose so much at the smallest size, and at each other size, against another each time."""
+    rows = sweep(UNROLLING, H200)
+    rows = rows[rows["kernel"].isin(["neighbored", "unrolled"]) & (rows["unroll"] <= 4)]
+    sizes = sorted(rows["array_size"].unique())
+    for size in sizes:
+        rows = with_time(rows, 50.0, array_size=size)
+        best = {"kernel": "unrolled", "unroll": 4, "block_size": 64 if size == sizes[0] else 1024}
+        rows = with_time(rows, 10.0, array_size=size, **best)
+        for block_size, lost in zip((128, 256, 512), losses, strict=False):
+            time_us = 10.0 * (1 + lost[int(size != sizes[0])])
+            rows = with_time(rows, time_us, array_size=size, kernel="unrolled", unroll=4, block_size=block_size)
+    return rows
+
+
+def test_the_worst_size_decides_and_not_the_mean() -> None:
+    # Pins: of these, the first loses less on average.
+    first, *_ = uses(made_of((0.09, 0.0), (0.06, 0.05)))
+    assert first.everywhere and first.configuration.parameters["block_size"] == 256
+    assert first.worst == pytest.approx(0.06)
+
+
+def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
+    rows = made_of((0.11, 0.0), (0.3, 0.3))
+    small, large = uses(rows)
+    assert not small.everywhere and small.worst == large.worst == 0 and len(large.sizes) == 7
+    assert [(tie.kernel, tie.configuration.parameters["block_size"]) for tie in large.ties] == [("unrolled", 128)]
+    (answer,) = answers({"unrolling": UNROLLING}, [small, large], row_counts([]), {})
+    tables = (
+        answer_text([answer], "", {}, {}),
+        best_text(find(rows), [small, large], {"unrolling": UNROLLING}, H200),
+        as_latex(best_table(StudyData(UNROLLING, rows, H200))).replace(r"\textsuperscript{16}", "¹⁶"),
+    )
+    for table in tables:
+        said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
+        assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table
 
 
 def test_a_reader_sees_the_fastest_of_each_kernel_with_ties_in_short() -> None:

@@ -83,17 +83,13 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
 
 def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) -> None:
     content = json.loads((results / "emulator/status.json").read_text())
-    answer = {
-        "curve": [0.1, 0.9],
-        "use": "tree 64 × 8",
-        "sizes": "for 2²⁴; 2 more by size",
-        "loses": "3.1%",
-        "of_peak": "89.0%",
-        "beside": "",
-    }
+    of_all = dict.fromkeys(("kernel", "configuration", "ties", "average", "largest", "gain", "beside"), "")
+    row = {**of_all, "sizes": "2¹⁶–2²²", "kernel": "tree", "configuration": "64 × 8", "loses": "3.1%"}
+    row |= {"of_peak": "89.0%", "peak_fraction": 0.89}
+    answer = {"curve": [0.1, 0.9], "uses": [row, {**row, "sizes": "2²⁴", "loses": "0.0%"}]}
     content["studies"]["sums"] |= {"title": "Sums: one value", "answer": answer}
     write(results / "emulator/status.json", json.dumps(content), 100)
-    assert rows(results)["sums"] == "one value tree 64 × 8 for 2²⁴; 2 more by size 3.1% 89.0% ✓ 9 of 9"
+    assert rows(results)["sums"] == "one value 2¹⁶–2²² tree 64 × 8 3.1% 89.0% ✓ 9 of 9"
     assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
     answer["curve"] = [0.9]  # of one size, which makes no curve
     write(results / "emulator/status.json", json.dumps(content), 100)

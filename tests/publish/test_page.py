@@ -167,7 +167,7 @@ def to_use(measurements: Path) -> tuple[float, dict[str, str]]:
 
 
 def test_the_page_tells_what_ran_before_the_studies_and_the_rest_after_them(project: Path, page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("\u00a0", " ")
     # The answer comes first: what to use, what that loses, how near it is to the peak, and whether all is right.
     loss, row = to_use(project / RESULTS / "measurements.csv")
     use = f"<code>{row['kernel']}</code> {row['block_size']} × {row['unroll']}"

@@ -55,7 +55,7 @@ def made_up(folder: Path, device: dict[str, Any] = H200) -> Path:
 
 def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path: Path) -> None:
     data = StudyData(axpy.settings, load_measurements([made_up(tmp_path)]), H200)
-    best = json.loads(best_json(find_best("axpy", data, ()), find_uses("axpy", data, ()), ["axpy"], H200))
+    best = json.loads(best_json(find_best("axpy", data), find_uses("axpy", data), ["axpy"], H200))
     (tmp_path / "axpy.h").write_text(constants_header(best, "axpy", axpy.settings.reference))
     program = tmp_path / "program"
     strict = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]

@@ -56,6 +56,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             accesses=for_job(parameters.told_accesses),
             kernel_codes=for_job(parameters.kernel_codes),
             edited=for_job(parameters.edited_kernels),
+            gridded=for_job(parameters.kernels_with_a_grid),
             code=code_of("publish/publish_study.py"),
         script:
             "../scripts/publish/publish_study.py"

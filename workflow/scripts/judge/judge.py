@@ -42,12 +42,13 @@ with logged(snakemake.log[0]):
     for name, study in studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
         measurements = load_measurements(list(map(Path, params.measurements[name])), name, unproven=failed)
-        data = StudyData(study, measurements, device, metrics=Metrics(metrics[metrics["study"] == name]))
+        of_study = Metrics(metrics[metrics["study"] == name])
+        data = StudyData(study, measurements, device, metrics=of_study, gridded=params.gridded[name])
         judged += judge(claims, data, params.uncertainties)
         if study.compares == "times":
             compared[name] = study
-            found += find_best(name, data, params.gridded[name])
-            uses += find_uses(name, data, params.gridded[name])
+            found += find_best(name, data)
+            uses += find_uses(name, data)
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study.title for name, study in studies.items()}
     Path(output.claims).write_text(claims_text(judged, titles, device, sources), encoding="utf-8")

@@ -41,7 +41,7 @@ with logged(snakemake.log[0]):
     metric_files = [*inputs.metrics, *params.found_metrics]
     metrics = Metrics(load_metrics(list(map(Path, metric_files)), study), params.definitions)
     data = read_study_data(
-        study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited
+        study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited, params.gridded
     )
     markdown, csv, latex, best, steps, *figures = map(Path, snakemake.output)
     shown = labelled(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class StudyData:
     published     the published outputs of its kernels, where it compares outputs
     metrics       its rows of metrics.csv
     proofs        of its kernels, by name; empty for a recording, which has none
+    gridded       the kernels whose number of blocks the sweep chooses
     """
 
     settings: StudySettings
@@ -76,6 +77,7 @@ class StudyData:
     published: Outputs = field(default_factory=dict)
     metrics: Metrics = field(default_factory=Metrics)
     proofs: Mapping[str, KernelProof] = field(default_factory=dict)
+    gridded: Collection[str] = ()
 
     def __post_init__(self) -> None:
         if missing := [axis for axis in self.settings.kinds if axis not in self.measurements]:
@@ -112,13 +114,6 @@ class StudyData:
         return [str(kernel.name) for kernel in self.settings.kernels]
 
     @property
-    def gridded(self) -> list[str]:
-        """The kernels that were run with several grids at otherwise equal points."""
-        alike = ["kernel", *(axis for axis in ALL_POINT_COLUMNS if axis != "grid_size")]
-        several = self.kernel_rows.groupby(alike, dropna=False)["grid_size"].nunique() > 1
-        return sorted(set(several[several].index.get_level_values("kernel")))
-
-    @property
     def kernel_rows(self) -> pandas.DataFrame:
         """The measurements of the study's own kernels."""
         return self.measurements[self.measurements["kernel"].isin(self.kernel_names)]
@@ -136,6 +131,7 @@ def read_study_data(
     metrics: Metrics | None = None,
     proofs: Iterable[str | Path] = (),
     edited: Iterable[str] = (),
+    gridded: Collection[str] = (),
 ) -> StudyData:
     """A study's record from its result files and, in the current folder, resources/published.
 
@@ -144,6 +140,7 @@ def read_study_data(
     device        a device.json
     proofs        CSV files with the columns of proofs.csv
     edited        kernels that were edited after they were recorded, as `study/kernel`: their rows get the flag EDITED
+    gridded       as in StudyData
     Raises UserError, naming the file, where one cannot be read.
     """
     read = read_proofs(proofs)
@@ -158,6 +155,7 @@ def read_study_data(
         published=published_outputs(study_settings.published),
         metrics=metrics or Metrics(),
         proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},
+        gridded=gridded,
     )
 
 

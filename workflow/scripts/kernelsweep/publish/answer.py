@@ -15,7 +15,7 @@ from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
-from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
+from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE
 from kernelsweep.publish.summary import all_right
@@ -25,9 +25,6 @@ _HEADS = ("study", "sizes", "use", "loses", "of peak")
 
 # Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
 _COLUMNS, _WIDEST, _NUMBERS = 80, (18, 12), 22
-# If more configurations are needed, only the one for every size is shown.
-_MOST_BY_SIZE = 3
-
 # Verdicts on several claims. Claims that were not measured are left out.
 _CLAIMS = {HOLDS: "hold", FAILS: "do not hold", NOT_DECIDABLE: "not decidable"}
 
@@ -39,7 +36,7 @@ class StudyAnswer:
     right, run  its points with the right result, and those that were run; without those in `excused`
     excused     its points with another result, which undefined behaviour explains
     skipped     its points that were not run
-    uses        what to use: for every size, and where that loses more than a little, by size; empty without times
+    uses        what to use (best_words.use_rows()); empty without times
     proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
     """
@@ -50,7 +47,7 @@ class StudyAnswer:
     run: int
     excused: int
     skipped: int
-    uses: Sequence[Use]
+    uses: Sequence[Mapping[str, Any]]
     proofs: Mapping[str, KernelProof]
     edited: Sequence[str]
 
@@ -82,7 +79,7 @@ def answers(
             run=counted.run_in(name),
             excused=counted.excused_in(name),
             skipped=counted.by_status(name)["skipped"],
-            uses=of_reference(uses, name, study),
+            uses=use_rows(of_reference(uses, name, study), study),
             proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
         )
@@ -117,15 +114,10 @@ def _index_cells(one: StudyAnswer, found: Iterable[Best]) -> dict[str, Any]:
     """
     if not one.uses:
         return {}
-    use, others = one.uses[-1], len(one.uses) - one.uses[0].everywhere - 1
     sizes = fastest_by_size((best for best in found if best.study == one.study), one.settings)
     return {
         "curve": [best.fastest.peak_fraction for best in sizes if best.fastest.peak_fraction],
-        "use": f"{use.kernel} {configuration_text(use.configuration)}",
-        "sizes": "" if use.everywhere else f"for {sizes_text(use, one.settings)}; {others} more by size",
-        "loses": f"{use.worst:.1%}",
-        "of_peak": of_peak(use.configuration),
-        "beside": beside_text(one.uses),
+        "uses": [row for row in one.uses if not row["is_refined"]],
     }
 
 
@@ -147,14 +139,11 @@ def _uses_text(found: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
     rows, more = [], False
     for one in found:
-        by_size = [use for use in one.uses if not use.everywhere]
-        shown = by_size if len(by_size) in range(1, _MOST_BY_SIZE + 1) else one.uses[:1]
-        for number, use in enumerate(shown):
-            mark = "" if number or len(by_size) <= len(shown) else "*"
-            words = f"{use.kernel} {configuration_text(use.configuration)}"
-            sizes = sizes_text(use, one.settings) + mark
-            rows.append(("" if number else one.study, sizes, words, f"{use.worst:.1%}", of_peak(use.configuration)))
-            more |= bool(mark)
+        mark = "*" if one.uses and one.uses[-1]["is_refined"] else ""
+        more |= bool(mark)
+        for number, row in enumerate(row for row in one.uses if not row["is_refined"]):
+            words = f"{row['kernel']} {row['configuration']}"
+            rows.append(("" if number else one.study, f"{row['sizes']}{mark}", words, row["loses"], row["of_peak"]))
     if not rows:
         return []
     taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
@@ -165,11 +154,12 @@ def _uses_text(found: Sequence[StudyAnswer]) -> list[str]:
         colalign=("left", "left", "left", "right", "right"),
         maxcolwidths=widest,
         disable_numparse=True,
+        break_long_words=False,
     )
     lines = [f"  {line}" for line in table.splitlines()]
     searched = [one.study for one in found if one.uses and one.settings.search]
-    notes = [f"loses: at most, against the fastest at each size; a tie, or {LITTLE:.0%}, is little."]
-    notes += ["* Each size has a better one: see best.md."] if more else []
+    notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
+    notes += ["* Some sizes have a better one: see the page."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
     return ["", *lines, *(_wrapped(f"  {note}") for note in notes)]
 

@@ -8,6 +8,7 @@ from typing import Any
 from kernelsweep.analysis.study_data import kernel_axes, place_words, size_axes
 from kernelsweep.analysis.words import (
     axis_title,
+    axis_value,
     device_text,
     markdown_table,
     point_text,
@@ -16,6 +17,7 @@ from kernelsweep.analysis.words import (
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.find import (
     LITTLE,
+    MOST,
     Best,
     Configuration,
     Use,
@@ -28,6 +30,8 @@ NONE = "–"
 
 # Further ties are counted but not named: at small sizes nearly every configuration takes the time of a launch.
 MOST_TIES = 8
+# Beside other words there is less room.
+_FEW_TIES = 2
 
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
@@ -60,26 +64,61 @@ def of_peak(one: Configuration) -> str:
     return f"{rate:,.0f} {'GFLOP/s' if one.gflops else 'GB/s'}" if rate else ""
 
 
-def beside_text(uses: Sequence[Use]) -> str:
-    """How many times as fast as what stands beside it: `9.6× neighbored`, by size `1.02–1.39× cub`; "" without any."""
-    gains = sorted(use.gain for use in uses[len(uses) > 1 and uses[0].everywhere :] if use.gain)
-    ends = dict.fromkeys(f"{gain:.{1 if gain >= 2 else 2}f}" for gain in (gains[0], gains[-1])) if gains else {}
-    return f"{'–'.join(ends)}× {uses[-1].beside}" if gains else ""
+def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
+    """What to use and what it loses, in the words of the terminal and of all pages: a row by range of sizes.
+
+    is_refined     whether the row refines the first one, which is for all sizes
+    sizes, use     as sizes_text(), and the `kernel` with its `configuration`, and the configurations that `tie`
+    loses          at most, and on `average`
+    largest        the largest of the sizes, at which are the following
+    time, interval, peak_fraction, of_peak
+    gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; "" without that
+    """
+    return [
+        {
+            "is_refined": use is not uses[0] and uses[0].everywhere,
+            "sizes": sizes_text(use, study),
+            "kernel": use.kernel,
+            "configuration": configuration_text(use.configuration),
+            "ties": tied_text(use, _FEW_TIES),
+            "loses": f"{use.worst:.1%}",
+            "average": f"{use.mean:.1%}",
+            "largest": place_words(use.sizes[-1], study),
+            "time": f"{use.configuration.time_us:,.2f} µs",
+            "interval": f"{use.configuration.time_low_us:,.2f}–{use.configuration.time_high_us:,.2f}",
+            "peak_fraction": use.configuration.peak_fraction,
+            "of_peak": of_peak(use.configuration),
+            "gain": f"{use.gain:.{1 if use.gain >= 2 else 2}f}×" if use.gain else "",
+            "beside": use.beside if use.gain else "",
+        }
+        for use in uses
+    ]
+
+
+def tied_text(use: Use, most: int = MOST_TIES) -> str:
+    """What takes as long at each of the sizes, and the number of the others; "" for nothing."""
+    kernels = ["" if tie.kernel == use.kernel else f"{tie.kernel} " for tie in use.ties]
+    configurations = [configuration_text(tie.configuration) for tie in use.ties]
+    return some_of(list(map("".join, zip(kernels, configurations, strict=True))), most)
 
 
 def sizes_text(use: Use, study: StudySettings) -> str:
-    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`."""
+    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`, `n=4096 radius=1–4`."""
     if use.everywhere:
         return "all"
-    ends = dict.fromkeys(place_words(size, study) for size in (use.sizes[0], use.sizes[-1]))
-    return "–".join(ends)
+    ends = use.sizes[0], use.sizes[-1]
+    if sum(len({size[axis] for size in use.sizes}) > 1 for axis in ends[0]) > 1:
+        return " to ".join(place_words(size, study) for size in ends)
+    texts = {axis: "–".join(dict.fromkeys(axis_value(axis, size[axis]) for size in ends)) for axis in ends[0]}
+    return texts["array_size"] if [*texts] == ["array_size"] else point_text(texts)
 
 
 _EXPLANATION = (
-    "Use: the configuration that loses least at any size, and where that is more than {:.0%}, the fewest that don't, or"
-    " that tie there; the time is that at the largest of the sizes. A configuration is a block size × an unroll factor,"
-    " or its values on a study's own axes; the number of blocks is named where the sweep chooses it. As fast: others"
-    " that tie (95%). best.json has every size, element type, operation and cache state."
+    "Use the configuration for all sizes. Where it is more than {little:.0%} slower than the fastest of all kernels,"
+    " the rows below it are better. Without one for all sizes, each is more than {most:.0%} slower somewhere. Times are"
+    " those at the largest of the sizes. A configuration is a block size × an unroll factor, or its values on a study's"
+    " own axes; the number of blocks is named where the sweep chooses it. As fast: others that tie (95%) at each of the"
+    " sizes. best.json has every size, element type, operation and cache state."
 )
 _SEARCHED = " A search measured up to {:,} configurations of each kernel at each size."
 _PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
@@ -96,7 +135,7 @@ def best_text(
     if not found:
         return "\n".join([*lines, reason_for_none(studies, device)]) + "\n"
     peak = device.get("peak_bandwidth_gbs")
-    lines.append(_EXPLANATION.format(LITTLE) + (_PEAK.format(peak) if peak else ""))
+    lines.append(_EXPLANATION.format(little=LITTLE, most=MOST) + (_PEAK.format(peak) if peak else ""))
     for name, study in studies.items():
         shown = [best for best in found if best.study == name and at_reference_kind(best.point, study)]
         lines += ["", f"## {study.title}", ""]
@@ -117,10 +156,16 @@ def best_text(
 def _to_use(uses: Sequence[Use], study: StudySettings) -> list[str]:
     """A row for each configuration to use."""
     rows = [
-        [sizes_text(use, study), f"`{use.kernel}`", *_facts(use.configuration), f"{use.worst:.1%}, {use.mean:.1%}"]
+        [
+            sizes_text(use, study),
+            f"`{use.kernel}`",
+            *_facts(use.configuration),
+            f"{use.worst:.1%}, {use.mean:.1%}",
+            tied_text(use) or NONE,
+        ]
         for use in uses
     ]
-    return _table({"sizes": False, "use": False}, "loses at most, on average", rows)
+    return _table({"sizes": False, "use": False}, {"loses at most, on average": True, "as fast": False}, rows)
 
 
 def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
@@ -137,7 +182,7 @@ def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
         if tuple(best.point[axis] for axis in sizes) == largest
     ]
     where = point_text(dict(zip(map(axis_title, sizes), largest, strict=True)))
-    return _table({f"kernel{f' at {where}' if where else ''}": False}, "as fast, of this kernel", rows)
+    return _table({f"kernel{f' at {where}' if where else ''}": False}, {"as fast, of this kernel": False}, rows)
 
 
 _FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
@@ -155,9 +200,9 @@ def _facts(one: Configuration) -> list[str]:
     ]
 
 
-def _table(first: Mapping[str, bool], last: str, rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table with some columns, _FACTS, and a last column; without those that have no value at all."""
-    heads = {**first, **dict.fromkeys(_FACTS, True), "configuration": False, last: False}
+def _table(first: Mapping[str, bool], last: Mapping[str, bool], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table with some columns, _FACTS, and last columns; without those that have no value at all."""
+    heads = {**first, **dict.fromkeys(_FACTS, True), "configuration": False, **last}
     kept = [number for number in range(len(heads)) if number < 2 or {row[number] for row in rows} != {NONE}]
     shown = dict(list(heads.items())[number] for number in kept)
     return markdown_table(shown, [[row[number] for number in kept] for row in rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
@@ -64,11 +64,8 @@ class Best:
     ties: tuple[Configuration, ...]
 
 
-def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best]:
-    """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times.
-
-    gridded  the kernels whose grid size is an axis of the sweep
-    """
+def find_best(name: str, data: StudyData) -> list[Best]:
+    """The best configurations of a study's kernels, in the kernels' order, then by point. Empty without times."""
     kinds = data.settings.kinds
     columns = [axis for axis in ALL_POINT_COLUMNS if axis in kinds]
     axes = [*columns, *(axis for axis in kinds if axis not in columns)]
@@ -85,7 +82,7 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
         first, *slower = places[place]
         kernel = first["kernel"]
         ties = [row for row in slower if is_tie(row, first)]
-        fastest, *tied = (as_configuration(row, parameters, kernel in gridded) for row in (first, *ties))
+        fastest, *tied = (as_configuration(row, parameters, kernel in data.gridded) for row in (first, *ties))
         point, count = dict(zip(others, place[1:], strict=True)), len(places[place])
         found.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
     return found
@@ -94,7 +91,7 @@ def find_best(name: str, data: StudyData, gridded: Collection[str]) -> list[Best
 def best_at(data: StudyData) -> dict[str, Best]:
     """The best configuration of each kernel, by kernel, at the place where kernels are compared; without limits."""
     rows = at_place(data.measurements, shown_place(data))
-    found = find_best(data.title, replace(data, measurements=rows), data.gridded)
+    found = find_best(data.title, replace(data, measurements=rows))
     return {best.kernel: best for best in found if best.kernel not in data.settings.limits}
 
 
@@ -147,13 +144,23 @@ def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded:
     return Configuration(values, time.value, time.low, time.high, **rates, arithmetic=arithmetic_of(row))
 
 
-# A configuration does for a size where it costs at most so much more than the fastest, or ties with it.
+# A configuration does for a size where it costs at most this much more than the fastest, or ties with it ...
 LITTLE = 0.02
+# ... and is recommended for no size at which it costs more than this.
+MOST = 0.10
 
 # A kernel's configuration as a key: the kernel's place in the story, its name, and its axes' values.
 _Choice = tuple[Any, ...]
 # By configuration, how much more it costs than the fastest at a size, and whether that is little.
 _Losses = Mapping[_Choice, tuple[float, bool]]
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Another configuration that takes as long, as measured at the largest of the sizes."""
+
+    kernel: str
+    configuration: Configuration
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,7 @@ class Use:
     configuration  as measured at the largest of the sizes
     beside         there, the fastest library with the same arithmetic, or without any the study's first kernel
     gain           its time over this configuration's; None where it has none, and of the first kernel itself
+    ties           those that tie with it at each of the sizes, the fastest first
     """
 
     study: str
@@ -179,16 +187,15 @@ class Use:
     configuration: Configuration
     beside: str = ""
     gain: float | None = None
+    ties: tuple[Tie, ...] = ()
 
 
-def find_uses(name: str, data: StudyData, gridded: Collection[str]) -> list[Use]:
-    """What to use for each kind of a study's problem; empty without times.
+def find_uses(name: str, data: StudyData) -> list[Use]:
+    """What to use for each kind of a study's problem; empty without times. Nothing else decides that.
 
-    First the configuration for all sizes, if one has a time at each; then, if that loses more than LITTLE at one,
-    the fewest that don't, by size. Kernels of undefined behaviour, limits, and arithmetic that rounds more than the
-    first kernel's are left out.
-
-    gridded  the kernels whose grid size is an axis of the sweep
+    First the configuration that loses least at its worst size, if that is at most MOST; then, if it loses more than
+    LITTLE somewhere, the fewest that don't, by size. Kernels of undefined behaviour, limits, and arithmetic that rounds
+    more than the first kernel's are left out.
     """
     settings, parameters, sizes = data.settings, kernel_axes(data.settings), size_axes(data.settings)
     kinds = [axis for axis in place_axes(settings) if axis not in sizes]
@@ -199,7 +206,7 @@ def find_uses(name: str, data: StudyData, gridded: Collection[str]) -> list[Use]
     found: dict[tuple[Any, ...], dict[tuple[Any, ...], dict[_Choice, Configuration]]] = {}
     for row in rows.loc[rows["kernel"].isin({*names} - left_out), columns].to_dict("records"):
         kind, size = (tuple(row[axis] for axis in axes) for axes in (kinds, sizes))
-        one = as_configuration(row, parameters, row["kernel"] in gridded)
+        one = as_configuration(row, parameters, row["kernel"] in data.gridded)
         choice = (names.index(row["kernel"]), row["kernel"], *map(str, one.parameters.items()))
         found.setdefault(kind, {}).setdefault(size, {})[choice] = one
     uses = []
@@ -223,6 +230,7 @@ def find_uses(name: str, data: StudyData, gridded: Collection[str]) -> list[Use]
                     configuration=last[choice],
                     beside=beside,
                     gain=gain,
+                    ties=_ties(choice, [by_size[size] for size in ordered[start:end]], losses[end - 1]),
                 )
             )
     return uses
@@ -247,7 +255,10 @@ def _losses(configurations: Mapping[_Choice, Configuration], kernels: int) -> _L
     }
     least = min(costs.values(), key=lambda cost: cost.value)
     lost = {choice: cost.value / least.value - 1 for choice, cost in costs.items()}
-    return {choice: (loss, loss <= LITTLE or do_tie(costs[choice], least)) for choice, loss in lost.items()}
+    return {
+        choice: (loss, loss <= LITTLE or (loss <= MOST and do_tie(costs[choice], least)))
+        for choice, loss in lost.items()
+    }
 
 
 def _beside(configurations: Mapping[_Choice, Configuration], chosen: _Choice, kernels: int) -> tuple[str, float | None]:
@@ -263,6 +274,18 @@ def _beside(configurations: Mapping[_Choice, Configuration], chosen: _Choice, ke
     return other[1], configurations[other].time.value / one.time.value
 
 
+def _ties(chosen: _Choice, sizes: Sequence[Mapping[_Choice, Configuration]], allowed: _Losses) -> tuple[Tie, ...]:
+    """The other allowed configurations that tie with the chosen one at each size, the fastest at the last one first."""
+
+    def is_tied(choice: _Choice) -> bool:
+        both = [(size[choice].time, size[chosen].time) for size in sizes if choice in size]
+        return len(both) == len(sizes) and all(do_tie(one, other) and do_tie(other, one) for one, other in both)
+
+    tied = [choice for choice in allowed if choice != chosen and is_tied(choice)]
+    tied.sort(key=lambda choice: (sizes[-1][choice].time_us, choice))
+    return tuple(Tie(choice[1], sizes[-1][choice]) for choice in tied)
+
+
 def _least(losses: Sequence[_Losses]) -> tuple[_Choice, list[float]]:
     """The configuration with the least worst loss, then mean, of those that do where some do; and its losses."""
     every = set.intersection(*map(set, losses))
@@ -273,7 +296,7 @@ def _least(losses: Sequence[_Losses]) -> tuple[_Choice, list[float]]:
 
 
 def _ranges(losses: Sequence[_Losses]) -> list[tuple[int, int]]:
-    """All sizes, if a configuration has a time at each; then the fewest ranges in each of which one does, if several.
+    """All sizes, if a configuration loses at most MOST; then the fewest ranges in each of which one does, if several.
 
     Each range in turn is as long as possible, which gives the fewest.
     """
@@ -283,5 +306,6 @@ def _ranges(losses: Sequence[_Losses]) -> list[tuple[int, int]]:
         if end == len(losses) or not set.intersection(*({one for one in size if size[one][1]} for size in here)):
             found.append((start, end))
             start = end
-    everywhere = [(0, len(losses))] if len(found) > 1 and set.intersection(*map(set, losses)) else []
-    return everywhere + found
+    if len(found) > 1 and set.intersection(*map(set, losses)) and max(_least(losses)[1]) <= MOST:
+        return [(0, len(losses)), *found]
+    return found

@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from kernelsweep.analysis.reference import flagged_kernels, undefined_kernels
 from kernelsweep.analysis.steps import grids_text, step_labels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_words, shown_place
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     UNDEFINED_NOTE,
@@ -142,7 +142,9 @@ def _message(data: StudyData, table: pandas.DataFrame) -> str:
     allowed = table[of_study & table["time_us"].notna()].sort_values(["time_us", "label"])
     if allowed.empty:
         return "No step has a time that may be compared."
-    where = f"At block size {data.settings.reference['block_size']}" if data.steps else "Each at its fastest"
+    size = place_words(data.settings.reference if data.steps else shown_place(data), data.settings)
+    how = f" and block size {data.settings.reference['block_size']}" if data.steps else ", each at its fastest"
+    where = f"At {size}{how}" if size else "Each at its fastest"
     first, best = table["label"].iloc[0], allowed.iloc[0]
     labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]
     if pandas.isna(best["speedup"]):

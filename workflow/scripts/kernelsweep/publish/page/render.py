@@ -11,7 +11,6 @@ from typing import Any
 
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
-from kernelsweep.judge.best.best_words import beside_text, configuration_text, of_peak, sizes_text
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
@@ -51,10 +50,6 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
         page=shown,
         packed_points=packed(points),
         command=COMMAND,
-        configuration=configuration_text,
-        beside=beside_text,
-        of_peak=of_peak,
-        sizes=sizes_text,
         listed=list_texts,
     )
 

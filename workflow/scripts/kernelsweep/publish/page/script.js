@@ -42,7 +42,8 @@ function sorted(rows, column, direction) {
 
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
-  if (!body || body.rows.length < 2) continue;
+  // Rows of the answer belong to a study, and studies do different work.
+  if (!body || body.rows.length < 2 || table.matches(".answer")) continue;
   const told = [...body.rows];
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {

@@ -148,7 +148,8 @@ def _cell(text: str, kind: str) -> str:
     """A cell; bare numbers for siunitx."""
     if kind == "S":
         return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
-    return escape(text)
+    lines = escape(text).replace("\n", r" \\ ")
+    return lines if "\n" not in text else rf"\shortstack[l]{{{lines}}}"
 
 
 def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:

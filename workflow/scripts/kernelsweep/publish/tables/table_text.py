@@ -12,7 +12,7 @@ import pandas
 
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_words, shown_place, size_axes, varied
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     axis_value,
@@ -23,8 +23,8 @@ from kernelsweep.analysis.words import (
     small_number,
 )
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.judge.best.best_words import configuration_text, some_of
-from kernelsweep.judge.best.find import fastest_by_size, find_best
+from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
+from kernelsweep.judge.best.find import find_uses, of_reference
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, decimals, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW
@@ -287,24 +287,30 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
 
 
 def best_table(data: StudyData) -> TableText | str:
-    """The fastest configuration at each size, at the reference's other values, for a column of a paper; or why not."""
+    """What to use, a row by range of sizes as on the page, for a column of a paper; or why there is none."""
     if not data.has_times or data.compares_outputs:
         return _why_no_times(data)
-    found = fastest_by_size(find_best(data.title, data, data.gridded), data.settings)
-    rows = [pandas.Series({"status": "ok", **asdict(best.fastest)}) for best in found]
+    uses = of_reference(find_uses(data.title, data), data.title, data.settings)
+    rows = [pandas.Series({"status": "ok", **asdict(use.configuration)}) for use in uses]
+    ties = [_narrow(tied_text(use, _MOST_TIES)) for use in uses]
     name, _, rest = data.title.partition(": ")
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
     return TableText(
-        title=f"{name}, fastest by size" + (f": {rest}" if rest else ""),
+        title=f"{name}, what to use" + (f": {rest}" if rest else ""),
         provenance=f"{data.device['name']}, {where}.",
-        kernels=[best.kernel for best in found],
+        kernels=[use.kernel for use in uses],
         columns=[
-            Column("size", [_narrow(place_words(best.point, data.settings)) for best in found], right=False),
-            Column("configuration", [_narrow(configuration_text(best.fastest)) for best in found], right=False),
+            Column("sizes", [_narrow(sizes_text(use, data.settings)) for use in uses], right=False),
+            Column("configuration", [_narrow(configuration_text(use.configuration)) for use in uses], right=False),
+            Column("loses (%)", [f"{100 * use.worst:.1f}" for use in uses]),
             Column("time (µs)", [_uncertain_time(row) for row in rows]),
             Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
+            *([Column("as fast", ties, right=False)] if any(ties) else []),
         ],
-        explanation="In brackets: 95% interval of the last digits.",
+        explanation=(
+            "Loses: slower than the fastest of all kernels by at most this. Times: at the largest of the sizes;"
+            " in brackets: 95% interval of the last digits."
+        ),
     )
 
 
