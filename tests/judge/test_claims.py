@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -20,7 +21,16 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
 from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.errors import UserError
-from kernelsweep.judge.claims.claim import CLAIM_VERDICTS, SPEEDUP, Claim, decide, own_claims, published_claims
+from kernelsweep.judge.claims.claim import (
+    CLAIM_VERDICTS,
+    SPEEDUP,
+    UNKNOWN_CAUSE,
+    Claim,
+    decide,
+    own_claims,
+    published_claims,
+    verdict_kind,
+)
 from kernelsweep.judge.claims.judge import Judged, judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.project.project import load_config, load_study
@@ -76,7 +86,8 @@ def page_of(*what: Any) -> str:
     ],
 )
 def test_the_whole_interval_decides(relation: str, holds: Any, fails: Any, straddles: Any) -> None:
-    for verdict, (low, high) in zip(CLAIM_VERDICTS, (holds, fails, straddles), strict=False):
+    verdicts = ("holds", "does not hold", "not decidable")
+    for verdict, (low, high) in zip(verdicts, (holds, fails, straddles), strict=True):
         assert decide(relation, Interval((low + high) / 2, low, high), 2.0, 0.1) == verdict
 
 
@@ -107,7 +118,36 @@ def test_a_claim_names_the_sizes_at_which_it_turns_and_one_about_every_size_is_d
     turned = {size for cache, size, verdict in one.elsewhere if cache == "cold" and verdict == "does not hold"}
     assert one.verdict == "holds" and "2¹⁶" in turned and "2²⁸" not in turned
     assert "✗ at 2¹⁶" in claim_row(one)["elsewhere"]
-    assert judge_one(gain.changed(at={"array_size": "every"}), evidence()).verdict == "not decidable"
+    every = claim_row(judge_one(gain.changed(at={"array_size": "every"}), evidence()))
+    assert every["verdict"] == "holds at 2²² to 2³⁰, not at 2¹⁶ to 2²⁰"
+    assert every["message"] == "at 2²⁴" and verdict_kind(every["verdict"]) == "holds at some sizes"
+    assert every["elsewhere"].startswith("hot: ✗ at 2¹⁶")
+    little = gain.changed(value=0.9, at={"array_size": "every"})
+    assert claim_row(judge_one(little, evidence()))["verdict"] == "holds", "all sizes agree"
+
+
+def test_what_does_not_hold_names_its_cause_and_only_there() -> None:
+    study = UNROLLING.changed(causes={"other hardware": "It has more memory.", "our form": "It has no `volatile`."})
+    wrong = CLAIM.changed(value=3, source_device="NVIDIA A100", cause="other hardware")
+    claims = [wrong, wrong.changed(cause=""), wrong.changed(source_device="NVIDIA H200"), wrong.changed(value=1)]
+    judged = judge(claims, evidence(settings=study), {})
+    unknown = "cause not known"
+    assert [claim_row(one)["cause"] for one in judged] == ["other hardware", unknown, unknown, ""], "by device"
+    text = page_of(judged, {"unrolling": "Unrolling"}, H200, (), {"unrolling": study.causes})
+    assert "- **other hardware** (1): It has more memory." in text and f"- **{unknown}** (2): " in text
+    assert "our form" not in text and "| ✗ does not hold | other hardware |" in text
+    with pytest.raises(UserError, match=r"warps: cause is 'weather'.* Allowed: other hardware, our form"):
+        judge([wrong.changed(cause="weather")], evidence(settings=study), {})
+
+
+@pytest.mark.parametrize("quantity", ["speedup", "branch"])
+@pytest.mark.parametrize("side", ["unrolled_warps", "unrolled"])
+def test_a_kernel_whose_proof_failed_decides_no_claim(quantity: str, side: str) -> None:
+    of, claim = profiled(UNROLLING), CLAIM.changed(quantity=quantity)
+    assert judge_one(claim, of).verdict in ("holds", "does not hold")
+    flags = of.measurements["flags"].where(of.measurements["kernel"] != side, "proof_failed")
+    judged = judge_one(claim, replace(of, measurements=of.measurements.assign(flags=flags)))
+    assert (judged.verdict, judged.message) == ("not measured", f"{side} unroll=8: proof failed")
 
 
 def test_what_can_not_be_judged_says_why() -> None:
@@ -173,9 +213,10 @@ def recording() -> dict[str, Judged]:
 def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> None:
     judged = recording()
     assert len(judged) == len(CLAIMS)
-    held, failed, _, missing = (
+    held, failed, _, _, missing = (
         {claim for claim, one in judged.items() if one.verdict == verdict} for verdict in CLAIM_VERDICTS
     )
+    assert not [one.claim.id for one in judged.values() if one.cause == UNKNOWN_CAUSE]
     reasons = "was not collected|is not in this sweep|Profiled in another build"
     for claim in missing:
         assert re.search(reasons, judged[claim].message), claim
@@ -185,6 +226,30 @@ def test_an_h200_decides_every_published_claim_or_says_that_it_straddles() -> No
     # 106 µs in 24 launches against 71 in three; and a last step that lost time on an AMD GPU and gains here.
     assert "staged-staged_global-faster-than-halving" in held
     assert "stepwise-last_warp_unrolled_volatile-slower-than-first_add_on_load" in failed
+
+
+def test_the_document_counts_what_the_recording_says() -> None:
+    """The tables of docs/measured/claims.md, by study, by code and by cause."""
+    page = (ROOT / "docs/measured/claims.md").read_text()
+    judged = list(recording().values())
+    studies = Counter((one.claim.study, one.verdict) for one in judged)
+    for study in {one.claim.study for one in judged}:
+        assert f"| {study} | {' | '.join(str(studies[study, verdict]) for verdict in CLAIM_VERDICTS[:-1])} |" in page
+    of_code = {
+        "": "the source prints",
+        "not printed": "describes (`not printed`)",
+        "our reading": "names (`our reading`)",
+    }
+    for code, words in {**of_code, "ours": "our own (`ours`)"}.items():
+        cells = []
+        for kind in ("direction", "amount", "output"):
+            hold = [one.verdict == "holds" for one in judged if (one.claim.code, one.claim.kind) == (code, kind)]
+            cells.append(f" {sum(hold)} of {len(hold)} " if hold else " ")
+        assert f"{words} |{'|'.join(cells)}|" in page
+    for cause, number in Counter(one.cause for one in judged if one.cause).items():
+        assert f"| {cause} | {number} |" in page
+    printed = sum(not one.claim.code for one in judged)
+    assert f"{printed} of the {len(judged)} claims are about code that their source prints" in page
 
 
 def test_an_exchange_that_leaves_something_else_does_not_hold() -> None:
@@ -219,9 +284,9 @@ def test_a_study_has_claims_of_its_own(tmp_path: Path) -> None:
     assert [one.verdict for one in judged] == ["holds", "does not hold"], "1.068 in the synthetic sweep"
     text = page_of(judged, {"unrolling": "Unrolling"}, H200)
     (row,) = [line for line in text.splitlines() if "faster still" in line]
-    assert row.startswith(r"| ✗ does not hold | By 16 \| it is faster still. | at least 3 | 1.0")
+    assert row.startswith(r"| ✗ does not hold | cause not known | By 16 \| it is faster still. | at least 3 | 1.0")
     assert row.endswith("| a friend |")
-    assert "| unrolling | 1 | 1 | 0 | 0 |" in text
+    assert "| unrolling | 1 | 1 | 0 | 0 | 0 |" in text
     # What holds unfolds, on the page as on GitHub.
     assert row in text.partition("<details>")[0] and "<summary>✓ holds: 1</summary>" in text
     html = to_html(text, "claims", "claims", ROOT, ROOT)

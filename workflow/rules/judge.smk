@@ -5,7 +5,7 @@
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 
 # A study's settings that judgements depend on.
-JUDGED = ("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "search")
+JUDGED = ("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "causes", "search")
 
 
 # On a cluster, too, this little work runs where Snakemake does.

@@ -51,7 +51,8 @@ with logged(snakemake.log[0]):
             uses += find_uses(name, data)
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study.title for name, study in studies.items()}
-    Path(output.claims).write_text(claims_text(judged, titles, device, sources), encoding="utf-8")
+    causes = {name: study.causes for name, study in studies.items()}
+    Path(output.claims).write_text(claims_text(judged, titles, device, sources, causes), encoding="utf-8")
     Path(output.best_json).write_text(best_json(found, uses, list(compared), device), encoding="utf-8")
     Path(output.best).write_text(best_text(found, uses, compared, device), encoding="utf-8")
 

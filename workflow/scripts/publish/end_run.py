@@ -8,6 +8,7 @@ from kernelsweep.analysis.row_counts import PlannedKernel, row_counts
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import best_uses
+from kernelsweep.judge.claims.claim import verdict_kind
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answer_text, answers, places_text
 from kernelsweep.publish.summary import failed_points, incomplete_run
@@ -24,7 +25,7 @@ with logged(snakemake.log[0], is_answer=True):
     counted = row_counts(row for row in rows if row["study"] in studies)
     proofs = read_proofs(snakemake.input.proofs)
     found = answers(studies, best_uses(read_json(snakemake.input.best)), counted, proofs, snakemake.params.edited)
-    claims = Counter(row["verdict"] for row in each_row(snakemake.input.claims))
+    claims = Counter(verdict_kind(row["verdict"]) for row in each_row(snakemake.input.claims))
     print(answer_text(found, device["provenance"], claims, proofs))
     print("".join(f"  {sentence}\n" for sentence in counted.differing()), end="")
     print(places_text(found, Path(snakemake.input.page)))

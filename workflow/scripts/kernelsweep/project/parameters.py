@@ -199,7 +199,7 @@ def kernels_with_a_grid(project: Project, study: str) -> list[str]:
 def drawn_study(project: Project, study: str) -> dict[str, Any]:
     """The settings of a study that its tables and figures read."""
     values = project.studies[study].settings.values()
-    return {key: value for key, value in values.items() if key not in ("claims", "problem")}
+    return {key: value for key, value in values.items() if key not in ("causes", "claims", "problem")}
 
 
 def figures(project: Project, platform: str, study: str) -> list[str]:

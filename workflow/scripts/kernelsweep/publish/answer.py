@@ -17,7 +17,7 @@ from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
-from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE
+from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.publish.summary import all_right
 from kernelsweep.sweep.settings import StudySettings
 
@@ -26,7 +26,12 @@ _HEADS = ("study", "sizes", "use", "loses", "of peak")
 # Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
 _COLUMNS, _WIDEST, _NUMBERS = 80, (18, 12), 22
 # Verdicts on several claims. Claims that were not measured are left out.
-_CLAIMS = {HOLDS: "hold", FAILS: "do not hold", NOT_DECIDABLE: "not decidable"}
+_CLAIMS = {
+    HOLDS: "hold",
+    FAILS: "do not hold",
+    SOME_SIZES: "hold at some sizes",
+    NOT_DECIDABLE: "not decidable",
+}
 
 
 @dataclass(frozen=True)

@@ -580,6 +580,8 @@ class ClaimSettings(SettingsRecord):
     """A short name; empty for the study's name and the claim's number."""
     at: Place = {}
     """Axes whose values differ from the reference point's, or that narrow the configurations."""
+    cause: Text = ""
+    """Why it may not hold: a word of the study's causes; shown only if it does not hold."""
 
 
 FigureEntry = (
@@ -630,6 +632,10 @@ class _Study(AxesLayer):
     claims: Items[ClaimSettings] = []
     """Statements about the best configurations, each judged by its interval: the reference kernel's time over the
     kernel's, or a metric."""
+    causes: Annotated[
+        Table[str, Words], Field(examples=["{other hardware: It has more multiprocessors than the source's GPU.}"])
+    ] = {}
+    """Why claims may not hold: for each word that claims name as their cause, a sentence."""
     reference: Place = {}
     """The point at which the table compares the kernels, by axis. An axis that it leaves out is at its first value."""
     figures: Items[FigureEntry] = ["lines", "heatmap"]

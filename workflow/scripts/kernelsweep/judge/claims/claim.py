@@ -17,7 +17,13 @@ HOLDS = "holds"
 FAILS = "does not hold"
 NOT_DECIDABLE = "not decidable"
 UNMEASURED = "not measured"
-CLAIM_VERDICTS = (HOLDS, FAILS, NOT_DECIDABLE, UNMEASURED)
+# Of a claim about every size, which sizes decide differently. In files the sizes stand in its place.
+SOME_SIZES = "holds at some sizes"
+CLAIM_VERDICTS = (HOLDS, FAILS, SOME_SIZES, NOT_DECIDABLE, UNMEASURED)
+
+# The cause of a claim that does not hold, if none is known; and the one that can't be on the source's own device.
+UNKNOWN_CAUSE = "cause not known"
+OTHER_HARDWARE = "other hardware"
 
 # The only relation with a tolerance.
 ABOUT = "about"
@@ -25,6 +31,11 @@ EQUAL = "equal"
 
 # A ratio that differs from 1 by no more than this claims no change. The runs of a source differ by as much.
 NO_CHANGE = 0.02
+
+
+def verdict_kind(written: str) -> str:
+    """The one of CLAIM_VERDICTS that a verdict of claims.csv is."""
+    return written if written in CLAIM_VERDICTS else SOME_SIZES
 
 
 def decide(relation: str, measured: Interval, value: float, tolerance: float = 0, is_ratio: bool = False) -> str:
@@ -72,7 +83,7 @@ class Claim(ClaimSettings):
 
     study: str
     code: str = ""
-    """"ours" if a side is our synchronised form of published code."""
+    """"ours", "not printed" or "our reading" if a side is not the code that the source prints."""
 
     @property
     def axes(self) -> dict[str, Any]:
@@ -161,6 +172,8 @@ def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], s
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", _sides(settings, kernels))):
             if (named := getattr(entry, side)) is not None:
                 check_known(named, allowed, f"{key}.{side} is")
+        if entry.cause:
+            check_known(entry.cause, [*settings.causes], f"{key}.cause is")
         if not settings.steps:
             check_known(entry.quantity, [SPEEDUP, OUTPUT], f"{key}.quantity is")
         _check_form(entry, key)

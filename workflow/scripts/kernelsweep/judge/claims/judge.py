@@ -8,23 +8,34 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_place, shown_status, timed, undefined_kernels, with_shown_output
+from kernelsweep.analysis.reference import (
+    at_place,
+    flagged_kernels,
+    shown_status,
+    timed,
+    undefined_kernels,
+    with_shown_output,
+)
 from kernelsweep.analysis.step_metrics import ANOTHER_BUILD
 from kernelsweep.analysis.study_data import StudyData, place_axes, place_words, size_axes
 from kernelsweep.analysis.words import point_text
+from kernelsweep.errors import check_known
 from kernelsweep.judge.claims.claim import (
+    CLAIMS_FILE,
     EVERY_SIZE,
     FAILS,
     HOLDS,
-    NOT_DECIDABLE,
+    OTHER_HARDWARE,
     OUTPUT,
+    SOME_SIZES,
     SPEEDUP,
+    UNKNOWN_CAUSE,
     UNMEASURED,
     Claim,
     NotMeasured,
     decide,
 )
-from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH
+from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.statistics import Interval, ratio, time_interval
 
 # What is read of a measurement, besides its axes. Each selection of rows copies all columns, of which there are dozens.
@@ -36,12 +47,14 @@ _REMARKS = ("throttled", "other_processes")
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict, one of relations.CLAIM_VERDICTS.
+    """A claim with its verdict, one of CLAIM_VERDICTS.
 
     measured  the quantity with its interval; None if there is none, and for outputs
     output    the kernel's output, for a claim about it
     message   the reason for a missing quantity, or a remark on the quantity
+    sizes     of a claim about every size, each size with its verdict; measured is that at the reference point
     elsewhere the verdicts at the sweep's other sizes and cache states: (cache, size, verdict), for speedups
+    cause     why it does not hold, or not at every size
     """
 
     claim: Claim
@@ -49,7 +62,9 @@ class Judged:
     measured: Interval | None = None
     output: str = ""
     message: str = ""
+    sizes: Sequence[tuple[str, str]] = ()
     elsewhere: Sequence[tuple[str, str, str]] = ()
+    cause: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,9 +83,22 @@ def judge(claims: Sequence[Claim], data: StudyData, uncertainties: Mapping[str, 
     """The claims about a study with their verdicts, in their order.
 
     uncertainties  by a metric's name, its run-to-run variation as a fraction; 0 for counts
+
+    Raises UserError for a cause that the study does not explain.
     """
     judge_of_study = _Judge(data, uncertainties)
-    return [judge_of_study.judged(claim) for claim in claims]
+    return [_with_cause(judge_of_study.judged(claim), data) for claim in claims]
+
+
+def _with_cause(judged: Judged, data: StudyData) -> Judged:
+    """A claim with its cause, if it fails anywhere among the sizes that it is about."""
+    claim = judged.claim
+    if claim.cause:
+        check_known(claim.cause, [*data.settings.causes], f"{CLAIMS_FILE}: {claim.id}: cause is")
+    if FAILS not in {judged.verdict, *(verdict for _, verdict in judged.sizes)}:
+        return judged
+    is_same_device = claim.cause == OTHER_HARDWARE and claim.source_device == data.device["name"]
+    return replace(judged, cause=UNKNOWN_CAUSE if is_same_device else claim.cause or UNKNOWN_CAUSE)
 
 
 class _Judge:
@@ -80,6 +108,7 @@ class _Judge:
         self._data, self._uncertainties = data, uncertainties
         self._rows = _by_kernel(data.measurements.filter([*_READ, *data.settings.kinds]))
         self._timed = timed(data.measurements, data.device).index
+        self._unproven = flagged_kernels(data.measurements, PROOF_FAILED)
         self._metrics = _by_kernel(data.metrics.rows)
         self._found: dict[str, Mapping[Any, Any] | str] = {}
         self._steps = data.steps
@@ -95,16 +124,23 @@ class _Judge:
         self._words = [(str(place["cache"]), place_words(place, data.settings)) for place in self._places]
 
     def judged(self, claim: Claim) -> Judged:
-        """A claim with its verdict; of a speedup also at other places, which decide if it is meant of every size."""
-        is_general = claim.at.get("array_size") == EVERY_SIZE
+        """A claim with its verdict; of a speedup also at other places, whose sizes decide if it is about every size."""
         at = {axis: value for axis, value in claim.at.items() if value != EVERY_SIZE}
         judged = self._judged_at(claim, at)
         if claim.quantity != SPEEDUP or judged.verdict == UNMEASURED:
             return judged
         found = [self._judged_at(claim, {**at, **place}).verdict for place in self._places]
         known = [(*self._words[number], verdict) for number, verdict in enumerate(found) if verdict != UNMEASURED]
-        verdicts = {verdict for *_, verdict in known} if is_general else {judged.verdict}
-        return replace(judged, verdict=verdicts.pop() if len(verdicts) == 1 else NOT_DECIDABLE, elsewhere=known)
+        if claim.at.get("array_size") != EVERY_SIZE:
+            return replace(judged, elsewhere=known)
+        own = str(at.get("cache", self._reference["cache"]))
+        sizes = [(size, verdict) for cache, size, verdict in known if cache == own]
+        verdicts = {verdict for _, verdict in sizes}
+        verdict = verdicts.pop() if len(verdicts) == 1 else SOME_SIZES
+        size = place_words({**self._reference, **at}, self._data.settings)
+        remarks = "; ".join(filter(None, [f"at {size}", judged.message]))
+        others = [place for place in known if place[0] != own]
+        return replace(judged, verdict=verdict, message=remarks, sizes=sizes, elsewhere=others)
 
     def _judged_at(self, claim: Claim, at: Mapping[str, Any]) -> Judged:
         sides = [_Side(claim.kernel or "", claim.axes)]
@@ -112,6 +148,9 @@ class _Judge:
             sides.append(_Side(claim.reference_kernel, claim.reference_axes))
         remarks: list[str] = []
         try:
+            for side in sides:
+                if side.kernel in self._unproven:
+                    raise NotMeasured(f"{side.name}: {PROOF_FAILED.replace('_', ' ')}")
             if claim.quantity == OUTPUT:
                 output = self._output(claim)
                 return Judged(claim, HOLDS if output == claim.value else FAILS, output=output)
@@ -131,8 +170,8 @@ class _Judge:
         """A side's rows at the reference point with the changes in `at`, in the grid that the study's step gives it."""
         place = {**self._reference, **{axis: value for axis, value in at.items() if axis != "grid_size"}}
         if not side.kernel:
-            undefined = undefined_kernels(self._data.measurements)
-            every = [of for name, of in rows.items() if name in self._data.kernel_names and name not in undefined]
+            left_out = undefined_kernels(self._data.measurements) | self._unproven
+            every = [of for name, of in rows.items() if name in self._data.kernel_names and name not in left_out]
         elif side.kernel in rows:
             every = [rows[side.kernel]]
         else:

@@ -20,7 +20,7 @@ _ALLOWED_HTML = re.compile(r"</?sup>")
 # What unfolds begins and ends with a line of its own.
 _FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
 # The signs that a verdict begins with, and the classes of their colours.
-_VERDICTS = {"✓": "good", "✗": "bad", "?": "open"}
+_VERDICTS = {"✓": "good", "✗": "bad", "◐": "open", "?": "open"}
 # Results are below headings of the second level.
 _HIGHEST_HEADING, _LOWEST_HEADING = 3, 6
 # The language of a fenced block that is a difference; the name of what it is against follows.
