@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas
-
-from kernelsweep.analysis.step_metrics import LEAST_SHARE, step_metrics, title
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, varied
 from kernelsweep.analysis.words import place_text, point_text, reference_text
 from kernelsweep.code_hash import cxx_code
+from kernelsweep.publish.steps.moved import moved_text
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import ratio, time_interval
 from kernelsweep.sweep.kernels.source import story
 
-# A counter moved if it changed by this factor; the counters with the largest changes are named.
-_LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
-# The time itself, which Nsight Compute takes at its own clocks: the sweep's is shown.
-_NOT_SHOWN = "duration"
 # The steps that are not folded.
 _SHOWN = 3
 # What the pictures of accesses show.
@@ -76,7 +69,7 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
     words = {name: read_words(name, text) for name, text in sources.items()}
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
     told = "Times and counters" if data.has_times else "Counts"
-    steps, counters = story_of(data), _counters(data)
+    steps = story_of(data)
     lines = [f"## {data.title}: why", "", f"{told}: at {where}.{_KEY if accesses else ''}", ""]
     for number, step in enumerate(steps):
         if number == _SHOWN and len(steps) > _SHOWN + 1:
@@ -86,7 +79,7 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
             lines += [f"{_markdown(paragraph)}\n" for paragraph in words[step.kernel].paragraphs]
         place = _base(steps, number, words)
         if place is not None:
-            findings = [*_gain(data, step, steps[place]), *_moved(data, counters, number, place, step.kernel)]
+            findings = [*_gain(data, step, steps[place]), *_moved(data, steps, place, number)]
             lines += [*(f"- {text}" for text in findings), *([""] if findings else [])]
         if picture := accesses.get(number):
             lines += [f"![Who accesses what in {step.label}]({picture})", ""]
@@ -137,32 +130,18 @@ def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
     gain, before, after = ratio(over=times[0], under=times[1]), *(four_digits(time.value) for time in times)
     where = _at(point_text({axis: points[1][axis] for axis in _own_axes(data, step.kernel)}))
     ends = f"{gain.low:.2f}–{gain.high:.2f}"
-    return [f"Time: {before} → {after} µs{where}, {gain.value:.2f} times as fast as `{base.label}` ({ends})."]
+    verdict = f"{gain.value:.2f} times as fast as `{base.label}` ({ends})"
+    if gain.low <= 1 <= gain.high:
+        verdict = f"no difference from `{base.label}` beyond the error ({ends} times as fast)"
+    return [f"Time: {before} → {after} µs{where}, {verdict}."]
 
 
-def _counters(data: StudyData) -> pandas.DataFrame:
-    """The values that the story may name, of the study's metrics or else all: a row a step, a column (metric, unit)."""
-    found = step_metrics(data)
-    found = found[found["value"].notna() & (found["metric"] != _NOT_SHOWN)]
-    named = [name for name in data.settings.metrics if name in set(found["metric"])] or found["metric"].unique()
-    return found[found["metric"].isin(named)].pivot(index="step", columns=["metric", "unit"], values="value")
-
-
-def _moved(data: StudyData, counters: pandas.DataFrame, number: int, base: int, kernel: str) -> list[str]:
-    """The counters that changed most between two steps, the largest change first."""
-    if not {number, base} <= {*counters.index}:
+def _moved(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> list[str]:
+    """The counters that changed most between two steps, and the point at which they were counted."""
+    if not (text := moved_text(data, steps, base, number)):
         return []
-    shares = (counters / counters.max()).clip(lower=LEAST_SHARE)
-    by_step = shares.T
-    changes = (by_step[number] / by_step[base]).map(math.log).abs()
-    moved = changes[changes >= math.log(_LEAST_CHANGE)].sort_values(ascending=False, kind="stable")
-    texts = []
-    for name, unit in moved.index[:_MOST_COUNTERS]:
-        # What is counted stands in the title.
-        symbol = unit if unit == "%" else f" {unit}" if unit[0].isupper() else ""
-        ends = [counters.loc[place, (name, unit)] for place in (base, number)]
-        texts.append(f"{title(name)} {' → '.join(f'{end:,.{0 if end >= 100 else 2}f}' for end in ends)}{symbol}")
+    kernel = steps[number].kernel
     axes, rows = _own_axes(data, kernel), data.metrics.rows[data.metrics.rows["kernel"] == kernel]
     counted = read_parameters(rows["parameters"].iloc[0]) if axes else {}
     where = " ".join(f"{axis}={counted[axis]}" for axis in axes if axis in counted)
-    return [f"Moved{_at(where)}: {'; '.join(texts)}."] if texts else []
+    return [f"Moved{_at(where)}: {text}."]

@@ -1,0 +1,87 @@
+"""The counters that changed most between two steps of a story, and may be the reason why the time did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import pandas
+
+from kernelsweep.analysis.step_metrics import LEAST_SHARE, step_metrics, title, unit_of
+from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.publish.tables.study_table import StoryRow
+
+# A counter moved if it changed by this factor; the counters with the largest changes are named.
+_LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
+# The time itself, which Nsight Compute takes at its own clocks: the sweep's is shown.
+_NOT_SHOWN = "duration"
+# The weight of metrics that are shares of the warps' time.
+_WARPS_TIME = "mean by smsp__warps_active.sum"
+# The unit of passes through the banks of shared memory, of which a multiprocessor makes one a cycle.
+_PASSES = "conflicts"
+# The unit of what efficiencies are shares of. An efficiency of less than this share of a step's sectors means nothing:
+# a block's only store, of four bytes, uses an eighth of its sector.
+_SECTORS, _LEAST_TRAFFIC = "sectors", 0.05
+
+
+def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> str:
+    """The counters that the study names, or else all, whose change is largest: `branch 10.12 → 6.38; ...`.
+
+    base, number  the places of the two steps
+    """
+    counters = _counters(data)
+    if not {base, number} <= {*counters.index}:
+        return ""
+    pair, times, cycles = counters.loc[[base, number]], *_times(data, [steps[base], steps[number]])
+    named = {*data.settings.metrics} & {*counters} or {*counters}
+    changes, texts = {}, {}
+    for metric in (str(name) for name in counters if name in named - {_NOT_SHOWN}):
+        shown = [f"{value:,.{0 if value >= 100 else 2}f}" for value in pair[metric]]
+        if shown[0] == shown[1] or _is_of_few(data, pair, metric):
+            continue
+        unit = unit_of(step_metrics(data), metric)
+        is_of_time = data.metrics.definitions[metric]["combine"] == _WARPS_TIME
+        largest = 100 if is_of_time else counters[metric].max()
+        if unit == _PASSES:
+            # What takes little of the time is noise: the hardware counts other traffic's conflicts, too.
+            largest = max(largest, cycles)
+        before, after = (pair[metric] / largest).clip(lower=LEAST_SHARE)
+        changes[metric] = abs(change := math.log(after / before))
+        if is_of_time and times:
+            # A larger share of a shorter time may be less, and a smaller one follows from a longer time.
+            in_time = change + math.log(times[1] / times[0])
+            changes[metric] = min(abs(change), abs(in_time)) if change * in_time > 0 else 0
+        # What is counted stands in the title.
+        symbol = unit if unit == "%" else f" {unit}" if unit[0].isupper() else ""
+        texts[metric] = f"{title(metric)} {' → '.join(shown)}{symbol}"
+    moved = [metric for metric, change in changes.items() if change >= math.log(_LEAST_CHANGE)]
+    return "; ".join(texts[metric] for metric in sorted(moved, key=changes.__getitem__, reverse=True)[:_MOST_COUNTERS])
+
+
+@cache
+def _counters(data: StudyData) -> pandas.DataFrame:
+    """All values: a row a step, a column a metric, in the order of their definitions."""
+    found = step_metrics(data)
+    found = found[found["value"].notna()]
+    return found.pivot(index="step", columns="metric", values="value")[found["metric"].unique()]
+
+
+def _times(data: StudyData, steps: Sequence[StoryRow]) -> tuple[list[float], float]:
+    """The times of steps in µs, none unless each has one; and all multiprocessors' cycles in the longest, or 0."""
+    points: list[Mapping[str, float]] = [step.point for step in steps if step.point and step.point["time_us"] > 0]
+    if not data.has_times or len(points) < len(steps):
+        return [], 0
+    cycles = [point["time_us"] * point["clock_mhz"] * data.device["multiprocessors"] for point in points]
+    return [point["time_us"] for point in points], max(cycles) if not any(map(math.isnan, cycles)) else 0
+
+
+def _is_of_few(data: StudyData, pair: pandas.DataFrame, metric: str) -> bool:
+    """Whether a metric is the efficiency of a small part of the sectors that one of two steps touches."""
+    weights = {
+        f"mean by {definition['ncu'].partition(' [')[0]}": name
+        for name, definition in data.metrics.definitions.items()
+        if name in pair and definition["unit"] == _SECTORS
+    }
+    own = weights.get(data.metrics.definitions[metric]["combine"])
+    return own is not None and bool((pair[own] / pair[[*weights.values()]].sum(axis="columns")).min() < _LEAST_TRAFFIC)
