@@ -1,7 +1,8 @@
 // Step 8 as it was published: as `cascaded`, but the tree's last steps, those of one warp, are shuffles from register to
 // register.
 //
-// The steps before them stay in shared memory. No volatile pointer is needed any more, since the shuffles order the lanes.
+// The steps before them stay in shared memory. No volatile pointer is needed any more, since the values travel in registers:
+// a shuffle hands them over, and orders no access to memory.
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -134,7 +134,7 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
 
 
 def _message(data: StudyData, table: pandas.DataFrame) -> str:
-    """What the steps bring: at the published configuration, or each at its fastest."""
+    """What the steps bring: at the reference point, or each at its fastest."""
     left_out = undefined_kernels(table) | flagged_kernels(table, PROOF_FAILED)
     if not data.steps:
         left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
