@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from checkout import ROOT
-from snakemake.logging import logger
-from workflow_runs import shrink, snakemake
 
 from kernelsweep.logs import SAID, read_sentence
 from kernelsweep.project.last_words import LastWords
@@ -154,37 +150,3 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "2 of 44 jobs, 1:03 left: publish_matmul and 5 more",
         "4 of 44 jobs, 1:25 left: a_rule_of_a_long_name matmul and 3 more",
     ]
-
-
-def test_a_run_ends_with_its_answer_though_snakemakes_wording_and_folder_are_others(
-    project: Path, tmp_path: Path
-) -> None:
-    # Pins: with "Elapsed time:" reworded, or with -d from another folder, the answer vanished in silence.
-    shrink(project, ["warp_shuffle"])
-    path = project / "config/studies/warp_shuffle.yaml"
-    study = yaml.safe_load(path.read_text())
-    for key, name in (("kernels", "name"), ("steps", "kernel")):
-        study[key] = [one for one in study[key] if one[name] == "shuffle"][:1]
-    path.write_text(yaml.safe_dump(study))
-    snakefile = project / "Snakefile"
-    reworded = """
-import logging
-
-
-class Reworded(logging.Filter):
-    def filter(self, record):
-        record.msg, record.args = "In other words.", ()
-        return True
-
-
-logging.getLogger("snakemake.logging").filters.insert(0, Reworded())
-"""
-    snakefile.write_text(reworded.replace("snakemake.logging", logger.name) + snakefile.read_text())
-    place = ("-s", str(snakefile), "-d", str(project))
-    # Nor does a run need what is changed of Snakemake's inside.
-    bare = {**os.environ, "KERNELSWEEP_PATCHES": "none"}
-    run = snakemake(tmp_path, *place, "results/emulator/studies/warp_shuffle/.verdict", environment=bare)
-    assert run.returncode == 0 and "In other words." in run.stdout
-    assert "Every point that was run is right." in run.stdout[-600:]
-    misspelt = snakemake(project, "warp_shufle")
-    assert misspelt.returncode == 1 and "did you mean 'warp_shuffle'?" in misspelt.stdout

@@ -30,6 +30,7 @@ def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: 
     shutil.copytree(ROOT / "examples/own-repository", own, ignore=shutil.ignore_patterns("results", ".snakemake"))
     edit(own / "Snakefile", "../../Snakefile", str(ROOT / "Snakefile"))
     config = ["--config", f"platform={platform}", "studies=[axpy]"]
+    assert "did you mean 'axpy'?" in snakemake(own, "axpi", *config).stdout
     first = snakemake(own, "axpy", *config)
     assert first.returncode == 0, first.stdout
     # The same result, by other machine code, which reads more.
