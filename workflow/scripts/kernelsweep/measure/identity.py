@@ -64,6 +64,8 @@ def identities(task: KernelTask, device: Mapping[str, Any]) -> IdentityOf:
     kept |= {f"device.{name}": value for name, value in device.items()}
     kept = {name: value for name, value in kept.items() if name not in LEFT_OUT}
     of_version = {name: kept.pop(f"task.{name}") for name in _OF_VERSION}
+    # A repository that has moved is the same.
+    of_version["problem"] = {key: value for key, value in task.problem.items() if key != "root"}
     of_version["problem_files"] = user_code_hash(problem.files)
     settings = {**kept, "code": _MEASURING_CODE, "numpy": np.__version__}
     launches = launches_of_task(task.launches, problem)

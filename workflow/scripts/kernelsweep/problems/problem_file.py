@@ -134,12 +134,14 @@ class Named(TypedDict):
 
     axes    each with whether its values are words
     kernel  as which kernel its functions know all kernels, where those solve it in the place of one
+    root    the folder that paths start from; left out: the working folder
     """
 
     file: str
     axes: dict[str, bool]
     data: list[str]
     kernel: NotRequired[str]
+    root: NotRequired[str]
 
 
 # Where large inputs and references are kept that the functions of problem files have made, below the folder of results.
@@ -272,14 +274,14 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def problem_of(named: Named, root: Path = Path()) -> Problem:
+def problem_of(named: Named, root: Path | None = None) -> Problem:
     """The problem that settings or a task name.
 
-    root  the folder that the file's path starts from
+    root  the folder that the file's path starts from, in place of the one that is named
 
     Raises UserError where the file can't be loaded, lacks a function, or has one that names what it can't get.
     """
-    file = str(named["file"])
+    file, root = str(named["file"]), root or Path(named.get("root", ""))
     module = load(root / file, file, [root / name for name in named["data"]])
     folder = root / _REFERENCES / file.replace("/", "-").removesuffix(".py")
     return Problem(named, module, read_functions(module, named["axes"]), folder)

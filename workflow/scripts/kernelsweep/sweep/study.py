@@ -36,12 +36,16 @@ _AXIS_COLUMNS = (*POINT_COLUMNS, GRID_SIZE, "width", "arguments")
 
 @dataclass(frozen=True)
 class Study:
-    """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story."""
+    """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story.
+
+    root  the folder that its paths start from
+    """
 
     name: str
     settings: StudySettings
     problem: Problem
     kernels: Mapping[str, KernelSource]
+    root: Path = Path()
 
     @property
     def file(self) -> str:
@@ -110,7 +114,7 @@ def checked_study(
         kernels[entry.name] = read_kernel(entry, path, problem, settings.cxx, shown)
     steps = _with_grids(settings.steps, "steps", kernels, shown)
     profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
-    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels)
+    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root)
 
 
 def axis_kinds(problem: Problem) -> dict[str, str]:

@@ -1,0 +1,88 @@
+"""Sweep one kernel by a function call: without Snakemake, a configuration file or a working folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.build.build import Source
+from kernelsweep.build.builder import build
+from kernelsweep.build.gcc import compile_runtime
+from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.home import EMULATOR_HEADERS, HEADERS, HOME
+from kernelsweep.measure.full import sweep_points
+from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.task import BuiltKernel, measuring_protocol
+from kernelsweep.measure.visit import Visit
+from kernelsweep.measure.visits import outcomes_without_runs
+from kernelsweep.platforms.choose import choose_platforms
+from kernelsweep.platforms.kinds import kind_of, load
+from kernelsweep.platforms.lease import leased_device
+from kernelsweep.sweep.kernel_sweep import KernelSweep, units
+from kernelsweep.sweep.kernels.source import KernelSource
+from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.sweep.point import Point
+from kernelsweep.sweep.resolve import kernel_axes, restrictions_of
+from kernelsweep.sweep.settings import Config
+from kernelsweep.sweep.study import Study
+
+
+def sweep_kernel(
+    study: Study,
+    kernel: str,
+    folder: Path,
+    platform: str = EMULATOR,
+    axes: Mapping[str, Sequence[Any]] | None = None,
+    show: Callable[[Visit, Outcome], None] = lambda *_: None,
+    **measuring: Any,
+) -> dict[Point, Outcome]:
+    """The outcome of every point of a kernel's sweep, in the order of its axes.
+
+    study      from study.read_study(), or from study.checked_study() of a mapping with a study's keys and the files of
+               its kernels
+    kernel     the name of one of its kernels
+    folder     keeps compiled units and the journal: a second call runs only what is missing
+    platform   "emulator", or "gpu" for this machine's
+    axes       values in place of the study's, by axis
+    show       gets each visit with its outcome, once it is made
+    measuring  keys of config.yaml's `measuring`, such as visits=1
+
+    An outcome has a status of results.STATUSES. Where that is "ok" and the platform has a clock, its `samples` are
+    microseconds. Raises UserError for a wrong study, and where the platform can't be used.
+    """
+    config = Config.read({"axes": dict(axes or {}), "measuring": measuring}, "sweep_kernel()")
+    (name,), models = choose_platforms(platform, study.root, {})
+    kind, source = kind_of(name), study.kernels[kernel]
+    target = kind.target or models[name].arch
+    device = load(kind.implementation).describe(name)
+    swept = kernel_axes(config, study, kernel, name)
+    restrictions, tied = restrictions_of(study, kernel), study.settings.tied
+    planned = KernelSweep(source, swept, device["multiprocessors"], restrictions, target, tied).planned()
+
+    binary = folder / f"{study.name}.{kernel}.{target}.bin"
+    variants = units(source, [each.point for each in planned if not each.skipped])
+    report = build(_source(source, folder, target), binary, target, variants, store=UnitStore(folder / "units"))
+    protocol = measuring_protocol(config.measuring.values(), config.seed, kind)
+    task = BuiltKernel(source, report, binary).task(kind.implementation, protocol)
+    task = replace(task, problem={**task.problem, "root": str(study.root.resolve())})
+    with Journal(folder / f"{study.name}.{kernel}.{name}.jsonl") as journal, leased_device(name, device):
+        return sweep_points(task, planned, outcomes_without_runs(planned, report), journal, device, show)
+
+
+def _source(kernel: KernelSource, folder: Path, target: str) -> Source:
+    """The source of a kernel's units, with the emulator's runtime where that is the target."""
+    emulator, runtime = HOME / EMULATOR_HEADERS, folder / "runtime.o"
+    if target == EMULATOR and not runtime.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        compile_runtime(emulator, runtime)
+    return Source(
+        kernel.path,
+        include=[kernel.path.parent, HOME / HEADERS],
+        emulator=emulator if target == EMULATOR else None,
+        runtime=runtime if target == EMULATOR else None,
+        options=kernel.options,
+        constants=list(kernel.entry.constants),
+    )
