@@ -90,6 +90,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
         title="Many points",
         index=Link("index.html", "All results"),
         facts={},
+        made="2026-11-28",
         answers=[],
         settings={},
         failed="",
