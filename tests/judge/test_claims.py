@@ -19,11 +19,11 @@ from checkout import ROOT
 from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
+from kernelsweep.analysis.published import SPEEDUP
 from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import (
     CLAIM_VERDICTS,
-    SPEEDUP,
     UNKNOWN_CAUSE,
     Claim,
     decide,

@@ -172,7 +172,7 @@ def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], pa
 # Shipped kernels
 
 
-# At block size 512: of int32 as published (resources/published/unrolling_loops.csv), of float64 as measured on an H200
+# At block size 512: of int32 as published (resources/published/unrolling.csv), of float64 as measured on an H200
 # with Nsight Compute 2025.3, whose six decimals they have.
 @pytest.mark.parametrize(("name", "unroll", "dtype", "load", "store"), [
     ("neighbored", 1, "int32", 25.02, 25.00),

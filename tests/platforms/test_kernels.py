@@ -26,8 +26,8 @@ from shipped_builds import (
 )
 from shipped_kernels import shipped_kernels, shipped_study
 
+from kernelsweep.analysis.published import PUBLISHED, read_published
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.results import read_rows
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
@@ -364,12 +364,10 @@ def exchanges_of(kernel: KernelSource) -> tuple[KernelSource, list[Point], dict[
         cases.append(point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text))
     cases += [one.at(dtype=dtype) for one in cases[-3:] for dtype in DTYPES[1:]]
     published = {
-        point(size, size // unroll, unroll=unroll, operation="exchange", width=16, arguments=row["arguments"]): row[
-            "output"
-        ]
-        for row in read_rows(ROOT / "resources/published/warp_shuffle_exchanges.csv")
-        if row["exchange"] == kernel.name
-        for size in [len(row["output"].split())]
+        point(size, size // unroll, unroll=unroll, operation="exchange", width=16, arguments=one.parameters): one.value
+        for one in read_published("exchanges.csv", ROOT / PUBLISHED)
+        if one.kernel == kernel.name
+        for size in [len(one.value.split())]
     }
     assert published or kernel.name == "rotations"
     names = {one["arguments"]: ", ".join(re.findall(r"=(\S+)", one["arguments"])) for one in [*cases, *published]}

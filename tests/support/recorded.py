@@ -11,7 +11,7 @@ from checkout import ROOT
 from shipped_kernels import shipped_study
 
 from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.published import PUBLISHED, published_outputs
+from kernelsweep.analysis.published import PUBLISHED, read_published
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.share.recording import recorded_device
 from kernelsweep.sweep.settings import read_yaml
@@ -33,5 +33,5 @@ def recorded(name: str) -> StudyData:
     settings = shipped_study(name).settings
     definitions = read_yaml(ROOT / "config/metrics.yaml", "config/metrics.yaml")["metrics"]
     metrics = Metrics(counters[counters["study"] == name], {one: definitions[one] for one in settings.metrics})
-    published = published_outputs(settings.published, ROOT / PUBLISHED)
+    published = read_published(settings.published, ROOT / PUBLISHED)
     return StudyData(settings, measurements[measurements["study"] == name], device, published, metrics)

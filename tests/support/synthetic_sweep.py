@@ -11,7 +11,7 @@ from checkout import ROOT
 from made_settings import MadeSettings, made
 from reductions import REDUCTION
 
-from kernelsweep.analysis.published import PUBLISHED, published_outputs
+from kernelsweep.analysis.published import PUBLISHED, read_published
 from kernelsweep.analysis.reference import at_reference
 from kernelsweep.analysis.steps import ladder_steps
 from kernelsweep.analysis.study_data import Metrics, StudyData
@@ -194,5 +194,5 @@ def study_data(
     study: MadeSettings, rows: pandas.DataFrame, device: Mapping[str, Any], of: Metrics | None = None
 ) -> StudyData:
     """A study with made-up rows."""
-    published = published_outputs(study.published, ROOT / PUBLISHED)
+    published = read_published(study.published, ROOT / PUBLISHED)
     return StudyData(study, rows, device, published, of or Metrics())

@@ -11,7 +11,7 @@ import pandas
 
 from kernelsweep.analysis.measurements import load_measurements, read_table, typed_rows
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
-from kernelsweep.analysis.published import Outputs, published_outputs
+from kernelsweep.analysis.published import PublishedNumber, read_published
 from kernelsweep.analysis.reference import at_place, at_reference, has_times, timed
 from kernelsweep.analysis.steps import Step, ladder_steps
 from kernelsweep.analysis.words import point_text, size_text
@@ -65,7 +65,7 @@ class StudyData:
     measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries and
                   the driver. An axis that the study did not have yet when they were measured has no value
     device        the platform's device.json, with what its `by_study` says of this study
-    published     the published outputs of its kernels, where it compares outputs
+    published     the numbers that sources print of its kernels
     metrics       its rows of metrics.csv
     proofs        of its kernels, by name; empty for a recording, which has none
     gridded       the kernels whose number of blocks the sweep chooses
@@ -74,7 +74,7 @@ class StudyData:
     settings: StudySettings
     measurements: pandas.DataFrame
     device: Mapping[str, Any]
-    published: Outputs = field(default_factory=dict)
+    published: Sequence[PublishedNumber] = ()
     metrics: Metrics = field(default_factory=Metrics)
     proofs: Mapping[str, KernelProof] = field(default_factory=dict)
     gridded: Collection[str] = ()
@@ -152,7 +152,7 @@ def read_study_data(
         settings=study_settings,
         measurements=rows,
         device=read_device(device, [name]),
-        published=published_outputs(study_settings.published),
+        published=read_published(study_settings.published),
         metrics=metrics or Metrics(),
         proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},
         gridded=gridded,

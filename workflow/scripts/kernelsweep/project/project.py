@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.published import PUBLISHED, published_outputs
+from kernelsweep.analysis.published import OUTPUT, PUBLISHED, SPEEDUP, check_published, read_published
 from kernelsweep.baselines.libraries import check_baselines
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
-from kernelsweep.judge.claims.claim import OUTPUT, SPEEDUP, check_claims
+from kernelsweep.judge.claims.claim import check_claims
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
@@ -125,6 +125,7 @@ def load_project(config: Mapping[str, Any], root: Path, jobs_bring_pycuda: bool 
         try:
             studies[name] = load_study(name, root)
             check_metrics(checked, studies[name])
+            check_published_file(checked, studies[name], root)
         except UserError as error:
             mistakes[name] = str(error)
     platforms, models = choose_platforms(
@@ -207,12 +208,18 @@ def load_study(name: str, root: Path) -> Study:
         check_names(entry.platforms, study.file)
     check_baselines(study)
     check_claims(study.settings, study.kernels, study.file)
-    try:
-        published_outputs(study.settings.published, root / PUBLISHED)
-    except UserError as error:
-        raise UserError(f"{study.file}: {error}") from error
     check_figures(study)
     return study
+
+
+def check_published_file(config: Config, study: Study, root: Path) -> None:
+    """Raise UserError, with file and row, for a mistake in the file of published numbers that a study names."""
+    name = study.settings.published
+    try:
+        published, axes = read_published(name, root / PUBLISHED), [*study.settings.kinds, GRID_SIZE]
+        check_published(published, study.kernels, axes, config.metrics, f"{root / PUBLISHED}/{name}")
+    except UserError as error:
+        raise UserError(f"{study.file}: {error}") from error
 
 
 def check_metrics(config: Config, study: Study) -> None:

@@ -28,11 +28,13 @@ class Declaration:
     axes         what a study's file may name axes for, such as x, in `figures: [{lines: {x: n}}]`; with axes also the
                  quantity that it shows, in `figures: [{lines: {show: gflops}}]`
     needs_times  whether it is left out on platforms without a clock
+    published    whether it shows published times, and is drawn on these platforms where there are some
     """
 
     title: str
     axes: Sequence[str] = ()
     needs_times: bool = True
+    published: bool = False
 
     def heading(self, study_title: str, title: str = "") -> str:
         """The figure's title for a study: the study's up to its colon, and the figure's own or a given one."""
@@ -43,7 +45,7 @@ class Declaration:
 
 FIGURES = {
     "heatmap": Declaration("Two axes", ("x", "y", "panel")),
-    "ladder": Declaration("Time, step by step"),
+    "ladder": Declaration("Time, step by step", published=True),
     "lanes": Declaration("Which lane's value lands where", needs_times=False),
     "lines": Declaration("Lines over an axis", ("x", "by", "panel")),
 }
@@ -65,8 +67,10 @@ def check_figures(study: Study) -> None:
 
 
 def drawn_figures(study: Study, has_clock: bool) -> list[str]:
-    """The figures that are drawn for a study; without a clock, none that needs times."""
-    return [name for name in study.settings.figure_axes if has_clock or not FIGURES[name].needs_times]
+    """The figures that are drawn for a study; without a clock, none that needs times, unless published ones do."""
+    drawn = {name: FIGURES[name] for name in study.settings.figure_axes}
+    has_published = bool(study.settings.published)
+    return [name for name, of in drawn.items() if has_clock or not of.needs_times or (of.published and has_published)]
 
 
 def rule_name(study: str, has_clock: bool) -> str:

@@ -89,7 +89,7 @@ def labelled(data: StudyData) -> StudyData:
     return replace(
         data,
         measurements=data.measurements.assign(kernel=data.measurements[KERNEL].map(named)),
-        published={(named(name), arguments): it for (name, arguments), it in data.published.items()},
+        published=[replace(one, kernel=named(one.kernel), over=named(one.over)) for one in data.published],
         settings=settings.changed(
             kernels=[kernel.changed(name=named(kernel.name)) for kernel in settings.kernels],
             steps=[step.changed(kernel=named(step.kernel)) for step in settings.steps],

@@ -651,7 +651,8 @@ class _Study(AxesLayer):
     ] = {}
     """Colours of kernels' lines, in figures."""
     published: CsvName | None = None
-    """A file in resources/published/ with published outputs, where the study compares outputs; or null."""
+    """A file in resources/published/ with the numbers that others print of these kernels, which stand beside ours; or
+    null. resources/published/README.md explains its columns."""
 
     @property
     def rival_names(self) -> list[str]:

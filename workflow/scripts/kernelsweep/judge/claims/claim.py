@@ -7,6 +7,7 @@ from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.analysis.published import OUTPUT, SPEEDUP
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
 from kernelsweep.statistics import Interval
@@ -59,10 +60,6 @@ def decide(relation: str, measured: Interval, value: float, tolerance: float = 0
         return HOLDS
     return FAILS if measured.high < least or measured.low > most else NOT_DECIDABLE
 
-
-# Quantities that are not metrics: the reference kernel's time over the kernel's, and a kernel's output.
-SPEEDUP = "speedup"
-OUTPUT = "output"
 
 # The array size of a claim whose source names none: it is judged at every size of the sweep.
 EVERY_SIZE = "every"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.published import OUTPUT, SPEEDUP
 from kernelsweep.analysis.reference import (
     at_place,
     flagged_kernels,
@@ -26,9 +27,7 @@ from kernelsweep.judge.claims.claim import (
     FAILS,
     HOLDS,
     OTHER_HARDWARE,
-    OUTPUT,
     SOME_SIZES,
-    SPEEDUP,
     UNKNOWN_CAUSE,
     UNMEASURED,
     Claim,

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from kernelsweep.analysis.published import published_outputs
 from kernelsweep.analysis.reference import with_shown_output
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import device_text
@@ -58,7 +59,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     as published, or that has none, says so.
     """
     caption, heading = _caption(data), FIGURE.heading(data.title)
-    if not data.published:
+    if not published_outputs(data.published):
         frame = Frame(width, heading, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
     every = _pictures(data)
@@ -87,7 +88,7 @@ def _pictures(data: StudyData) -> list[_Picture]:
     elements = {str(one.name): int(one.axes.get("unroll", [1])[0]) for one in data.settings.kernels}
     return [
         _picture(kernel, arguments, output, rows, elements.get(kernel, 1))
-        for (kernel, arguments), output in data.published.items()
+        for (kernel, arguments), output in published_outputs(data.published).items()
     ]
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kernelsweep.analysis.published import SPEEDUP, PublishedNumber, beside_step
+from kernelsweep.analysis.step_metrics import title
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, varied
 from kernelsweep.analysis.words import place_text, point_text, reference_text
 from kernelsweep.code_hash import cxx_code
@@ -77,10 +79,11 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
         lines += [f"### {number + 1}. `{step.label}`", ""]
         if step.kernel not in {earlier.kernel for earlier in steps[:number]}:
             lines += [f"{_markdown(paragraph)}\n" for paragraph in words[step.kernel].paragraphs]
-        place = _base(steps, number, words)
+        place, findings = _base(steps, number, words), list[str]()
         if place is not None:
-            findings = [*_gain(data, step, steps[place]), *_moved(data, steps, place, number)]
-            lines += [*(f"- {text}" for text in findings), *([""] if findings else [])]
+            findings += [*_gain(data, step, steps[place]), *_moved(data, steps, place, number)]
+        findings += _published(data, steps, number, place)
+        lines += [*(f"- {text}" for text in findings), *([""] if findings else [])]
         if picture := accesses.get(number):
             lines += [f"![Who accesses what in {step.label}]({picture})", ""]
         if place is not None and step.kernel == (base := steps[place]).kernel:
@@ -107,6 +110,37 @@ def _base(steps: Sequence[StoryRow], number: int, words: Mapping[str, KernelWord
     wanted = steps[number].kernel if steps[number].kernel in kernels else named
     last = max((place for place, kernel in enumerate(kernels) if kernel == wanted), default=number - 1)
     return last if number else None
+
+
+def _published(data: StudyData, steps: Sequence[StoryRow], number: int, place: int | None) -> list[str]:
+    """What each source prints of a step, beside the same of the step that it is held against.
+
+    If the source has nothing of that one, it is beside the last step before it of which the source has something.
+    """
+    earlier = [] if place is None else [steps[place], *reversed(steps[:number])]
+    texts = []
+    for origin, numbers in _by_origin(data, steps[number]).items():
+        base = next((step for step in earlier if origin in _by_origin(data, step)), None)
+        before = {one.quantity: one.value for one in _by_origin(data, base)[origin] if not one.over} if base else {}
+        words = "; ".join(_published_words(one, before.get(one.quantity)) for one in numbers)
+        after = f" after `{base.label}`" if base and base is not earlier[0] and before else ""
+        texts.append(f"Published, {origin}{after}: {words}.")
+    return texts
+
+
+def _by_origin(data: StudyData, step: StoryRow) -> dict[str, list[PublishedNumber]]:
+    found: dict[str, list[PublishedNumber]] = {}
+    for one in beside_step(data.published, (step.kernel, step.values)):
+        found.setdefault(one.origin, []).append(one)
+    return found
+
+
+def _published_words(one: PublishedNumber, before: str | None) -> str:
+    if one.over:
+        what = "as fast as" if one.quantity == SPEEDUP else f"the {title(one.quantity)} of"
+        return f"{one.value} times {what} `{one.over}`"
+    unit = one.unit if one.unit == "%" else f" {one.unit}"
+    return f"{title(one.quantity)} {' → '.join(filter(None, (before, one.value)))}{unit}"
 
 
 def _own_axes(data: StudyData, kernel: str) -> list[str]:

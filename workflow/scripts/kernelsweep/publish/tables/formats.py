@@ -31,7 +31,7 @@ _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict
 
 @dataclass(frozen=True)
 class Column:
-    """A formatted column: plain text cells, set right when they are numbers."""
+    """A formatted column: text cells, set right when they are numbers. In Markdown, what others print is in italics."""
 
     header: str
     cells: Sequence[str]
@@ -44,12 +44,13 @@ class TableText:
 
     title        the study's
     provenance   where the numbers come from
-    kernels      the first column, one kernel a row
+    kernels      the first column, one kernel a row; () if `first` is it
     columns      the others
     explanation  what the columns hold
     marks        in Markdown, each row's footnote numbers, from 1
     notes        the footnotes
-    below        a second table under a title of its own
+    below        more tables, each under a title of its own
+    first        in Markdown, another first column than the kernels
     """
 
     title: str
@@ -59,7 +60,8 @@ class TableText:
     explanation: str
     marks: Sequence[Sequence[int]] = ()
     notes: Sequence[str] = ()
-    below: TableText | None = None
+    below: Sequence[TableText] = ()
+    first: Column | None = None
 
 
 def numbers(values: Iterable[Any], decimals: int, unit: str = "") -> list[str]:
@@ -88,7 +90,8 @@ def decimals(value: float) -> int:
 
 def as_markdown(text: TableText) -> str:
     """The table for readers: a heading, where the numbers come from, the formatted rows, their notes."""
-    return "\n".join([*_markdown_section(text, "##"), *(_markdown_section(text.below, "###") if text.below else [])])
+    below = [line for one in text.below for line in _markdown_section(one, "###")]
+    return "\n".join([*_markdown_section(text, "##"), *below])
 
 
 def _markdown_section(text: TableText, heading: str) -> list[str]:
@@ -96,8 +99,9 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
         f"`{kernel}`" + (f" <sup>{','.join(map(str, marks))}</sup>" if marks else "")
         for kernel, marks in zip(text.kernels, text.marks, strict=True)
     ]
-    heads = {"kernel": False, **{column.header: column.right for column in text.columns}}
-    rows = zip(names, *(column.cells for column in text.columns), strict=True)
+    columns = [text.first or Column("kernel", names, right=False), *text.columns]
+    heads = {column.header: column.right for column in columns}
+    rows = zip(*(column.cells for column in columns), strict=True)
     notes = [f"<sup>{mark}</sup> {note}  " for mark, note in enumerate(text.notes, start=1)]
     body = ["", text.provenance, "", *markdown_table(heads, rows), "", *notes, *([""] if notes else [])]
     return [f"{heading} {text.title}", *body, text.explanation, ""]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.published import columns_beside
 from kernelsweep.analysis.reference import (
     UNDEFINED_BEHAVIOUR,
     at_place,
@@ -21,6 +22,7 @@ from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, 
 from kernelsweep.analysis.words import limit_kernel
 from kernelsweep.judge.best.best_words import ties_text
 from kernelsweep.judge.best.find import Best, best_at
+from kernelsweep.publish.tables.published_text import PublishedColumn
 from kernelsweep.results import EDITED
 from kernelsweep.statistics import Interval, ratio, time_interval
 
@@ -94,6 +96,12 @@ def story_of(data: StudyData) -> list[StoryRow]:
     return found
 
 
+def published_columns(data: StudyData) -> list[PublishedColumn]:
+    """What is published of the steps of a study's story."""
+    steps = [(one.kernel, one.values) for one in story_of(data)] if data.published else []
+    return [PublishedColumn(*of, numbers) for of, numbers in columns_beside(data.published, steps).items()]
+
+
 def _first(rows: pandas.DataFrame) -> dict[str, Any] | None:
     return {str(name): value for name, value in rows.iloc[0].items()} if not rows.empty else None
 
@@ -125,6 +133,8 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       proven                     what the proof of the kernel says
       flags, message             of the point
       a column for each metric with its unit
+      published_time_us SOURCE (DEVICE), published_speedup SOURCE (DEVICE), ...
+                                 what others print of this step; a speedup is over their own first step
     """
     rows = [_row(one.kernel, one, data) for one in story_of(data)]
     if data.has_times and not data.compares_outputs:
@@ -143,7 +153,9 @@ def study_table(data: StudyData) -> pandas.DataFrame:
         *(() if data.proofs else ("proven",)),
         *(("compared", "as_fast") if data.steps else ()),
     }
-    return _with_metrics(table.drop(columns=list(has_no)), data)
+    table = _with_metrics(table.drop(columns=list(has_no)), data)
+    published = {one.name: pandas.Series(one.values, dtype="float64") for one in published_columns(data)}
+    return table.assign(**{name: values.reindex(range(len(table))) for name, values in published.items()})
 
 
 def _row(kernel: str, of: StoryRow, data: StudyData) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.analysis.published import SPEEDUP, TIME
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
 from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
@@ -27,7 +28,8 @@ from kernelsweep.judge.best.best_words import configuration_text, sizes_text, so
 from kernelsweep.judge.best.find import find_uses, of_reference
 from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, decimals, four_digits, interval_text, numbers
-from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW
+from kernelsweep.publish.tables.published_text import PublishedColumn, published_tables
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW, published_columns
 from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 
 # The letters a line of a narrow column.
@@ -53,6 +55,8 @@ _FLAGS = {
     "leaves_state": "Leaves something in a `__device__` variable: each timed run finds it as it was at first.",
 }
 
+_IN_ITALICS = "In italics: published, with its device and source; a speedup is over the source's own first step."
+
 # Ties beyond the closest are counted: a table's column has little room.
 _MOST_TIES = 2
 
@@ -62,16 +66,15 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
     columns = [column for column in _columns(table, data) if not set(column.cells) <= {"", EMPTY}]
     marks, notes = _numbered([_notes(row, where, data) for _, row in table.iterrows()])
-    source = f"; published: {data.settings.published}" if data.published else ""
     return TableText(
         title=data.title,
-        provenance=f"{device_text(data.device)}; {where}{source}.",
+        provenance=f"{device_text(data.device)}; {where}.",
         kernels=list(table["kernel"]),
         marks=marks,
         columns=columns,
         notes=notes,
         explanation=" ".join(_explanation(table, columns, data)),
-        below=_counters(data),
+        below=[*_counters(data), *published_tables(data.published)],
     )
 
 
@@ -95,6 +98,10 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
         yield Column("time (µs)", _times(table))
         yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
         yield Column("speedup", _ratios(table["speedup"]))
+    for one, what, _ in _published_times(data):
+        # Libraries and limits follow the steps.
+        yield Column(f"*{one.origin}* {what}", [*one.cells, *[EMPTY] * (len(table) - len(one.cells))])
+    if "time_us" in table:
         yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
         yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
         for limit in data.settings.limits:
@@ -116,6 +123,12 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
         yield Column("right", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
         yield Column("proven", [text or EMPTY for text in table["proven"]], right=False)
+
+
+def _published_times(data: StudyData) -> list[tuple[PublishedColumn, str, int | None]]:
+    """The published times and speedups, with the ends of their heads, and their decimals in LaTeX."""
+    known = {TIME: ("(µs)", None), SPEEDUP: (SPEEDUP, 2)}
+    return [(one, *known[one.quantity]) for one in published_columns(data) if one.quantity in known]
 
 
 def _times(table: pandas.DataFrame) -> list[str]:
@@ -168,6 +181,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
         texts += (
             [f"Limits, measured in the same run: {', '.join(map(limit_text, limits))}."] if "time_us" in table else []
         )
+    texts += [_IN_ITALICS] if any("*" in head for head in heads) else []
     of_kernels = table.drop_duplicates("kernel")
     if "right" not in heads:
         texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
@@ -190,35 +204,44 @@ def _peaks(data: StudyData) -> list[str]:
 # Counters
 
 
-def _counters(data: StudyData) -> TableText | None:
-    """The hardware metrics of a study's steps; None if they have not been collected."""
+def _counters(data: StudyData) -> list[TableText]:
+    """The hardware metrics of a study's steps; none if they have not been collected."""
     found, steps = step_metrics(data), data.steps
     if not (shown := shown_metrics(data, found)):
-        return None
+        return []
     told = found[found["metric"].isin(shown)]
     who = sources(told, data.device)
-    columns = [_counter(found, name, len(steps)) for name in shown]
+    published = published_columns(data)
+    columns = [_counter(found, name, [one for one in published if one.quantity == name], len(steps)) for name in shown]
     if any(step.unroll != 1 for step in steps):
         columns.insert(0, Column("unroll", [str(step.unroll) for step in steps]))
     definitions = data.metrics.definitions
     texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in shown]
     texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
+    texts += [_IN_ITALICS] if any("*" in column.header for column in columns) else []
     marks, notes = _numbered([_messages(told, number) for number in range(len(steps))])
-    return TableText(
-        title="What the kernels do to memory" if set(told["source"]) == {COUNTED} else "Hardware counters",
-        provenance=f"{who[:1].upper()}{who[1:]}; {reference_text(data.settings)}.",
-        kernels=[step.kernel for step in steps],
-        marks=marks,
-        columns=columns,
-        notes=notes,
-        explanation=" ".join(texts),
-    )
+    return [
+        TableText(
+            title="What the kernels do to memory" if set(told["source"]) == {COUNTED} else "Hardware counters",
+            provenance=f"{who[:1].upper()}{who[1:]}; {reference_text(data.settings)}.",
+            kernels=[step.kernel for step in steps],
+            marks=marks,
+            columns=columns,
+            notes=notes,
+            explanation=" ".join(texts),
+        )
+    ]
 
 
-def _counter(found: pandas.DataFrame, name: str, steps: int) -> Column:
-    """A metric's column."""
+def _counter(found: pandas.DataFrame, name: str, published: Sequence[PublishedColumn], steps: int) -> Column:
+    """A metric's column, with what is published of it beside each value."""
     values, unit = by_step(found, name, steps), unit_of(found, name)
-    return Column(heading(name, unit), numbers(values, 2 if unit == "%" else decimals(values.abs().max())))
+    ours = numbers(values, 2 if unit == "%" else decimals(values.abs().max()))
+    # A narrow column: the source is named above.
+    units = [f", {one.first.unit}" if one.first.unit != unit else "" for one in published]
+    heads = [f"*{one.first.device}{of}*" for one, of in zip(published, units, strict=True)]
+    cells = zip(ours, *(one.cells for one in published), strict=True)
+    return Column(" ".join([heading(name, unit), *heads]), list(map(" ".join, cells)))
 
 
 def _messages(found: pandas.DataFrame, step: int) -> list[str]:
@@ -277,6 +300,8 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
         "in brackets: 95% interval of the last digits",
         *(f"{sign.strip()}: {word}" for sign, word in marks.values()),
     ]
+    if origins := list(dict.fromkeys(one.origin for one in published_columns(data))):
+        texts.append(f"published: {', '.join(origins)}")
     return TableText(
         title=data.title,
         provenance=f"{data.device['name']}, {place_text(shown_place(data))}.",
@@ -339,12 +364,16 @@ def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
     """
     rate = "gflops" if rows["gflops"].notna().any() else "bandwidth_gbs"
     known = {str(column).partition(" (")[0]: rows[column] for column in rows}
+    published = {
+        one.name.partition(" (")[0]: (f"{one.first.device} {what}", 1, places)
+        for one, what, places in _published_times(data)
+    }
     columns = []
-    for name in data.settings.table or ("time_us", rate, "peak_fraction", "speedup"):
+    for name in data.settings.table or ("time_us", rate, "peak_fraction", "speedup", *published):
         if name not in known:
             guess = nearest(name, known) or ";"
             raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(known)}.")
-        header, scale, places = _SHORT.get(name, (name.replace("_", " "), 1, None))
+        header, scale, places = (_SHORT | published).get(name, (name.replace("_", " "), 1, None))
         values = known[name]
         if name == "time_us":
             cells = [_uncertain_time(row) for _, row in rows.iterrows()]

@@ -1,0 +1,95 @@
+"""Published numbers: columns beside ours in a study's table, and a table of all that a source prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelsweep.analysis.published import OUTPUT, SPEEDUP, TIME, PublishedNumber
+from kernelsweep.analysis.step_metrics import heading, title
+from kernelsweep.publish.tables.formats import EMPTY, Column, TableText
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """A quantity that a source prints, beside the steps of a study's story.
+
+    origin   the source and its device
+    numbers  of each step, at least one; None where the source has none
+    """
+
+    origin: str
+    quantity: str
+    numbers: Sequence[PublishedNumber | None]
+
+    @property
+    def name(self) -> str:
+        """The column in table.csv, with times in microseconds."""
+        quantity, unit = ("time_us", "") if self.quantity == TIME else (self.quantity, self.first.unit)
+        return f"published_{quantity} {self.first.source} ({', '.join(filter(None, (unit, self.first.device)))})"
+
+    @property
+    def first(self) -> PublishedNumber:
+        """The first of its numbers; all have its source, device and unit."""
+        return next(filter(None, self.numbers))
+
+    @property
+    def values(self) -> list[float]:
+        """The numbers, times in microseconds; NaN where there is none."""
+        numbers = ((one.time_us if self.quantity == TIME else one.number) if one else math.nan for one in self.numbers)
+        return list(numbers)
+
+    @property
+    def cells(self) -> list[str]:
+        """The numbers in italics, with all digits that the source prints; times in microseconds."""
+        return [f"*{_shown(one)}*" if one else EMPTY for one in self.numbers]
+
+
+def _shown(one: PublishedNumber) -> str:
+    if one.quantity == TIME:
+        return f"{one.time_us:,.12g}"
+    return f"{one.value}×" if one.quantity == SPEEDUP else one.value
+
+
+def _heading(quantity: str, unit: str, over: str = "") -> str:
+    return (heading(quantity, unit) if unit else title(quantity)) + (f" over {over}" if over else "")
+
+
+def published_tables(published: Sequence[PublishedNumber]) -> list[TableText]:
+    """A table a source, with all that it prints, to the letter."""
+    sources = dict.fromkeys(one.source for one in published)
+    return [_source_table(source, [one for one in published if one.source == source]) for source in sources]
+
+
+def _source_table(source: str, numbers: Sequence[PublishedNumber]) -> TableText:
+    """A row for each listing at its parameters, and a column for each run and quantity."""
+    of_rows = [one for one in numbers if one.listing or one.kernel]
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    stated: dict[str, dict[str, None]] = {"device": {}}
+    columns: dict[str, bool] = {}
+    for one in of_rows:
+        of_row = ({"device": one.device} if one.kernel and one.device else {}) | one.axes
+        row = rows.setdefault((one.listing, one.kernel, one.device, one.parameters), of_row)
+        for what, value in of_row.items():
+            stated.setdefault(what, {})[value] = None
+        head = (f"{one.run}: " if one.run else "") + _heading(one.quantity, one.unit, one.over)
+        row[head], columns[head] = one.value, one.quantity != OUTPUT
+    varied = {what: columns.keys() != {OUTPUT} for what, values in stated.items() if len(values) > 1}
+    names = [" ".join(f"`{name}`" for name in (listing, kernel) if name) for listing, kernel, *_ in rows]
+    alike = {what: value for what, [*values] in stated.items() for value in values if what not in varied}
+    facts = [value if what == "device" else f"{what}={value}" for what, value in alike.items()]
+    facts += [] if stated.keys() - {"device"} else ["no size is stated"]
+    facts += [f"{title(one.quantity)} {one.value}" for one in numbers if one not in of_rows]
+    facts += [*dict.fromkeys(f"{one.listing}: {one.device}" for one in of_rows if not one.kernel)]
+    return TableText(
+        title=f"Published in {source}",
+        provenance=f"As printed{': ' if facts else ''}{'; '.join(facts)}.",
+        kernels=(),
+        columns=[
+            Column(head, [row.get(head, EMPTY) for row in rows.values()], right)
+            for head, right in (varied | columns).items()
+        ],
+        explanation="",
+        first=Column("in the document, and here", names, right=False),
+    )
