@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 from itertools import product
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from recorded import RECORDING, recorded
 
 from kernelsweep.publish.page.embed import Link
 from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
-from kernelsweep.results import (
-    MEASUREMENT_COLUMNS,
-    point_columns,
-)
+from kernelsweep.publish.view import draw_view
+from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns
 from kernelsweep.sweep.study import read_study
 
 # Keys, as the browser's driver names them.
@@ -86,24 +88,27 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)  # Where problem files are looked for.
         data = explorer_data({"product": study}, measured)
-    page = render(
-        title="Many points",
-        index=Link("index.html", "All results"),
-        facts={},
-        made="2026-11-28",
-        answers=[],
-        settings={},
-        failed="",
-        summary="",
-        studies=[],
-        chapters=[],
-        points=data,
-        left_out=0,
-        files=[],
-        words="",
-    )
-    (root / "page.html").write_text(page, encoding="utf-8")
-    return root / "page.html"
+    return page_of(data, root / "page.html")
+
+
+@pytest.fixture(scope="module")
+def recorded_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with two recorded studies."""
+    with gzip.open(RECORDING / "measurements.csv.gz", "rt", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["study"] in ("histogram", "warp_shuffle")]
+    studies = {}
+    for name in ("histogram", "warp_shuffle"):
+        data = recorded(name)
+        studies[name] = {**data.settings.values(), "names": data.kernel_names, "gridded": data.gridded}
+    return page_of(explorer_data(studies, rows), tmp_path_factory.mktemp("recorded") / "page.html")
+
+
+def page_of(points: dict[str, Any], file: Path) -> Path:
+    empty: dict[str, Any] = {name: [] for name in ("answers", "studies", "chapters", "files")}
+    empty |= {"facts": {}, "settings": {}, **dict.fromkeys(("failed", "summary", "words", "made"), "")}
+    page = render(title="Points", points=points, index=Link("index.html", "All results"), left_out=0, **empty)
+    file.write_text(page, encoding="utf-8")
+    return file
 
 
 def text(driver: object, selector: str) -> str:
@@ -182,3 +187,57 @@ def test_a_heat_map_shows_any_two_axes_and_a_slider_goes_through_a_third(driver:
     slide(driver, "at.n", HOME)
     cells = driver.find_elements("css selector", "#explorer .cells text")
     assert min(float(cell.text) for cell in cells) == pytest.approx(time_us("tiled", 1000, 8, 5, "down"))
+
+
+def view_of(driver: object, page: Path, view: str) -> str:
+    """Open a view by its address, and return the whole address, with all that the explorer adds upon a choice."""
+    driver.get("about:blank")
+    driver.get(f"{page.as_uri()}#explorer?{view}")
+    driver.execute_script("""document.querySelector('#explorer [name="show"]').onchange()""")
+    return driver.current_url
+
+
+def all_of(driver: object, selector: str, what: str = "textContent") -> list[str]:
+    """A property or an attribute of all elements, in one call."""
+    script = """const [selector, what] = arguments;
+return [...document.querySelectorAll(selector)].map((one) => one[what] ?? one.getAttribute(what));"""
+    return driver.execute_script(script, f"#explorer {selector}", what)
+
+
+def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path) -> None:
+    address = view_of(driver, recorded_page, "study=warp_shuffle&view=lines&show=gain&baseline=global_memory")
+    (axes,) = draw_view(recorded("warp_shuffle"), address, 3.3, ()).axes
+    low, high = axes.get_ylim()
+    # The same limits and intervals: each bar's ends, from the lower limit on.
+    bars = [bar.split(",")[1].split("V") for path in all_of(driver, ".interval", "d") for bar in path.split("M")[1:]]
+    there = sorted((376 - float(end)) / 364 for bar in bars for end in bar)
+    segments = [segment for lines in axes.collections for segment in lines.get_segments()]
+    here = sorted((end - low) / (high - low) for segment in segments for end in segment[:, 1])
+    assert len(here) == 48 and there == pytest.approx(here, abs=1e-4)
+    # The same digits, and the same cells outlined.
+    for show in ("time_us", "best_share"):
+        view = f"study=warp_shuffle&view=map&show={show}&over=block_size&across=unroll"
+        axes, bar = draw_view(recorded("warp_shuffle"), view_of(driver, recorded_page, view), 7.16, ()).axes
+        cells = all_of(driver, ".cells text")[:25]
+        assert sorted(cells) == sorted(text.get_text() for text in axes.texts)
+        assert len(all_of(driver, ".fastest rect")) == len(axes.patches) > 0
+        label, best, *_ = all_of(driver, ".key .title") + all_of(driver, ".key text")
+        assert (label, best) == (bar.get_ylabel(), bar.get_yticklabels()[0].get_text())
+
+
+def test_kernels_share_a_line_and_are_named_where_they_are_alike(driver: object, recorded_page: Path) -> None:
+    view_of(driver, recorded_page, "study=histogram&view=lines&show=bandwidth_gbs")
+    labels = ".chart text[data-kernel]"
+    names = dict(zip(all_of(driver, labels), all_of(driver, labels, "data-kernel"), strict=True))
+    assert names["shared_atomics,"] == names["shared_copies"] != names["warp_copies"]
+
+
+def test_a_brighter_cell_of_a_map_is_a_larger_number(driver: object, recorded_page: Path) -> None:
+    view_of(driver, recorded_page, "study=histogram&view=map&show=bandwidth_gbs&over=spread&across=kernel")
+    numbers = [float(cell.replace(",", "")) for cell in all_of(driver, ".cells text")]
+    # Of the scale's colours, the brighter has more green.
+    cells = driver.find_elements("css selector", "#explorer .filled rect")
+    green = [int(cell.value_of_css_property("fill").split(",")[1]) for cell in cells]
+    shown = [bright for _, bright in sorted(zip(numbers, green, strict=True))]
+    assert len({*numbers}) > 9 and shown == sorted(shown) and shown[-1] > 200 > 50 > shown[0]
+    assert "Number and colour of a cell: throughput (GB/s)" in text(driver, ".count")

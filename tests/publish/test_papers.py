@@ -14,12 +14,14 @@ from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
 from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.drawing.layout import texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, short_text
 from kernelsweep.publish.view import draw_view
 from kernelsweep.publish.view_address import platform_in
+from kernelsweep.statistics import ratio, time_interval
 
 # The width that the tables ask for in their first lines, and how far a line may run over them: less than is seen.
 DOCUMENT = r"""\documentclass{article}
@@ -102,21 +104,50 @@ def test_a_view_of_the_explorer_is_a_figure_with_the_studys_labels_and_colours()
     view = {"study": "unrolling", "view": "lines", "show": "gain", "baseline": "neighbored", "over": "array_size"}
     view |= {"across": "block_size", "at.block_size": "512", "at.cache": "cold", "kernels": "neighbored,unrolled"}
     page = f"file:///x/results/recording/nvidia-h200/report.html#explorer?{urlencode(view)}"
-    figure = draw_view(data, page, 3.3)
+    figure = draw_view(data, page, 3.3, ())
     assert figure.get_figwidth() == 3.3
     axes = figure.axes[0]
     assert axes.get_ylabel() == "times as fast as neighbored"
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["neighbored", "ours"]
-    baseline, ours = (line for line in axes.lines if len(line.get_ydata()) > 1)
+    assert "block_size=512" in texts_of(figure)["caption"]
+    baseline, ours = (line for line in axes.lines if len(line.get_ydata()) == 8)
     assert set(baseline.get_ydata()) == {1.0} and ours.get_color() == "#004488"
+    # Ratios are read against 1, and have the intervals of both times.
     rows = data.kernel_rows
     there = rows[(rows["block_size"] == 512) & (rows["cache"] == "cold") & (rows["array_size"] == 2**30)]
-    best = there.groupby("kernel")["time_us"].min()
-    assert list(ours.get_ydata())[-1] == pytest.approx(best["neighbored"] / best["unrolled"])
-    cells = draw_view(data, page.replace("view=lines", "view=map").replace("show=gain", "show=time_us"), 3.3)
+    best = {name: time_interval(of.nsmallest(1, "time_us").iloc[0]) for name, of in there.groupby("kernel")}
+    gain = ratio(best["neighbored"], best["unrolled"])
+    assert ours.get_ydata()[-1] == pytest.approx(gain.value)
+    assert axes.collections[-1].get_segments()[-1][:, 1] == pytest.approx([gain.low, gain.high])
+    assert axes.get_ylim()[0] == pytest.approx(1 / 1.02)
+    cells = draw_view(data, page.replace("view=lines", "view=map").replace("show=gain", "show=best_share"), 7.16, ())
     # At each size, one of the best is 100% of it, whatever the others take.
-    assert [text.get_text() for text in cells.axes[0].texts].count("100") >= 8
-    for wrong in (page.partition("#")[0], page.replace("view=lines", "view=points")):
-        with pytest.raises(UserError, match=r"explorer|every point"):
-            draw_view(data, wrong, 3.3)
+    assert [text.get_text() for text in cells.axes[0].texts].count("100.0") >= 8
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("over", "arra_size", "did you mean 'array_size'"),
+        ("across", "array_size", "Allowed: cache, dtype, block_size, unroll, kernel"),
+        ("show", "message", "Allowed: peak_fraction, bandwidth_gbs, time_us, best_share, gain"),
+        ("kernels", r"unrolled,$\frac$", "Allowed: neighbored, "),
+        ("at.block_size", "7", "Allowed: best, 64, 128, 256, 512, 1024"),
+        ("at.blocks", "7", "did you mean 'at.block_size'"),
+        ("baseline", "", "Allowed: neighbored, "),
+        ("view", "points", "not every point"),
+        ("kernel", "unrolled", "did you mean 'kernels'"),
+        ("at.unroll", "16", "no timed point is left"),
+    ],
+)
+def test_a_view_that_names_what_is_not_there_ends_in_a_sentence(key: str, value: str, allowed: str) -> None:
+    view = {"study": "unrolling", "view": "map", "show": "gain", "baseline": "neighbored", "over": "array_size"}
+    view |= {"across": "block_size", "kernels": "neighbored", key: value}
+    with pytest.raises(UserError) as error:
+        draw_view(recorded("unrolling"), f"#explorer?{urlencode(view)}", 3.3, ())
+    assert allowed in str(error.value) and (key in str(error.value) or key == "at.unroll")
+
+
+def test_the_address_of_a_page_names_its_platform() -> None:
+    page = "file:///x/results/recording/nvidia-h200/report.html#explorer?study=unrolling"
     assert platform_in(page) == "recording/nvidia-h200"

@@ -78,6 +78,7 @@ rule end_figure:
         study=for_job(parameters.drawn_study),
         edited=for_job(parameters.edited_kernels),
         view=config["view"],
+        gridded=for_job(parameters.kernels_with_a_grid),
         width=config["width"],
         code=code_of("publish/draw_view.py"),
     script:

@@ -12,6 +12,6 @@ with logged(snakemake.log[0], is_answer=True):
     data = read_study_data(
         snakemake.wildcards.study, params.study, inputs.measurements, inputs.device, None, inputs.proofs, params.edited
     )
-    figure = draw_view(data, params.view, params.width)
+    figure = draw_view(data, params.view, params.width, params.gridded)
     save(figure, Path(snakemake.output[0]))
     print(f"  Figure   {snakemake.output[0]}\n  Caption  {texts_of(figure)['caption']}")

@@ -145,6 +145,13 @@ def texts_of(figure: Figure) -> dict[str, str]:
     return {kind: texts[kind] for kind in TEXTS} | ({"missing": reason} if reason else {})
 
 
+def add_to_caption(figure: Figure, sentence: str) -> None:
+    """Let a sentence follow a figure's caption."""
+    for text in figure.texts:
+        if text.get_label() == "caption" and sentence:
+            text.set_text(f"{text.get_text()} {sentence}")
+
+
 def empty_figure(frame: Frame, reason: str) -> Figure:
     """A figure without data, which says why."""
     figure = new_figure(frame, EMPTY_BODY_IN)

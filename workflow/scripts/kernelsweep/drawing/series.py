@@ -21,6 +21,9 @@ from kernelsweep.drawing.layout import LETTER_IN, Frame, columns, framed
 LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
 # The room beside a tick's label.
 GAP_IN = 0.07
+# An axis of numbers is logarithmic where its ends are further apart than this factor; and to scale, but for values that
+# are nearer to each other than this part of their mean distance.
+LOGARITHMIC_FROM, LEAST_APART = 12, 0.25
 
 
 class _Grid(seaborn.FacetGrid):  # type: ignore[misc]
@@ -55,16 +58,25 @@ def facet_grid(
 
 
 def draw_lines(
-    axes: Axes, rows: pandas.DataFrame, x: str, y: str, by: str, colours: Mapping[str, str], texts: Mapping[Any, str]
+    axes: Axes,
+    rows: pandas.DataFrame,
+    x: str,
+    columns: tuple[str, str, str],
+    by: str,
+    colours: Mapping[str, str],
+    texts: Mapping[Any, str],
 ) -> list[Artist]:
     """A line for each name in `colours`, a value of the column `by`. Returns the entries of a legend.
 
+    columns  of a line's values, and of the ends of their intervals
     colours  by name, of all lines of the figure
-    texts    the values of x in order, with their labels: values are equally far from each other
+    texts    the values of x in order, with their labels
 
-    A row without a y breaks its line.
+    A row without a value breaks its line.
     """
-    rows = rows.assign(at=rows[x].map({value: place for place, value in enumerate(texts)}))
+    y, low, high = columns
+    places = _places(list(texts))
+    rows = rows.assign(at=rows[x].map(dict(zip(texts, places, strict=True))))
     ordered = rows[rows["at"].notna()].sort_values([by, "at"])
     # Rows between two breaks of a line are a unit: seaborn would join those beside a break.
     ordered = ordered.assign(unit=ordered[y].isna().cumsum())
@@ -89,10 +101,36 @@ def draw_lines(
     for drawn in filter(None, (axes.get_legend(), *handles)):
         drawn.remove()
     on_grid(axes)
-    width_in = axes.get_window_extent().width / axes.figure.dpi
-    step = math.ceil(len(texts) * (max(map(len, texts.values())) * LETTER_IN + GAP_IN) / width_in)
-    axes.set_xticks(range(0, len(texts), step), list(texts.values())[::step])
+    for name, colour in colours.items():
+        of_line = ordered[ordered[y].notna() & (ordered[by] == name)]
+        axes.vlines(of_line["at"], of_line[low], of_line[high], colors=colour, linewidth=LINE["linewidth"])
+    _label_places(axes, places, list(texts.values()))
     return list(handles)
+
+
+def _places(values: Sequence[Any]) -> list[float]:
+    """Where an axis' values stand: numbers to scale, on a logarithmic one where they are far apart; words evenly.
+
+    Numbers that would cover each other are LEAST_APART.
+    """
+    if len(values) < 2 or any(isinstance(value, str) for value in values):
+        return [float(place) for place in range(len(values))]
+    numbers = [float(value) for value in values]
+    scaled = list(map(math.log, numbers)) if numbers[-1] > LOGARITHMIC_FROM * numbers[0] > 0 else numbers
+    apart = LEAST_APART * (scaled[-1] - scaled[0]) / (len(scaled) - 1)
+    return list(itertools.accumulate(scaled, lambda before, place: max(place, before + apart)))
+
+
+def _label_places(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
+    """As many labels of an axis' values as have room."""
+    low, high = axes.get_xlim()
+    in_inches = axes.get_window_extent().width / axes.figure.dpi / (high - low)
+    shown: list[int] = []
+    for number, (place, text) in enumerate(zip(places, texts, strict=True)):
+        letters = (len(texts[shown[-1]]) + len(text)) / 2 if shown else 0
+        if not shown or (place - places[shown[-1]]) * in_inches >= letters * LETTER_IN + GAP_IN:
+            shown.append(number)
+    axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
 
 
 def on_grid(axes: Axes) -> None:

@@ -16,8 +16,17 @@ TEXTS_FILE = "texts.json"
 
 # The key of a figure's quantity in a study's file, beside those of its axes.
 SHOW = "show"
-# The quantities that figures show, from the one that tells most, and their labels.
-QUANTITIES = {"gflops": "GFLOP/s", "bandwidth_gbs": "bandwidth (GB/s)", "time_us": "time (µs)"}
+# The quantities that figures show, from the one that tells most, and their labels. The last compares times at equal
+# sizes.
+BEST_SHARE = "best_share"
+QUANTITIES = {
+    "gflops": "GFLOP/s",
+    "bandwidth_gbs": "bandwidth (GB/s)",
+    "time_us": "time (µs)",
+    BEST_SHARE: "% of the fastest",
+}
+# Further ones of the explorer's views: the share of the peak in percent, and a baseline's time over a kernel's.
+PEAK_SHARE, GAIN = "peak_percent", "gain"
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from typing import Any
 import pandas
 
 from kernelsweep.analysis.reference import at_place, shown_status, timed, undefined_kernels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
 from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
-from kernelsweep.publish.figure_files import QUANTITIES
+from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
+from kernelsweep.statistics import Interval, ratio, time_interval
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
@@ -43,9 +44,50 @@ def rows_there(data: StudyData, drawn: Collection[str]) -> pandas.DataFrame:
 
 
 def best_rows(data: StudyData, axes: Sequence[str]) -> pandas.DataFrame:
-    """The row with the least time for each combination of values on `axes`, in their order; times only."""
+    """The row with the least time for each combination of values on `axes`, in their order; times only.
+
+    With the column BEST_SHARE: in percent, the least time of these rows at each problem over the row's.
+    """
     rows = timed(rows_there(data, axes), data.device)
-    return rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
+    rows = rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
+    return with_ratios(rows, rows, problem_axes(data, axes), BEST_SHARE, 100.0)
+
+
+def problem_axes(data: StudyData, axes: Collection[str]) -> list[str]:
+    """Those of some axes that say which problem is solved: times are compared at equal values."""
+    return [axis for axis in axes if axis in place_axes(data.settings)]
+
+
+def with_ratios(
+    rows: pandas.DataFrame, bases: pandas.DataFrame, axes: Sequence[str], name: str, factor: float = 1.0
+) -> pandas.DataFrame:
+    """The rows with the least time of `bases` at equal values on `axes` over theirs, times a factor.
+
+    It stands in the column `name`, and its interval in the columns that `ends_of` reads.
+    """
+
+    def keyed(frame: pandas.DataFrame) -> list[tuple[tuple[Any, ...], Any, dict[Any, Any]]]:
+        records = frame.to_dict("records")
+        return [(tuple(row[axis] for axis in axes), at, row) for at, row in zip(frame.index, records, strict=True)]
+
+    least: dict[tuple[Any, ...], tuple[Any, dict[Any, Any]]] = {}
+    for key, at, row in keyed(bases.sort_values("time_us", kind="stable")):
+        least.setdefault(key, (at, row))
+    found = []
+    for key, at, row in keyed(rows):
+        place, base = least.get(key, (None, None))
+        one = Interval(1, 1, 1) if at == place else ratio(time_interval(base), time_interval(row)) if base else None
+        found.append([factor * end for end in (one.value, one.low, one.high)] if one else [float("nan")] * 3)
+    columns = pandas.DataFrame(found, rows.index, [name, f"{name} low", f"{name} high"], dtype="float64")
+    return rows.assign(**columns)
+
+
+def ends_of(rows: pandas.DataFrame, quantity: str) -> list[pandas.Series[float]]:
+    """The ends of the 95% interval of a quantity: a ratio's own, or those that follow from the time's."""
+    if f"{quantity} low" in rows:
+        return [rows[f"{quantity} {end}"] for end in ("low", "high")]
+    ends = [rows["time_low_us"], rows["time_high_us"]]
+    return ends if quantity == "time_us" else [rows[quantity] * rows["time_us"] / end for end in reversed(ends)]
 
 
 def by_effect(data: StudyData) -> list[str]:

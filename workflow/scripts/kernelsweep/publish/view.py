@@ -2,67 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.reference import undefined_kernels
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import UNDEFINED_MARK
-from kernelsweep.publish.figure_files import SHOW
+from kernelsweep.analysis.reference import timed, undefined_kernels
+from kernelsweep.analysis.study_data import StudyData, kernel_axes
+from kernelsweep.analysis.words import UNDEFINED_MARK, list_texts, point_text
+from kernelsweep.drawing.layout import add_to_caption
+from kernelsweep.errors import UserError, check_known
+from kernelsweep.publish import swept_axes
+from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE, QUANTITIES, SHOW
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.swept_axes import KERNEL, with_tied
-from kernelsweep.publish.view_address import BEST, VIEWS, read_view
+from kernelsweep.publish.view_address import AT, BEST, VIEWS, read_view
+from kernelsweep.results import ALL_POINT_COLUMNS
+
+# By the explorer's names, the columns that it shows and their labels; a baseline's name follows the last one.
+SHOWN = {
+    "peak_fraction": PEAK_SHARE,
+    **{name: name for name in ("bandwidth_gbs", "gflops", "time_us", BEST_SHARE, GAIN)},
+}
+LABELS = {**QUANTITIES, "peak_fraction": "share of the peak (%)", GAIN: "times as fast as "}
 
 
-def draw_view(data: StudyData, address: str, width: float) -> Figure:
+def draw_view(data: StudyData, address: str, width: float, gridded: Collection[str]) -> Figure:
     """The figure of a view, `width` inches wide.
 
     data     of the view's study
     address  the page's, with the view behind its `#explorer?`
+    gridded  the kernels whose grid size is an axis of the sweep
 
     Raises UserError where the address has no view that a figure can show.
     """
-    view = read_view(address)
-    return DRAWERS[VIEWS[view["view"]]](labelled(viewed(data, view)), width)
+    view, rows = read_view(address), explored_rows(data, gridded)
+    check_view(view, data, rows)
+    shown = labelled(viewed(data, rows, view))
+    if swept_axes.best_rows(shown, drawn_axes(view)).empty:
+        raise UserError("view: no timed point is left by its choices. Choose others in the page's explorer.")
+    figure = DRAWERS[VIEWS[view["view"]]](shown, width)
+    fixed = {axis: value for axis, value in fixed_axes(data, rows, view).items() if axis in kernel_axes(data.settings)}
+    add_to_caption(figure, f"Configurations with {point_text(fixed)}." if fixed else "")
+    if KERNEL not in drawn_axes(view) and view["view"] == "map":
+        names = shown.kernel_names
+        add_to_caption(figure, f"The fastest of {list_texts(names, most=len(names))}.")
+    return figure
 
 
-def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:
+def explored_rows(data: StudyData, gridded: Collection[str]) -> pandas.DataFrame:
+    """The rows that the explorer has, as it takes them: without values that say nothing of a kernel."""
+    rows = data.measurements
+    libraries = ~rows[KERNEL].isin(data.kernel_names)
+    for axis in set(kernel_axes(data.settings)) & set(ALL_POINT_COLUMNS):
+        # A library's rows have 1 there, and a grid that follows from other axes is no value.
+        says_nothing = ~rows[KERNEL].isin([*gridded]) if axis == "grid_size" else libraries
+        rows = rows.assign(**{axis: rows[axis].mask(says_nothing)})
+    columns = {PEAK_SHARE: 100 * rows["peak_fraction"]}
+    return rows.assign(**columns)
+
+
+def drawn_axes(view: Mapping[str, str]) -> list[str]:
+    """The axes that a view draws, besides the kernels of lines."""
+    return [view["over"], *([view["across"]] if VIEWS[view["view"]] == "heatmap" else [])]
+
+
+def check_view(view: Mapping[str, str], data: StudyData, rows: pandas.DataFrame) -> None:
+    """Raise UserError, with the key and what is allowed, where a view names what the study's timed rows don't have."""
+    rows = timed(rows, data.device)
+    values = {axis: texts for axis in data.settings.kinds if (texts := _texts(rows[axis]))}
+    axes = [*(axis for axis, texts in values.items() if len(texts) > 1), KERNEL]
+    kernels = [*dict.fromkeys([*data.kernel_names, *rows[KERNEL]])]
+    first = view["over"]
+    for place, axis in zip(("over", "across"), drawn_axes(view), strict=False):
+        check_known(axis, [one for one in axes if place == "over" or one != first], f"view: {place} is")
+    shown = [name for name, column in SHOWN.items() if column not in rows or rows[column].notna().any()]
+    check_known(view["show"], shown, "view: show is")
+    for name in view["kernels"].split(","):
+        check_known(name, kernels, "view: kernels has")
+    if view["show"] == GAIN:
+        check_known(view.get("baseline", ""), kernels, "view: baseline is")
+    for key, value in view.items():
+        if key.startswith(AT):
+            check_known(key, [AT + axis for axis in values], "view: it has")
+            check_known(value, [BEST, *values[key.removeprefix(AT)]], f"view: {key} is")
+
+
+def fixed_axes(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> dict[str, Any]:
+    """The values of a view's other axes, without those that it leaves at their best. A tied axis follows its first."""
+    free = {*with_tied(data, drawn_axes(view)), *(axis for group in data.settings.tied for axis in group[1:])}
+    wanted = {axis: view.get(AT + axis, BEST) for axis in data.settings.kinds if axis not in free}
+    return {axis: _texts(rows[axis])[value] for axis, value in wanted.items() if value != BEST}
+
+
+def viewed(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> StudyData:
     """The rows of a view, and settings with which a figure of any axes shows them.
 
     An axis that the view leaves at its best becomes one of kernels: over those, figures take the best.
+
+    rows  as explored_rows() gives them
     """
-    settings, rows, x = data.settings, data.measurements, view["over"]
-    is_map = VIEWS[view["view"]] == "heatmap"
-    shown_axes = [x, *([view["across"]] if is_map else [])]
-    drawn, rows = with_tied(data, shown_axes), rows.dropna(subset=shown_axes)
-    fixed = {
-        axis: _value(rows[axis], value)
-        for axis in settings.kinds
-        if axis not in drawn and (value := view.get(f"at.{axis}", BEST)) != BEST
-    }
+    settings, shown_axes, fixed = data.settings, drawn_axes(view), fixed_axes(data, rows, view)
+    drawn = with_tied(data, shown_axes)
     for axis, value in fixed.items():
-        # Libraries have no value on an axis of kernels.
-        is_free = ~rows[KERNEL].isin(data.kernel_names) & (settings.kinds[axis] == "kernel")
-        rows = rows[(rows[axis] == value).fillna(value=False) | is_free]
-    base, gain = rows[rows[KERNEL] == view.get("baseline")], f"times as fast as {view.get('baseline')}"
-    columns = {
-        "share of the peak (%)": 100 * rows["peak_fraction"],
-        gain: rows[x].map(base.groupby(x)["time_us"].min()) / rows["time_us"],
-    }
-    shown = dict(zip(("peak_fraction", "gain"), columns, strict=True)).get(view["show"], view["show"])
-    of_map = {"y": view["across"], "panel": ""}
-    axes = {"x": x, SHOW: shown} | (of_map if is_map else {"by": KERNEL})
+        rows = rows[(rows[axis] == value).fillna(value=False) | rows[axis].isna()]
+    axes = {"x": view["over"], SHOW: SHOWN[view["show"]], "label": LABELS[view["show"]]}
+    axes |= {"y": view["across"], "panel": ""} if VIEWS[view["view"]] == "heatmap" else {"by": KERNEL}
+    if view["show"] == GAIN:
+        bases = timed(rows[rows[KERNEL] == view["baseline"]], data.device)
+        # A library has no value on an axis of kernels: it is the baseline at each.
+        known = [axis for axis in shown_axes if axis != KERNEL and bases[axis].notna().any()]
+        rows = swept_axes.with_ratios(rows, bases, known, GAIN)
+        axes["label"] += settings.labels.get(view["baseline"], view["baseline"])
+    rows = rows.dropna(subset=shown_axes)
     marks = {name: settings.labels.get(name, name) + UNDEFINED_MARK for name in undefined_kernels(rows)}
     # Where outputs are compared, the reference has no value on some axes.
     first = next(iter(rows[[*settings.kinds]].head(1).to_dict("records")), {})
     return replace(
         data,
         # Here, what is marked is drawn.
-        measurements=rows.assign(**columns, flags=rows["flags"].where(~rows[KERNEL].isin([*marks]), "")),
+        measurements=rows.assign(flags=rows["flags"].where(~rows[KERNEL].isin([*marks]), "")),
         settings=settings.changed(
             kernels=[settings.kernels[0].changed(name=name) for name in view["kernels"].split(",")],
             reference={**first, **settings.reference, **fixed},
@@ -70,13 +131,14 @@ def viewed(data: StudyData, view: Mapping[str, str]) -> StudyData:
             labels={**settings.labels, **marks},
             figures=[{VIEWS[view["view"]]: axes}],
         ),
+        # The explorer has no line for it.
+        device={**data.device, "peak_bandwidth_gbs": None},
     )
 
 
-def _value(column: pandas.Series[Any], text: str) -> Any:
-    """The value that an address names, of a column's type."""
-    values = column.dropna().unique()
-    return next((value for value in values if text in (str(value), str(value).removesuffix(".0"))), text)
+def _texts(column: pandas.Series[Any]) -> dict[str, Any]:
+    """A column's values in order, by the texts that addresses have for them."""
+    return {str(value).removesuffix(".0"): value for value in sorted(column.dropna().unique())}
 
 
 def labelled(data: StudyData) -> StudyData:

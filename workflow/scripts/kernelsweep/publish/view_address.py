@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, unquote
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, check_known
 
-# The figures that show the explorer's views, and an axis' value in its address where that is free.
+# The figures that show the explorer's views; what stands before an axis that has a value, and that value where it is
+# free.
 VIEWS = {"lines": "lines", "map": "heatmap"}
-BEST = "best"
-# What each view names, besides the values of axes.
+AT, BEST = "at.", "best"
+# What each view names, besides the values of axes, and what it may name.
 _NAMED = ("study", "view", "show", "over", "across", "kernels")
+_FURTHER = ("baseline",)
 
 
 def read_view(address: str) -> dict[str, str]:
@@ -25,8 +27,11 @@ def read_view(address: str) -> dict[str, str]:
             f"view={address!r} has no {missing[0]} behind explorer?. Choose a view in the page's explorer, and copy "
             "the page's address: snakemake figure --config view='<address>' width=3.3"
         )
-    if view["view"] not in VIEWS:
+    for key in (key for key in view if not key.startswith(AT)):
+        check_known(key, (*_NAMED, *_FURTHER, f"{AT}<axis>"), "view: it has")
+    if view["view"] == "points":
         raise UserError("view: a figure shows lines or a heat map, not every point. Choose another view.")
+    check_known(view["view"], VIEWS, "view: its view is")
     if view["view"] == "lines" and view["over"] == "kernel":
         raise UserError("view: lines over kernels join what has no order. Choose another axis, or the figure ladder.")
     return view

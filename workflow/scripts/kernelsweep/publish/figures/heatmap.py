@@ -1,4 +1,7 @@
-"""Any two axes as a heat map of throughput, a panel for each kernel: the best over the rest."""
+"""Any two axes as a heat map of throughput, a panel for each kernel: the best over the rest.
+
+A colour is a number: that of the cell.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,18 @@ import math
 from typing import Any
 
 import matplotlib
-import matplotlib.cm
-import matplotlib.colors
 import numpy
 import pandas
 import seaborn
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import FuncNorm, ListedColormap, PowerNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from kernelsweep.analysis.reference import shown_status
-from kernelsweep.analysis.study_data import StudyData, place_axes
+from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, list_texts, status_key
 from kernelsweep.drawing import palette
 from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure
@@ -24,13 +28,14 @@ from kernelsweep.drawing.series import facet_grid
 from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.find import is_tie
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
+from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
+from kernelsweep.publish.tables.formats import decimals
 
 FIGURE = FIGURES["heatmap"]
-# The cells' units, where these are not the quantity's label: percent of the fastest where the work names no throughput.
-UNITS = {"bandwidth_gbs": "GB/s", "time_us": "% of the fastest"}
-# Colours tell shares near the best apart, and those far from it less.
+# The cells' units, where these are not the quantity's label.
+UNITS = {"bandwidth_gbs": "GB/s"}
+# Colours go with this power of a rate: they tell apart what is near the best.
 GAMMA = 2.0
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
@@ -38,10 +43,8 @@ NO_VALUE = "–"
 SHARED = "further kernels"
 # The height of a cell, a panel's title and tick labels, and what stands beside a cell's number and a row's label.
 CELL_IN, PANEL_FRAME_IN, PADDING_IN = 0.19, 0.42, 0.08
-# The percentages beside the scale of colours.
-TICKS = (0, 50, 75, 90, 100)
-# Numbers have no decimals where the largest is at least this.
-LEAST_WHOLE = 10
+# Beside the scale of colours: the distance of numbers, and how many round ones are tried.
+TICK_IN, ROUND_TICKS = 0.3, 20
 # The least height of a panel, and the part of the width that the panels share: beside them stands the scale of colours.
 LEAST_ROWS, PANELS_SHARE = 3, 0.87
 
@@ -68,22 +71,25 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
         frame = Frame(width, FIGURE.heading(data.title), "Nothing to draw.", place_caption(data, drawn, ""))
         return empty_figure(frame, reason)
     shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
+    # Where the work names no throughput, shares: they are high where it is fast, too.
+    shown = BEST_SHARE if shown == "time_us" and SHOW not in chosen else shown
+    label = chosen.get("label") or QUANTITIES[shown]
     # Problems of several sizes are not compared with each other.
-    sizes = [axis for axis in drawn if axis in place_axes(data.settings)]
+    sizes = swept_axes.problem_axes(data, drawn)
     group = best.groupby(sizes).ngroup() if sizes else best[KERNEL].map(lambda _: 0)
-    values, label = best[shown].astype("float64"), QUANTITIES.get(shown, shown)
-    values = 100 * values.groupby(group).transform("min") / values if shown == "time_us" else values
     fastest = best.loc[best["time_us"].groupby(group).idxmin()].to_dict("records")
     ties = [is_tie(row, fastest[number]) for row, number in zip(best.to_dict("records"), group, strict=True)]
-    best = best.assign(shown=values, shade=100 * values / values.groupby(group).transform("max"), is_outlined=ties)
-    empty = every.assign(shown=float("nan"), shade=float("nan"), is_outlined=False)
+    best = best.assign(shown=best[shown].astype("float64"), is_outlined=ties)
+    empty = every.assign(shown=float("nan"), is_outlined=False)
     cells = pandas.concat([best, empty]).drop_duplicates(drawn)
     cells = cells.assign(status=shown_status(cells))
     blank = set(cells.loc[cells["shown"].isna(), "status"])
     unit = UNITS.get(shown, label)
+    colours = _colours(best["shown"], shown == "time_us")
     where = f" at each {list_texts(list(map(without_unit, map(axis_text, sizes))))}" if sizes else ""
     meaning = (
-        f"Cells: {unit}, the best over all other axes; outlined: the best{where} and its ties; blank: not in the sweep."
+        f"Number and colour of a cell: {unit}, the best over all other axes; outlined: the best{where} and its ties; "
+        "blank: not in the sweep."
     )
     meaning += f" Hatched: {status_key(sorted(blank - {'ok'}))}." if blank - {"ok"} else ""
     meaning += f" {NO_VALUE}: no {shown} is known." if "ok" in blank else ""
@@ -91,12 +97,14 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     words = map(without_unit, (label, *axes_texts))
     heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
     frame = Frame(width, heading, "", place_caption(data, drawn[:2], meaning))
-    return _maps(frame, _labelled(data, cells, x, y, panel), axes_texts)
+    return _maps(frame, _labelled(data, cells, x, y, panel), axes_texts, colours, unit)
 
 
-def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) -> Figure:
+def _maps(
+    frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str], colours: ScalarMappable, unit: str
+) -> Figure:
     """The panels, as many side by side as have room for their cells; cells are only coloured where one has none."""
-    digits = ",.0f" if cells["shown"].max() >= LEAST_WHOLE else ".2f"
+    digits = f",.{decimals(_ends(colours)[0])}f"
     by_panel = cells.groupby("panel", sort=False)
     across, down = by_panel["across"].nunique().max(), max(LEAST_ROWS, by_panel["down"].nunique().max())
     texts = [f"{cells['shown'].max():{digits}}", *cells["across"].unique()]
@@ -110,14 +118,16 @@ def _maps(frame: Frame, cells: pandas.DataFrame, axes_texts: tuple[str, str]) ->
     for panel, axes in grid.axes_dict.items():
         of_panel, labels = cells[cells["panel"] == panel], (axes.get_xlabel(), axes.get_ylabel())
         used = {side: of_panel[side].cat.remove_unused_categories() for side in ("across", "down")}
-        _draw_cells(axes, of_panel.assign(**used), digits if fits else "", step)
+        _draw_cells(axes, of_panel.assign(**used), colours, digits if fits else "", step)
         # All cells are of one size, and labels are right below them.
         axes.spines["bottom"].set_position(("data", of_panel["down"].nunique()))
         axes.set(xlim=(0, across), ylim=(down, 0), xlabel=labels[0], ylabel=labels[1] if panel != SHARED else "")
-    bar = figure.colorbar(_shades(), ax=list(grid.axes.flat), pad=0.02, fraction=0.04, aspect=25)
-    bar.set_label("% of the best")
-    bar.set_ticks(TICKS)
+    ticks = _ticks(colours, figure.get_figheight())
+    bar = figure.colorbar(colours, ax=list(grid.axes.flat), ticks=ticks, pad=0.02, fraction=0.04, aspect=25)
+    bar.set_ticklabels([f"{ticks[0]:{digits}}", *(f"{tick:,g}" for tick in ticks[1:])])
+    bar.set_label(unit)
     bar.outline.set_visible(False)
+    bar.ax.yaxis.set_inverted(ticks[0] == colours.norm.vmin)
     return figure
 
 
@@ -138,7 +148,7 @@ def _labelled(data: StudyData, cells: pandas.DataFrame, x: str, y: str, panel: s
     if panel == KERNEL:
         most = tried.groupby([KERNEL, x])[y].nunique().groupby(KERNEL).max()
         is_alone = ~cells[KERNEL].isin(most[most > 1].index)
-        alone = cells[is_alone].sort_values("shown", ascending=False).drop_duplicates([KERNEL, x])
+        alone = cells[is_alone].sort_values("time_us").drop_duplicates([KERNEL, x])
         alone = alone.assign(panel=SHARED, down=alone[KERNEL])
         cells = pandas.concat([cells[~is_alone], alone])
         rows += data.kernel_names
@@ -160,32 +170,59 @@ def _label(data: StudyData, axis: str, value: Any) -> str:
     return f"{times} × {data.device['multiprocessors']}" if times and not rest else axis_value(axis, value)
 
 
-def _shades() -> matplotlib.cm.ScalarMappable:
-    """The colours of percentages, on which black digits can be read."""
-    colours = matplotlib.colors.ListedColormap(matplotlib.colormaps["YlGnBu"](numpy.linspace(0.0, 0.55, 256)))
-    return matplotlib.cm.ScalarMappable(matplotlib.colors.PowerNorm(GAMMA, 0.0, 100.0), colours)
+def _colours(shown: pandas.Series[float], is_time: bool) -> ScalarMappable:
+    """The colours of numbers, on which black digits can be read: dark is fast."""
+    colours = ListedColormap(matplotlib.colormaps["YlGnBu"](numpy.linspace(0.0, 0.55, 256)))
+    if not is_time:
+        return ScalarMappable(PowerNorm(GAMMA, 0.0, shown.max()), colours)
+    # A time's rate is one over it. The norm is asked for shorter ones, too, such as 0.
+    low, high = shown.min(), shown.max()
+    power = (lambda time: -(numpy.maximum(time, low) ** -GAMMA), lambda power: (-power) ** (-1 / GAMMA))
+    return ScalarMappable(FuncNorm(power, low, high), colours.reversed())
 
 
-def _draw_cells(axes: Axes, cells: pandas.DataFrame, digits: str, step: int) -> None:
+def _ends(colours: ScalarMappable) -> tuple[float, float]:
+    """The numbers of the darkest colour and of the palest."""
+    low, high = colours.get_clim()
+    return (low, high) if isinstance(colours.norm, FuncNorm) else (high, low)
+
+
+def _ticks(colours: ScalarMappable, height_in: float) -> list[float]:
+    """The best number, and round ones, as many as have room beside a scale of that height."""
+    low, high = colours.get_clim()
+    ticks = [_ends(colours)[0]]
+    rounds = [
+        float(tick)
+        for tick in MaxNLocator(ROUND_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+        if low <= tick <= high
+    ]
+    for tick in sorted(rounds, key=lambda number: abs(number - ticks[0])):
+        places = numpy.asarray(colours.norm(numpy.array([tick, ticks[-1]])), dtype=float)
+        if abs(places[0] - places[1]) * height_in >= TICK_IN:
+            ticks.append(tick)
+    return ticks
+
+
+def _draw_cells(axes: Axes, cells: pandas.DataFrame, colours: ScalarMappable, digits: str, step: int) -> None:
     """Cells that are coloured and annotated, hatched with a status's letter, or blank.
 
     cells  a row for each: down and across, the labels of its row and column, ordered categories; shown, its number, NaN
-           without one; shade, its percentage; status; is_outlined
+           without one; status; is_outlined
     digits  the format of a number; "" for cells that are only coloured
     step    of how many columns one is labelled
     """
-    names = ["shown", "shade", "status", "is_outlined"]
+    names = ["shown", "status", "is_outlined"]
     table = cells.pivot(index="down", columns="across", values=names)
-    shown, shade, status, is_outlined = (table[name] for name in names)
+    shown, status, is_outlined = (table[name] for name in names)
     seaborn.heatmap(
-        shade.astype(float),
-        annot=shown.astype(float) if digits else None,
+        shown.astype(float),
+        annot=bool(digits),
         fmt=digits,
         annot_kws={"color": palette.BLACK, "va": "center_baseline"},
-        cmap=_shades().cmap,
-        norm=_shades().norm,
-        vmin=0.0,
-        vmax=100.0,
+        cmap=colours.cmap,
+        norm=colours.norm,
+        vmin=colours.norm.vmin,
+        vmax=colours.norm.vmax,
         linewidths=0.5,
         linecolor="white",
         cbar=False,

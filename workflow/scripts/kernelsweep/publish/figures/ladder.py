@@ -55,10 +55,10 @@ DOT_PT = 4.8
 # The marks of published numbers, by source: hollow, and wide enough to be seen around a dot.
 HOLLOW_PT, HOLLOW = 6.0, (("D", palette.VERMILLION), ("^", palette.GREEN), ("s", palette.PURPLE), ("v", palette.ORANGE))
 LEGEND_LINE_IN = 0.16
-# An axis is logarithmic where its ends are further apart than this factor.
-LOGARITHMIC_FROM = 4.0
 # The multiples of powers of ten that are ticked: the first of these that give few enough ticks.
 TICKS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
+# Times that are nearer than this factor may have none of these between them.
+TICKS_ACROSS = 2.0
 # The room of a tick.
 TICK_IN = 0.45
 
@@ -128,14 +128,11 @@ def _name_rows(axes: Axes, names: Sequence[str], values: Sequence[str], colour: 
     letters = sum(max(map(len, "\n".join(texts).split("\n"))) for texts in (names, values))
     most = max(2, int((axes.figure.bbox.width / axes.figure.dpi - letters * LETTER_IN) / TICK_IN))
     low, high = axes.dataLim.intervalx
-    if high > LOGARITHMIC_FROM * low > 0:
-        axes.set_xscale("log")
-        decades = math.log10(high / low)
-        fitting = next((subs for subs in TICKS if len(subs) * decades <= most), TICKS[-1])
-        axes.xaxis.set_major_locator(LogLocator(subs=fitting, numticks=most))
-        axes.xaxis.set_ticks([], minor=True)
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axes.set_xscale("log")
+    fitting = next((subs for subs in TICKS if len(subs) * math.log10(high / low) <= most), TICKS[-1])
+    few = MaxNLocator(most, steps=[1, 2, 5, 10])
+    axes.xaxis.set_major_locator(LogLocator(subs=fitting, numticks=most) if high > TICKS_ACROSS * low else few)
+    axes.xaxis.set_ticks([], minor=True)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
@@ -211,7 +208,7 @@ def _caption(data: StudyData, table: pandas.DataFrame, published: Sequence[Publi
         texts.append(f"{device_text(data.device)}. Reference point: {where}.{grids_text(data.steps)}")
     else:
         texts.append(place_caption(data, (), "Each kernel at its fastest configuration."))
-    texts.append(f"×: times as fast as {first}.")
+    texts.append(f"×: times as fast as {first}. The axis is logarithmic.")
     if data.has_times:
         texts.append("Lines, where longer than a dot: 95% interval.")
     if published:

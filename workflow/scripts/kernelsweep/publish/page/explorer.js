@@ -13,10 +13,18 @@
   // A tick of a hundred thousand or more is that much wider.
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
-  // Kernels are one line where they would cover each other, as in the figures: that close, as a part of the chart's height.
-  const TIE = 0.02, LABEL_HEIGHT = 14, PER_LETTER = 6.7;
-  // The times of the chosen baseline over a kernel's, and the share of a column's best in a map.
-  const GAIN = "gain", SHARE = "peak_fraction";
+  // As in the figures: kernels share a line where their values differ by at most this part everywhere; the room above
+  // the largest value, and that around ratios; an axis is logarithmic where its ends are further apart than this factor,
+  // and to scale, but for values that are nearer to each other than this part of their mean distance.
+  const ALIKE_WITHIN = 0.02, HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
+  // As in the figures' maps: colours go with this power of a rate, which tells apart what is near the best.
+  const GAMMA = 2;
+  const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
+  // A map's key: its width, and the room of its numbers.
+  const KEY = 12, KEY_TEXT = 52;
+  // The times of the chosen baseline over a kernel's, the fastest's at the same size over a kernel's, and the share of
+  // the peak.
+  const GAIN = "gain", BEST_SHARE = "best_share", SHARE = "peak_fraction";
 
   const section = document.getElementById("explorer");
   const [controls, kernelList, chart, tip, count, details] = [".controls", ".kernels", ".chart", ".tip", ".count", ".details"]
@@ -37,6 +45,17 @@
       : study.axes.find((axis) => axis.name === name);
   const placeOf = (name, point) => (name === KERNEL ? study.kernel[point] : study.at[name][point]);
   const number = (value) => (value === null ? "–" : d3.format(value >= 1e4 ? ",.0f" : ",.4~g")(value));
+  // The decimals with which a number has four digits, or all before its point.
+  const decimals = (value) => (value > 0 ? Math.min(Math.max(3 - Math.floor(Math.log10(value)), 0), 3) : 0);
+  const interval = (point) => ({ value: study.values.time_us[point], low: study.low[point], high: study.high[point] });
+
+  // A quotient of two measured quantities with its interval, as statistics.py has it.
+  function ratio(over, under) {
+    const below = Math.hypot(Math.log(over.value / over.low), Math.log(under.high / under.value));
+    const above = Math.hypot(Math.log(over.high / over.value), Math.log(under.value / under.low));
+    const value = over.value / under.value;
+    return { value, low: value * Math.exp(-below), high: value * Math.exp(above) };
+  }
 
   // The axes that a view draws. All others have one value, or the best is taken; but an axis follows the one that it is
   // tied to.
@@ -64,7 +83,7 @@
     const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : study.kernels.filter((kernel) => !study.undefined.includes(kernel));
     const kernels = wanted.kernels === undefined ? usually
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
-    const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), GAIN]);
+    const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
     const baseline = one(wanted.baseline ?? study.baseline, study.kernels);
     return { study: name, view: one(wanted.view, Object.keys(VIEWS)), show, baseline, over, across, ...Object.fromEntries(filters), kernels: kernels.join(",") };
   }
@@ -113,7 +132,7 @@
     controls.replaceChildren(
       choice("study", "study", Object.keys(studies).map((name) => [name, name])),
       choice("view", "view", Object.entries(VIEWS)),
-      choice("show", "show", [...Object.entries(study.quantities), [GAIN, "times as fast as ..."]]),
+      choice("show", "show", [...Object.entries(study.quantities), [BEST_SHARE, titleOf(BEST_SHARE)], [GAIN, "times as fast as ..."]]),
       ...(view.show === GAIN ? [choice("baseline", "baseline", study.kernels.map((kernel) => [kernel, kernel]))] : []),
       choice("over", "over", view.view === MAP ? [[KERNEL, KERNEL], ...axes] : axes.length ? axes : [[KERNEL, KERNEL]]),
       ...(view.view === MAP ? [choice("and", "across", [[KERNEL, KERNEL], ...axes].filter(([name]) => name !== view.over))] : []),
@@ -147,11 +166,11 @@
     chart.querySelectorAll("[data-kernel]").forEach((mark) => { mark.style.opacity = kernel === null || +mark.dataset.kernel === kernel ? 1 : 0.12; });
 
   // The points that the view's choices leave, and of those the fastest at each value on the drawn axes.
-  function chosenPoints(kernels = view.kernels) {
+  function chosenPoints(kernels = view.kernels, axes = drawnAxes()) {
     const chosen = new Set(kernels.split(",").map((kernel) => study.kernels.indexOf(kernel)));
     const fixed = study.axes.filter((axis) => !isFree(axis.name) && view[`at.${axis.name}`] !== BEST)
       .map((axis) => [study.at[axis.name], axis.values.indexOf(view[`at.${axis.name}`])]);
-    const values = study.values[view.show] ?? study.values.time_us, axes = drawnAxes(), found = [];
+    const values = study.values[view.show] ?? study.values.time_us, found = [];
     for (let point = 0; point < study.kernel.length; point++) {
       if (values[point] !== null && chosen.has(study.kernel[point]) && axes.every((axis) => placeOf(axis, point) >= 0)
         && fixed.every(([places, place]) => places[point] === place || places[point] < 0)) found.push(point);
@@ -168,14 +187,17 @@
     return [...found.values()];
   }
 
-  // A scale of an axis' values: logarithmic or linear for numbers, else evenly spaced.
+  // A scale of an axis' values: logarithmic or linear for numbers, which are never nearer than LEAST_APART; evenly spaced
+  // for words.
   function scaleOf(axis, places, range) {
     const numbers = places.map((place) => axis.numbers[place]);
-    if (numbers.some((value) => value === null)) return d3.scalePoint().domain(places).range(range).padding(0.5);
+    if (numbers.some((value) => value === null) || places.length < 2) return d3.scalePoint().domain(places).range(range).padding(0.5);
     const [low, high] = d3.extent(numbers);
-    const scale = low > 0 && high / low > 12 ? d3.scaleLog() : d3.scaleLinear();
-    const wide = scale.domain(low === high ? [low * 0.9, high * 1.1 + 1e-9] : [low, high]).range(range);
-    return (place) => wide(axis.numbers[place]);
+    const scaled = numbers.map(low > 0 && high / low > LOGARITHMIC_FROM ? Math.log : Number);
+    const apart = LEAST_APART * (scaled.at(-1) - scaled[0]) / (scaled.length - 1);
+    for (let place = 1; place < scaled.length; place++) scaled[place] = Math.max(scaled[place], scaled[place - 1] + apart);
+    const wide = d3.scaleLinear().domain([scaled[0], scaled.at(-1)]).range(range);
+    return (place) => wide(scaled[places.indexOf(place)]);
   }
 
   // As many of an axis' labels as fit.
@@ -190,20 +212,45 @@
 
   function labels(area, axis, places, scale, isUp) {
     const height = HEIGHT - MARGIN.bottom, room = isUp ? () => 16 : (text) => 7.5 * text.length + 12;
-    const shown = fitting(axis, places, isUp ? (place) => -scale(place) : scale, room);
+    const shown = fitting(axis, places, scale, room);
     area.svg.append("g").selectAll("text").data(shown).enter().append("text").text((place) => axis.labels[place])
       .attr("text-anchor", isUp ? "end" : "middle")
       .attr("x", (place) => (isUp ? area.left - 8 : scale(place))).attr("y", (place) => (isUp ? scale(place) + 4 : height + 18));
   }
 
-  // What the chart shows of each point. Beside a baseline, that is the baseline's best time at the same place over its time.
+  // The drawn axes that say which problem is solved.
+  const problemAxes = () => drawnAxes().filter((name) => name !== KERNEL && !axisNamed(name).of_kernel);
+
+  // What the chart shows of each point, and the ends of its interval. A ratio is to the baseline's best at the same
+  // place, or to the fastest of all at the same size.
   function shownValues() {
-    if (view.show !== GAIN) return study.values[view.show];
-    const times = study.values.time_us, at = (point) => placeOf(view.over, point), least = new Map();
-    for (const point of best(chosenPoints(view.baseline), (one) => [at(one)])) least.set(at(point), times[point]);
-    return times.map((time, point) => (least.has(at(point)) ? least.get(at(point)) / time : null));
+    const times = study.values.time_us;
+    if (view.show !== GAIN && view.show !== BEST_SHARE) {
+      const values = study.values[view.show], { low, high } = study;
+      return [values, view.show === "time_us" ? (point) => [low[point], high[point]]
+        : (point) => [high, low].map((ends) => values[point] * times[point] / ends[point])];
+    }
+    const isGain = view.show === GAIN, percent = isGain ? 1 : 100;
+    const candidates = isGain ? chosenPoints(view.baseline, []) : chosenPoints();
+    // A library has no value on an axis of kernels: it is the baseline at each.
+    const axes = isGain ? drawnAxes().filter((name) => name !== KERNEL && candidates.some((point) => placeOf(name, point) >= 0)) : problemAxes();
+    const keyOf = (point) => axes.map((name) => placeOf(name, point));
+    const bases = new Map(best(candidates, keyOf).map((point) => [keyOf(point).join(), point]));
+    const baseOf = (point) => bases.get(keyOf(point).join());
+    const ends = (point) => {
+      const found = baseOf(point) === point ? { low: 1, high: 1 } : ratio(interval(baseOf(point)), interval(point));
+      return [percent * found.low, percent * found.high];
+    };
+    return [times.map((time, point) => (baseOf(point) === undefined ? null : percent * times[baseOf(point)] / time)), ends];
   }
-  const titleOf = (name) => (name === GAIN ? `times as fast as ${view.baseline}` : study.quantities[name]);
+  const titleOf = (name) => ({ [GAIN]: `times as fast as ${view.baseline}`, [BEST_SHARE]: "% of the fastest" }[name] ?? study.quantities[name]);
+
+  // The lower and upper limit of what a chart shows. Ratios are read against 1, all else against 0.
+  function limits(low, high) {
+    if (isLogarithmic(low, high)) return [low / HEADROOM, high * HEADROOM];
+    if (view.show === GAIN) return [Math.min(low, 1) / AROUND, Math.max(high, 1) * AROUND];
+    return [0, view.show === SHARE ? Math.max(high, 100) : high * HEADROOM];
+  }
 
   function canvas(left, label) {
     const width = chart.clientWidth;
@@ -217,64 +264,69 @@
     details.replaceChildren();
     const points = chosenPoints(), label = `${titleOf(view.show)} over ${drawnAxes().map((name) => axisNamed(name).title).join(" and ")}`;
     const marked = view.view === MAP ? drawMap(points, label) : drawLines(points, label);
+    const sizes = problemAxes().map((name) => axisNamed(name).title).join(" and ");
+    const ofMap = ` Number and colour of a cell: ${titleOf(view.show)}, of the fastest of its points. Outlined: the fastest${sizes && ` at each ${sizes}`} and its ties.`;
     count.textContent = points.length
-      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? " A cell has the fastest of its points, as a share of the best at its size; bright is fast." : ""}`
+      ? `${study.title}: ${label}. ${points.length.toLocaleString("en")} of ${study.kernel.length.toLocaleString("en")} timed points, ${marked.length.toLocaleString("en")} drawn.${view.view === MAP ? ofMap : ""}`
       : `${study.title}: no timed point is left by these choices.`;
     drawn = marked;
     section.dataset.ready = performance.now();
   }
 
-  const isLogarithmic = (low, high) => view.show === "time_us" && high / low > 12;
+  const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
 
-  // The kernels of lines that are close to each other wherever both have a value: the first of each, and all.
+  // The kernels of lines that are alike: that have values at the same places, which differ little. The first, and all.
   function joined(points, values) {
-    const lines = d3.group(points, (point) => study.kernel[point]), found = [];
-    const [low, high] = d3.extent(points, (point) => values[point]);
-    const height = isLogarithmic(low, high) ? (value) => Math.log(value) / Math.log(high / low) : (value) => value / high;
-    for (const [kernel, ofKernel] of lines) {
-      const at = new Map(ofKernel.map((point) => [placeOf(view.over, point), values[point]]));
-      const isClose = ({ first }) => lines.get(first).length === at.size
-        && lines.get(first).every((point) => Math.abs(height(values[point]) - height(at.get(placeOf(view.over, point)))) <= TIE);
-      const group = found.find(isClose);
+    const lines = d3.rollup(points, (ofKernel) => new Map(ofKernel.map((point) => [placeOf(view.over, point), values[point]])), (point) => study.kernel[point]);
+    const areAlike = (one, other) => one.size === other.size
+      && [...one].every(([place, value]) => Math.abs(value - other.get(place)) <= ALIKE_WITHIN * Math.max(value, other.get(place)));
+    const found = [];
+    for (const kernel of [...lines.keys()].sort(d3.ascending)) {
+      const group = found.find(({ all }) => all.every((other) => areAlike(lines.get(kernel), lines.get(other))));
       if (group) group.all.push(kernel);
       else found.push({ first: kernel, all: [kernel] });
     }
     return found;
   }
 
-  // Names at the lines' ends, moved apart.
+  // Names at the lines' ends, moved apart; of kernels that share a line, one below the other.
   function endLabels(svg, groups, marks) {
-    const ends = groups.map(({ first, all }) => ({ first, text: study.kernels[first] + (all.length > 1 ? ` + ${all.length - 1}` : ""), title: all.map((kernel) => study.kernels[kernel]).join(", "), at: d3.greatest(marks.filter((mark) => study.kernel[mark.point] === first), (mark) => mark.x) }));
+    const ends = groups.flatMap(({ first, all }) => {
+      const at = d3.greatest(marks.filter((mark) => study.kernel[mark.point] === first), (mark) => mark.x);
+      return all.map((kernel, place) => ({ first, at, text: nameOf(all, place), y: at.y + LABEL_HEIGHT * (place - (all.length - 1) / 2) }));
+    });
     ends.sort((a, b) => a.at.y - b.at.y);
     let last = -Infinity;
-    for (const end of ends) last = end.y = Math.max(end.at.y, last + LABEL_HEIGHT);
+    for (const end of ends) last = end.y = Math.max(end.y, last + LABEL_HEIGHT);
     last = HEIGHT - MARGIN.bottom;
     for (const end of ends.reverse()) {
       end.y = Math.min(end.y, last);
       last = end.y - LABEL_HEIGHT;
     }
-    const texts = svg.append("g").selectAll("text").data(ends).enter().append("text").attr("data-kernel", (end) => end.first)
+    svg.append("g").selectAll("text").data(ends).enter().append("text").attr("data-kernel", (end) => end.first)
       .attr("x", (end) => end.at.x + 10).attr("y", (end) => end.y + 4).style("fill", (end) => colour(end.first)).text((end) => end.text);
-    texts.append("title").text((end) => end.title);
   }
+  const nameOf = (group, place) => study.kernels[group[place]] + (place < group.length - 1 ? "," : "");
 
   function drawLines(points, label) {
-    const axis = axisNamed(view.over), values = shownValues(), isTime = view.show === "time_us";
+    const axis = axisNamed(view.over), [values, endsOf] = shownValues();
     const known = points.filter((point) => values[point] !== null);
     const found = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
     const groups = view.view === LINES ? joined(found, values) : [], firsts = new Set(groups.map((group) => group.first));
     const shown = view.view === LINES ? found.filter((point) => firsts.has(study.kernel[point])) : known;
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
-    area.right -= Math.min(area.right / 3, PER_LETTER * Math.max(0, ...groups.map(({ first, all }) => study.kernels[first].length + (all.length > 1 ? 4 : 0))));
+    area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(0, ...groups.flatMap(({ all }) => all.map((_, place) => nameOf(all, place).length))));
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
     let [low, high] = [Infinity, -Infinity];
-    for (const point of shown) [low, high] = [Math.min(low, values[point]), Math.max(high, values[point])];
+    const isDotted = view.view === POINTS;
+    for (const point of shown) {
+      const [from, to] = isDotted ? [values[point], values[point]] : endsOf(point);
+      [low, high] = [Math.min(low, from), Math.max(high, to)];
+    }
     const isLog = isLogarithmic(low, high);
-    // The limit is a line of its own. Ratios are read against 1, all else against 0.
-    const ends = view.show === GAIN ? [Math.min(low, 1) * 0.98, Math.max(high, 1) * 1.02] : [0, view.show === SHARE ? Math.max(100, high) : high || 1];
-    const y = (isLog ? d3.scaleLog().domain([low, high]) : d3.scaleLinear().domain(ends)).nice().range([HEIGHT - MARGIN.bottom, MARGIN.top]);
+    const y = (isLog ? d3.scaleLog() : d3.scaleLinear()).domain(limits(low, high)).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const ticks = d3.axisLeft(y).ticks(6, isLog ? "," : undefined).tickSize(area.left - area.right);
     svg.append("g").attr("class", "grid").attr("transform", `translate(${area.left},0)`).call(ticks);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(titleOf(view.show));
@@ -284,20 +336,19 @@
     }
     labels(area, axis, places, x, false);
     // Every point: a kernel's stand beside the others'.
-    const rank = new Map([...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending).map((kernel, place, all) => [kernel, view.view === POINTS ? 6 * (place - (all.length - 1) / 2) : 0]));
+    const rank = new Map([...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending).map((kernel, place, all) => [kernel, isDotted ? 6 * (place - (all.length - 1) / 2) : 0]));
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + rank.get(study.kernel[point]), y: y(values[point]) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
-      if (view.view === POINTS) {
+      if (isDotted) {
         // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
         const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x) - 2},${Math.round(mark.y)}h4`));
         group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
         continue;
       }
       ofKernel.sort((a, b) => a.x - b.x);
-      const limits = (mark) => ["low", "high"].map((end) => y(isTime ? study[end][mark.point] : values[mark.point] * study.values.time_us[mark.point] / study[end][mark.point]));
       group.append("path").attr("class", "line").attr("d", d3.line().x((mark) => mark.x).y((mark) => mark.y)(ofKernel));
-      group.append("path").attr("d", ofKernel.map((mark) => `M${mark.x},${limits(mark).join("V")}`).join(""));
+      group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
@@ -307,21 +358,20 @@
   }
 
   function drawMap(points, label) {
-    const [across, up] = [axisNamed(view.over), axisNamed(view.across)], values = shownValues();
+    const [across, up] = [axisNamed(view.over), axisNamed(view.across)], [values] = shownValues();
     const shown = best(points, (point) => [placeOf(view.over, point), placeOf(view.across, point)]);
     const upPlaces = [...new Set(shown.map((point) => placeOf(view.across, point)))].sort(d3.ascending);
     const area = canvas(24 + 7.5 * Math.min(30, Math.max(4, ...upPlaces.map((place) => up.labels[place].length))), label), { svg } = area;
     if (!shown.length) return [];
+    area.right -= KEY + KEY_TEXT;
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
     const band = (domain, range) => d3.scaleBand().domain(domain).range(range);
-    const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [HEIGHT - MARGIN.bottom, MARGIN.top])];
-    // Bright is fast, against the best of the same problem: else sizes would outshine the axis asked for.
-    const sizes = drawnAxes().filter((name) => name !== KERNEL && !axisNamed(name).of_kernel);
-    const times = study.values.time_us, problemOf = (point) => sizes.map((name) => placeOf(name, point)).join();
-    const least = d3.rollup(shown, (cells) => d3.min(cells, (point) => times[point]), problemOf);
-    const share = (point) => least.get(problemOf(point)) / times[point];
-    const position = d3.scaleLinear().domain([d3.min(shown, share) * 0.9999, 1]);
-    const fill = (point) => d3.interpolateViridis(position(share(point)));
+    const [x, y] = [band(places, [area.left, area.right]), band(upPlaces, [MARGIN.top, HEIGHT - MARGIN.bottom])];
+    // One number has one colour, and bright is fast.
+    const [least, most] = d3.extent(shown, (point) => values[point]), isTime = view.show === "time_us";
+    const rate = d3.scalePow().exponent(isTime ? -GAMMA : GAMMA).domain(isTime ? [most, least] : [0, most]);
+    const shade = (value) => (least === most ? 1 : rate(value));
+    const fill = (point) => (values[point] === null ? "none" : d3.interpolateViridis(shade(values[point])));
     const letters = Math.floor(x.bandwidth() / PER_LETTER) - 1, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
       const name = study.kernels[study.kernel[point]];
@@ -329,21 +379,43 @@
       return name.length > letters ? `${name.slice(0, half - 1)}…${name.slice(-half)}` : name;
     };
     const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + x.bandwidth() / 2, y: y(placeOf(view.across, point)) + y.bandwidth() / 2 }));
-    svg.append("g").selectAll("rect").data(marks).enter().append("rect").attr("fill", (mark) => fill(mark.point))
-      .attr("x", (mark) => mark.x - x.bandwidth() / 2).attr("y", (mark) => mark.y - y.bandwidth() / 2).attr("width", x.bandwidth()).attr("height", y.bandwidth());
+    const cells = (name, chosen, inset) => svg.append("g").attr("class", name).selectAll("rect").data(chosen).enter().append("rect")
+      .attr("x", (mark) => mark.x - x.bandwidth() / 2 + inset).attr("y", (mark) => mark.y - y.bandwidth() / 2 + inset)
+      .attr("width", x.bandwidth() - 2 * inset).attr("height", y.bandwidth() - 2 * inset);
+    cells("filled", marks, 0).attr("fill", (mark) => fill(mark.point));
+    // Problems of several sizes are not compared with each other.
+    const problemOf = (point) => problemAxes().map((name) => placeOf(name, point));
+    const fastest = new Map(best(shown, problemOf).map((point) => [problemOf(point).join(), interval(point)]));
+    cells("fastest", marks.filter(({ point }) => ratio(interval(point), fastest.get(problemOf(point).join())).low <= 1), 2);
+    const digits = d3.format(`,.${decimals(isTime ? least : most)}f`);
     if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
-      const lines = [[(point) => (values[point] === null ? "–" : number(values[point])), isNamed ? -4 : 4], ...(isNamed ? [[nameIn, 12]] : [])];
+      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point])), isNamed ? -4 : 4], ...(isNamed ? [[nameIn, 12]] : [])];
       for (const [text, down] of lines) {
         svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
           .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point))
-          .style("fill", (mark) => (d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
+          .style("fill", (mark) => (values[mark.point] === null ? null : d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
       }
     }
     labels(area, across, places, (place) => x(place) + x.bandwidth() / 2, false);
     labels(area, up, upPlaces, (place) => y(place) + y.bandwidth() / 2, true);
     svg.append("text").attr("class", "title").attr("transform", `translate(14,${HEIGHT / 2}) rotate(-90)`).attr("text-anchor", "middle").text(up.title);
+    if (least !== undefined) drawKey(area, shade, isTime ? [least, most] : [most, 0], digits);
     listen(svg, marks, () => Math.max(x.bandwidth(), y.bandwidth()));
     return marks;
+  }
+
+  // A map's colours beside it, with the best number and round ones.
+  function drawKey(area, shade, ends, digits) {
+    const top = MARGIN.top + LABEL_HEIGHT, bottom = HEIGHT - MARGIN.bottom, left = area.right + 10, y = d3.scaleLinear().range([bottom, top]);
+    const key = area.svg.append("g").attr("class", "key"), shades = d3.range(0, 1, 0.02);
+    key.selectAll("rect").data(shades).enter().append("rect").attr("x", left).attr("width", KEY)
+      .attr("y", (place) => y(place + 0.02)).attr("height", (bottom - top) / shades.length + 0.5).attr("fill", (place) => d3.interpolateViridis(place + 0.01));
+    const apart = [ends[0]];
+    for (const value of d3.sort(d3.ticks(...d3.extent(ends), 20), (tick) => -shade(tick)))
+      if (y(shade(value)) - y(shade(apart.at(-1))) >= 2 * LABEL_HEIGHT) apart.push(value);
+    key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(shade(value)) + 4)
+      .text((value, place) => (place ? number : digits)(value));
+    key.append("text").attr("class", "title").attr("x", left + KEY + KEY_TEXT).attr("y", MARGIN.top).attr("text-anchor", "end").text(titleOf(view.show));
   }
 
   // The point under the pointer, or one after another by the arrow keys; a click or Enter keeps its facts.
