@@ -84,6 +84,14 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture(scope="session")
+def arch() -> str:
+    """The architecture of the GPU that tests run on."""
+    from kernelsweep.platforms.gpus import visible_gpus
+
+    return visible_gpus()[0].arch
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of the project that is free to edit."""

@@ -132,11 +132,8 @@ def test_points_are_skipped_where_a_package_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_code_of_ones_own_runs_is_checked_and_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernelsweep.platforms.gpus import visible_gpus
-
+def test_code_of_ones_own_runs_is_checked_and_timed(arch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    arch = visible_gpus()[0].arch
     kernel, points = written(tmp_path, with_nvcc(BUILD))
     outcomes = run(kernel, points, tmp_path, arch).values()
     assert len(outcomes) == 8  # with a cold and a hot cache

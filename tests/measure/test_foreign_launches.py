@@ -130,15 +130,9 @@ def outcomes(folder: Path, files: dict[str, str], study: dict[str, Any], target:
     return list(run(kernel, list(points), folder, target, visits=2).values())
 
 
-def target_of(request: pytest.FixtureRequest) -> str:
-    if request.param == "emulator":
-        return "emulator"
-    from kernelsweep.platforms.gpus import visible_gpus
-
-    return visible_gpus()[0].arch
-
-
-target = pytest.fixture(params=["emulator", pytest.param("gpu", marks=pytest.mark.gpu)])(target_of)
+@pytest.fixture(params=["emulator", pytest.param("arch", marks=pytest.mark.gpu)])
+def target(request: pytest.FixtureRequest) -> str:
+    return "emulator" if request.param == "emulator" else request.getfixturevalue("arch")
 
 
 def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(

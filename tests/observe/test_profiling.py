@@ -241,19 +241,6 @@ def test_what_would_be_a_wrong_number_is_an_error(
 # The workflow
 
 
-def keep_kernels(project: Path, kernels: list[str], unroll: list[int], figures: list[str]) -> None:
-    """Cut the copy down to these kernels of warp_shuffle."""
-    shrink(project, ["warp_shuffle"])
-    path = project / "config/studies/warp_shuffle.yaml"
-    study = yaml.safe_load(path.read_text())
-    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in kernels]
-    study["steps"] = [step for step in study["steps"] if step["kernel"] in kernels and step["unroll"] in unroll]
-    study["reference"] |= {"array_size": 1000, "block_size": 64}
-    study["axes"]["unroll"] = unroll
-    study["figures"] = figures
-    path.write_text(yaml.safe_dump(study, sort_keys=False))
-
-
 def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,7 +249,11 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     own_way = "        counts=True,\n"
     assert own_way in kinds.read_text()
     kinds.write_text(kinds.read_text().replace(own_way, ""))
-    keep_kernels(project, ["shared_memory", "shuffle"], unroll=[1, 4], figures=["ladder"])
+    kernels, unrolls = ["shared_memory", "shuffle"], [1, 4]
+    steps = [{"kernel": kernel, "unroll": unroll} for unroll in unrolls for kernel in kernels]
+    axes = {"dtype": ["int32"], "operation": ["sum"], "array_size": [1000], "block_size": [64], "unroll": unrolls}
+    reference = {"array_size": 1000, "block_size": 64, "dtype": "int32", "operation": "sum", "cache": "cold"}
+    shrink(project, *kernels, axes=axes, steps=steps, reference=reference)
     metrics = project / "results/emulator/metrics.csv"
     monkeypatch.setenv("NCU_PLAYS", "no permission")
     monkeypatch.setenv("NCU_KERNEL", "shuffle")

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from checkout import ROOT
 from planted import built, instantiations, planted_kernel, point
 from reductions import REDUCTION
-from workflow_runs import shrink, snakemake
+from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.errors import UserError
@@ -323,14 +322,11 @@ def test_a_run_gives_rows_and_fails_for_what_was_found(
     fake: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the target's own check for one.
-    shrink(project, ["warp_shuffle"])
-    path = project / "config/studies/warp_shuffle.yaml"
-    study = yaml.safe_load(path.read_text())
-    study["axes"]["unroll"] = [1]
-    study["kernels"] = [entry for entry in study["kernels"] if entry["name"] in ("global_memory", "shuffle")]
+    axes = {"dtype": ["int32"], "operation": ["sum"], "array_size": [2**24], "block_size": [256], "unroll": [1]}
+    shrink(project, "global_memory", "shuffle", axes=axes)
     # A kernel that this platform can't run.
-    study["kernels"][0]["gpu_only"] = "it is planted"
-    path.write_text(yaml.safe_dump({key: value for key, value in study.items() if key not in ("steps", "published")}))
+    study = project / "config/studies/warp_shuffle.yaml"
+    edit(study, "- name: global_memory", "- gpu_only: it is planted\n  name: global_memory")
     monkeypatch.setenv("FAKE_KERNEL", "shuffle")
     monkeypatch.setenv("FAKE_TOOL", "racecheck")
     monkeypatch.setenv("FAKE_LOG", RACECHECK)

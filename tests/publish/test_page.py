@@ -47,7 +47,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project in which a recording's page was made, with a comparison, and with a kernel that was edited
     since it was recorded. A comment is no edit. Another chapter stands for that on claims."""
     copy = copy_project(tmp_path_factory.mktemp("page"))
-    shrink(copy, ["warp_shuffle"])
+    shrink(copy)
     comparison = copy / RESULTS / "comparison"
     comparison.mkdir(parents=True)
     (comparison / "comparison.md").write_text(COMPARISON)

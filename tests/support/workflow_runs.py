@@ -9,34 +9,39 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import yaml
 from checkout import ROOT, copy_project
 from emulator_units import share_builds
 
 from kernelsweep.fork_server import ForkServer
 
-# A sweep of a few points, so that a whole run takes seconds. The axes replace the emulator's.
-SMALL_AXES = {"array_size": "[1, 1000]", "block_size": "[64]"}
+# A sweep of a few points, so that a whole run takes seconds.
+SMALL_AXES = {"array_size": [1, 1000], "block_size": [64]}
 
 
-def shrink(project: Path, studies: Sequence[str] = ("unrolling", "warp_shuffle")) -> None:
-    """Cut the copy's sweep on the emulator down to SMALL_AXES and to these studies, without further points.
+def shrink(project: Path, *kernels: str, **settings: Any) -> None:
+    """Cut the copy down to the study warp_shuffle on SMALL_AXES; and, where some are named, to these kernels of it.
+
+    settings  other values of the study's keys
 
     The other studies go: to read and check their kernels takes a second at every start of Snakemake.
     """
     for path in (project / "config/studies").glob("*.yaml"):
-        if path.stem not in studies:
+        if path.stem != "warp_shuffle":
             path.unlink()
     path = project / "config/config.yaml"
-    path.write_text(re.sub(r"(?m)^studies: .*$", f"studies: [{', '.join(studies)}]", path.read_text()))
-    for study in studies:
-        path = project / f"config/studies/{study}.yaml"
-        text = re.sub(r"(?m)^further:\n(?:  .*\n)+", "", path.read_text())
-        for axis, values in SMALL_AXES.items():
-            text = re.sub(rf"(?m)^(      {axis}: ).*$", rf"\g<1>{values}", text)
-        path.write_text(re.sub(r"(?m)^figures:.*\n(  - .*\n)*", "figures: [ladder]\n", text))
+    path.write_text(re.sub(r"(?m)^studies: .*$", "studies: [warp_shuffle]", path.read_text()))
+    path = project / "config/studies/warp_shuffle.yaml"
+    study = yaml.safe_load(path.read_text())
+    study |= {"platforms": {"emulator": {"axes": SMALL_AXES}}, "figures": ["ladder"]}
+    if kernels:
+        study["kernels"] = [kernel for kernel in study["kernels"] if kernel["name"] in kernels]
+    without = ("further", "steps", "published") if kernels else ("further",)
+    study = {key: value for key, value in study.items() if key not in without} | settings
+    path.write_text(yaml.safe_dump(study, sort_keys=False, width=1000))
 
 
 # The studies of a finished project, and their kernels: one of a user's own, and a shipped one.
@@ -69,7 +74,7 @@ figures: []
 def finish_project(folder: Path) -> Path:
     """A copy of the project, under `folder`, with FINISHED_STUDIES only, in which `all` has run on the emulator."""
     project = copy_project(folder)
-    shrink(project, ["warp_shuffle"])
+    shrink(project)
     (project / "config/studies/mine.yaml").write_text(OWN_STUDY)
     (project / "kernels/mine").mkdir()
     for kernel in FINISHED_STUDIES["mine"]:

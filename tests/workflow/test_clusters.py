@@ -20,7 +20,7 @@ gpu_models:
 def test_what_measures_asks_for_a_gpu_of_its_model_and_nothing_else_does(project: Path) -> None:
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         pytest.skip("snakemake-executor-plugin-slurm is not installed (uv run --group test --extra slurm pytest)")
-    shrink(project, ["warp_shuffle"])
+    shrink(project)
     (project / "models.yaml").write_text(MODELS)
     arguments = ["all", "--dry-run", "--workflow-profile", "workflow/profiles/slurm", "--configfile", "models.yaml"]
     run = snakemake(project, *arguments, "--config", "sweep=full")

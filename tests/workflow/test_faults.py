@@ -83,10 +83,8 @@ def slow_down(project: Path, largest: int) -> tuple[str, Path]:
 
     Returns the file with the kernel's points, and its journal.
     """
-    shrink(project, ["warp_shuffle"])
-    configuration = project / "config/studies/warp_shuffle.yaml"
-    sizes = ", ".join(map(str, range(1, largest + 1)))
-    configuration.write_text(re.sub(r"(?m)^(      array_size: ).*$", rf"\g<1>[{sizes}]", configuration.read_text()))
+    axes = {"array_size": [*range(1, largest + 1)], "block_size": [64]}
+    shrink(project, platforms={"emulator": {"axes": axes}})
     kernel = project / "kernels/warp_shuffle/global_memory.cu"
     text = kernel.read_text().replace("#include", "#include <unistd.h>\n#include", 1)
     kernel.write_text(re.sub(r"(__global__[^{]*\{)", r"\1 if (threadIdx.x == 0) usleep(20000);", text))

@@ -12,7 +12,7 @@ POINTS = "results/emulator/points/warp_shuffle/shuffle.csv"
 
 def test_each_change_takes_effect_with_the_installed_snakemake(project: Path) -> None:
     # Pins: a release of another form, with which every run is slow and Ctrl-C ends in a stack, in silence.
-    shrink(project, ["warp_shuffle"])
+    shrink(project)
     snakefile = project / "Snakefile"
     # Not this one, which would use what the class lacks.
     refused = 'patch("snakemake.script:PythonScript", "evaluate", ["self", "edit"], lambda one: one, uses=["lacking"])'

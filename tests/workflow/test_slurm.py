@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import yaml
 from private_slurm import private_slurm
 from workflow_runs import shrink, snakemake
 
@@ -24,11 +23,7 @@ SECONDS_BETWEEN_LOOKS = "11"
 
 @pytest.mark.slurm
 def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(project: Path, tmp_path: Path) -> None:
-    shrink(project, ["warp_shuffle"])
-    study = project / "config/studies/warp_shuffle.yaml"
-    settings = yaml.safe_load(study.read_text())
-    settings["kernels"] = [entry for entry in settings["kernels"] if entry["name"] != "global_memory"]
-    study.write_text(yaml.safe_dump({key: value for key, value in settings.items() if key != "steps"}))
+    shrink(project, "shared_memory", "shuffle")
     run = snakemake(project, POINTS)
     assert run.returncode == 0, run.stdout
     local = (project / POINTS).read_text()
