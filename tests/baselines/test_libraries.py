@@ -19,12 +19,7 @@ from reductions import REDUCTION
 
 from kernelsweep.baselines import libraries
 from kernelsweep.baselines.driver import driver_points, measure_driver
-from kernelsweep.baselines.libraries import (
-    LIBRARIES,
-    as_kernel,
-    library_axes,
-    planned_calls,
-)
+from kernelsweep.baselines.libraries import LIBRARIES, as_kernel, library_axes, planned_calls
 from kernelsweep.build.binaries import Report
 from kernelsweep.json_files import read_json
 from kernelsweep.measure.sampling import Sampling

@@ -38,7 +38,7 @@ ENTRIES = {
         *(f"transpose<{padding}, {synchronised}>" for padding in (0, 1) for synchronised in ("true", "false")),
         "ragged_loop",
         "synchronises",
-    ],
+    ]
 }
 
 
@@ -54,12 +54,7 @@ class Kernels:
         self._platform.load(folder / "unit.so", {name: {"unit": 0, "entry": i} for i, name in enumerate(ENTRIES[stem])})
 
     def run(
-        self,
-        name: str,
-        *arguments: np.ndarray,
-        outputs: int = 0,
-        grid: int | Size = 1,
-        block: int | Size = 32,
+        self, name: str, *arguments: np.ndarray, outputs: int = 0, grid: int | Size = 1, block: int | Size = 32
     ) -> tuple[dict[str, float], list[MemoryMistake]]:
         """Launch a kernel with these arguments; `outputs` uninitialised ints are inserted after the first argument."""
         platform = self._platform

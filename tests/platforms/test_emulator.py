@@ -35,14 +35,7 @@ class Kernels:
     def __init__(self, library: Path) -> None:
         self.library = EmulatedLibrary(library)
 
-    def launch(
-        self,
-        name: str,
-        grid: Size,
-        block: Size,
-        *arguments: object,
-        shared_bytes: int = 0,
-    ) -> None:
+    def launch(self, name: str, grid: Size, block: Size, *arguments: object, shared_bytes: int = 0) -> None:
         values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
         self.library.launch(self.library.entries.index(name), grid, block, shared_bytes, values)
 

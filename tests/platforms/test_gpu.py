@@ -12,16 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkout import ROOT
-from planted import (
-    DEVICE,
-    QUICK,
-    built,
-    measured,
-    planted_kernel,
-    point,
-    replaying,
-    run,
-)
+from planted import DEVICE, QUICK, built, measured, planted_kernel, point, replaying, run
 from reductions import DTYPES, EXCHANGE, OPERATIONS, REDUCTION
 from shipped_builds import typed_unrolls
 from shipped_kernels import shipped_studies, shipped_study

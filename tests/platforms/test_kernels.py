@@ -16,14 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from planted import point
 from reductions import DTYPES, EXCHANGE
-from shipped_builds import (
-    OF_VECTORS,
-    library_of,
-    round_elements,
-    shipped_library,
-    variants,
-    wherever_an_array_begins,
-)
+from shipped_builds import OF_VECTORS, library_of, round_elements, shipped_library, variants, wherever_an_array_begins
 from shipped_kernels import shipped_kernels, shipped_study
 
 from kernelsweep.analysis.published import PUBLISHED, read_published

@@ -112,11 +112,7 @@ def test_a_gpu_is_used_where_all_is_there(machine: Machine, tmp_path: Path, want
     ("wanted", "there", "sentence"),
     [
         # Falling back to the emulator here would hide from the user that their GPU was not used.
-        (
-            "auto",
-            {"gpus": [H200], "driver": True},
-            "NVIDIA H200 is there, but PyCUDA, which is needed to use it",
-        ),
+        ("auto", {"gpus": [H200], "driver": True}, "NVIDIA H200 is there, but PyCUDA, which is needed to use it"),
         ("auto", {"pycuda": True}, "PyCUDA is installed, but NVIDIA's driver shows no GPU here"),
         ("gpu", {"driver": True}, "platform is gpu, but NVIDIA's driver shows no GPU here"),
         ("gpu", {}, "platform is gpu, but NVIDIA's driver shows no GPU here"),

@@ -323,11 +323,7 @@ def reference(a, b):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (
-            "def outputs",
-            "def output",
-            "output is no function of a problem; did you mean 'outputs'?",
-        ),
+        ("def outputs", "def output", "output is no function of a problem; did you mean 'outputs'?"),
         (
             "def outputs",
             "def wrok(n):\n    return {}\n\n\ndef outputs",

@@ -149,13 +149,7 @@ def test_a_reader_filters_points_and_passes_the_view_on(driver: object, explored
     assert "10,000 of 20,000 timed points, 50 drawn" in text(driver, ".count")
     point_at_last(driver)
     best = time_us("tiled", 50_000, 8, 5, "down")
-    for known in (
-        f"{best:g} (95%: {0.99 * best:g}–{1.02 * best:g})",
-        "tile\n8",
-        "rows\n5",
-        "down",
-        "noisy",
-    ):
+    for known in (f"{best:g} (95%: {0.99 * best:g}–{1.02 * best:g})", "tile\n8", "rows\n5", "down", "noisy"):
         assert known in text(driver, ".tip"), text(driver, ".tip")
     # A filter on one axis leaves the best of the others.
     choose(driver, "at.order", "across")

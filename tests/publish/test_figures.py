@@ -23,16 +23,7 @@ from matplotlib.text import Text
 from pypdf import PdfReader
 from recorded import recorded
 from shipped_kernels import shipped_studies
-from synthetic_sweep import (
-    BLOCK_SIZES,
-    EMULATOR,
-    H200,
-    UNROLLING,
-    WARP_SHUFFLE,
-    fail,
-    study_data,
-    sweep,
-)
+from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, study_data, sweep
 
 from kernelsweep.drawing import layout, palette
 from kernelsweep.drawing.figure_formats import file_names
@@ -46,8 +37,7 @@ BY_UNROLL = WARP_SHUFFLE | {"figures": [{"heatmap": {"x": "block_size", "y": "un
 PAGE_IN = 9.2
 # The studies in config/studies/ that have a figure, by its name, those with the longest ladders first.
 LONGEST_FIRST = sorted(
-    (study for study in shipped_studies() if study.settings.steps),
-    key=lambda study: -len(study.settings.steps),
+    (study for study in shipped_studies() if study.settings.steps), key=lambda study: -len(study.settings.steps)
 )
 DRAWN = {study.name: study.settings.figure_axes for study in LONGEST_FIRST}
 STUDIES = {
@@ -165,10 +155,7 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
         assert shown == ink or contrast(re.findall(r"#\w+", shown)[1], page) >= 4.5
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [(ladder, "unrolling"), (lines, "unrolling"), (heatmap, "unrolling")],
-)
+@pytest.mark.parametrize(("module", "name"), [(ladder, "unrolling"), (lines, "unrolling"), (heatmap, "unrolling")])
 def test_emulated_times_are_never_drawn(module: ModuleType, name: str) -> None:
     data = replace(recorded(name), device=EMULATOR)
     figure = module.draw(data)

@@ -109,12 +109,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     # Each section, table and figure can be linked to.
     targets = {link["href"] for link in Elements(text).all("a") if link.get("class") == "anchor"}
-    named = (
-        "study-warp_shuffle",
-        "study-warp_shuffle-table-1",
-        "study-warp_shuffle-ladder",
-        "chapter-claims-table-1",
-    )
+    named = ("study-warp_shuffle", "study-warp_shuffle-table-1", "study-warp_shuffle-ladder", "chapter-claims-table-1")
     assert {f"#{name}" for name in (*named, "answer", "explorer")} <= targets
     for linked in ("studies/warp_shuffle/table.csv", "measurements.csv", "figures/ladder.pdf", "shuffle.cu"):
         assert linked in text

@@ -214,7 +214,7 @@ CHEATS = {
 }
 # Found at sizes that the emulator does not run.
 ON_A_GPU = {
-    "half_when_large": replace(CHEATS["half_the_work"], body=CHEATS["half_the_work"].body.replace("> 40", "> 512")),
+    "half_when_large": replace(CHEATS["half_the_work"], body=CHEATS["half_the_work"].body.replace("> 40", "> 512"))
 }
 HONEST = {
     "thread": Kernel("A thread adds a row.", "right", "", _PLAIN),

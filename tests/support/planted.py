@@ -31,12 +31,7 @@ from kernelsweep.sweep.point import Point
 # Gets how many visits are done, of how many, the last one's point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]
 
-QUICK = Sampling(
-    relative_precision=0.05,
-    min_samples=6,
-    max_samples=20,
-    max_seconds=0.2,
-)
+QUICK = Sampling(relative_precision=0.05, min_samples=6, max_samples=20, max_seconds=0.2)
 DEVICE = {"name": "a device", "driver": "1", "peak_bandwidth_gbs": 1000.0}
 
 # A correct kernel, with room for a fault: `array_size` names the point, so that a fault can hit one point only.

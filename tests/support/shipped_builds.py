@@ -24,13 +24,7 @@ BLOCK_SIZES = (32, 64, 96, 1024)
 
 # Each type and each operation, a float's sum for its error bound, and the extrema of both floats. The sizes of the
 # elements alternate, so that the first four cover every block size and every unroll factor of OF_VECTORS with both.
-TYPED = [
-    ("int32", "sum"),
-    ("int64", "product"),
-    ("float64", "minimum"),
-    ("float32", "sum"),
-    ("float32", "maximum"),
-]
+TYPED = [("int32", "sum"), ("int64", "product"), ("float64", "minimum"), ("float32", "sum"), ("float32", "maximum")]
 # The kernel that is compiled for each type with each operation; `snakemake all` runs those of the study `operations`.
 OF_ALL_OPERATIONS = "cascaded"
 OF_VECTORS = list(shipped_study("bandwidth_bound").kernels.values())

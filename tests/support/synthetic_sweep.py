@@ -87,10 +87,7 @@ UNROLLING = _of_times(
     ],
 )
 WARP_SHUFFLE = _of_times(
-    "Warp shuffle: where partial sums live",
-    _SHUFFLES,
-    256,
-    [(name, unroll) for unroll in (1, 4) for name in _SHUFFLES],
+    "Warp shuffle: where partial sums live", _SHUFFLES, 256, [(name, unroll) for unroll in (1, 4) for name in _SHUFFLES]
 )
 LAUNCH_US = 1.9
 # A hot array that fits in the L2 cache is read this much faster than from memory.

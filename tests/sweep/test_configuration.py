@@ -152,10 +152,7 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
         ({"claims": [CLAIM | {"reference_unroll": 3}]}, ["claims.0.unroll is 3; Allowed: "]),
         ({"steps": [{"kernel": "doubled", "unroll": 3}]}, ["steps.0.unroll is 3; Allowed: "]),
         ({"axes": {"lambda": [1]}}, ["axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"]),
-        (
-            {"kernels": [ENTRY | {"function": "doubled<"}]},
-            ["'doubled<' is no function. Allowed: a name such"],
-        ),
+        ({"kernels": [ENTRY | {"function": "doubled<"}]}, ["'doubled<' is no function. Allowed: a name such"]),
     ],
 )
 def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[str]) -> None:
@@ -323,14 +320,7 @@ def test_restrictions_of_study_and_kernel_leave_points_out(toy: Path) -> None:
     assert found == {(64, 16, 1), *((1024, block, unroll) for block in (16, 64) for unroll in (1, 2))}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "__import__('os').system('true')",
-        "dtype.upper()",
-        "[unroll for unroll in (1, 2)]",
-    ],
-)
+@pytest.mark.parametrize("text", ["__import__('os').system('true')", "dtype.upper()", "[unroll for unroll in (1, 2)]"])
 def test_expressions_cannot_run_code(text: str) -> None:
     with pytest.raises(UserError):
         Expression(text)

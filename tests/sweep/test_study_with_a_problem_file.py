@@ -111,10 +111,7 @@ def test_the_points_are_those_that_every_restriction_leaves_in_the_axes_order(lo
         if tile * unroll <= 16 and (dtype == "float32" or tile == 8)
     ]
     assert [tuple(point.values()) for point in points] == expected
-    assert project.studies["own"].settings.reference == {
-        **points[0],
-        "tile": 8,
-    }
+    assert project.studies["own"].settings.reference == {**points[0], "tile": 8}
     own = points_of(load(axes={"tile": ["8"], "width": [32], "height": [5]}))
     assert {(point["width"], point["height"], point["tile"]) for point in own} == {(32, 5, 8)}
 

@@ -42,21 +42,14 @@ def test_a_run_without_a_gpu_leaves_every_result_and_repeats_byte_for_byte(finis
         for row in read_rows(results / "points/mine/unrolled.csv")
     }
     right = ("ok", "")
-    assert points == {
-        ("1000", "64", "4"): right,
-        ("1000", "256", "4"): right,
-    }
+    assert points == {("1000", "64", "4"): right, ("1000", "256", "4"): right}
     assert {row["status"] for row in found} == {"ok"}
 
     first = csv_files(results)
     of_shuffle = [*(finished / "results").rglob("warp_shuffle/shuffle.*")]
-    assert {path.parents[1].name for path in of_shuffle} == {
-        "builds",
-        "journal",
-        "points",
-        "proofs",
-        "samples",
-    } | {"measure_kernel"}
+    assert {path.parents[1].name for path in of_shuffle} == {"builds", "journal", "points", "proofs", "samples"} | {
+        "measure_kernel"
+    }
     for path in (*of_shuffle, results / "measurements.csv", results / "builds.csv"):
         path.unlink()
     run = snakemake(finished, "results/emulator/measurements.csv", "results/emulator/builds.csv")
@@ -101,11 +94,7 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     others = {(row["study"], row["status"]) for row in found if row["study"] != "warp_shuffle"}
     assert others == {("mine", "ok"), ("raising", "skipped")}
     rest = {"ok"}
-    assert statuses == {
-        "global_memory": rest,
-        "shared_memory": {"wrong_result"},
-        "shuffle": {"build_failed"},
-    }
+    assert statuses == {"global_memory": rest, "shared_memory": {"wrong_result"}, "shuffle": {"build_failed"}}
     assert all("expected" in row["message"] for row in found if row["status"] == "wrong_result")
     page = (finished / "results/emulator/report.html").read_text()
     assert "<strong>wrong_result</strong>" in page and "Every point that was run is right" not in page
