@@ -45,12 +45,12 @@ def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(proj
         process = subprocess.Popen(command, cwd=project, env=environment, stdout=file, stderr=file)
         try:
             devices = devices_of_jobs_side_by_side(process, environment)
+            assert devices == {"0", "1"}
             assert process.wait(timeout=240) == 0, output.read_text()
         finally:
             process.kill()
             process.wait()
 
-    assert set(devices.values()) == {"0", "1"}
     text = output.read_text()
     assert (project / POINTS).read_text() == local
     # Slurm ran both kernels, and the killed one again; local rules such as `collect` ran on this machine.
@@ -60,35 +60,15 @@ def test_a_sweep_through_slurm_ends_like_a_local_one_though_a_job_is_killed(proj
     assert logs == ["shared_memory.log", "shuffle.log"]
 
 
-def devices_of_jobs_side_by_side(process: subprocess.Popen[bytes], environment: Mapping[str, str]) -> dict[str, str]:
-    """Wait until two jobs measure, and end the first that does: which GPU each was given, by the job's number."""
-    devices: dict[str, str] = {}
-    running: set[str] = set()
-    while len(devices) < 2 and process.poll() is None:
-        if len(running) < 2:
-            listed = subprocess.run(
-                ["squeue", "-h", "-t", "running", "-o", "%i"], capture_output=True, text=True, env=environment
-            )
-            running = set(listed.stdout.split())
-        for job, device in measuring_jobs().items():
-            if job in running and len(running) == 2 and job not in devices:
-                if not devices:
-                    subprocess.run(["scancel", job], check=True, env=environment)
-                devices[job] = device
+def devices_of_jobs_side_by_side(process: subprocess.Popen[bytes], environment: Mapping[str, str]) -> set[str]:
+    """Wait until two jobs run, and end one: which GPUs they were given, by their numbers."""
+    while process.poll() is None:
+        asked = ["scontrol", "show", "-d", "jobs"]
+        jobs = subprocess.run(asked, capture_output=True, text=True, env=environment).stdout.split("\n\n")
+        started = (re.search(r"^JobId=(\d+)(?s:.*)JobState=RUNNING(?s:.*)IDX:(\d)\)", job) for job in jobs)
+        devices = dict(job.groups() for job in started if job)
+        if len(devices) == 2:
+            subprocess.run(["scancel", min(devices)], check=True, env=environment)
+            return set(devices.values())
         time.sleep(0.05)
-    return devices
-
-
-def measuring_jobs() -> dict[str, str]:
-    """CUDA_VISIBLE_DEVICES of the processes that measure in jobs of this test's Slurm, by their numbers."""
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if b"measure_kernel.py" in (folder / "cmdline").read_bytes():
-                entries = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
-                environment = dict(entry.partition("=")[::2] for entry in entries)
-                if environment.get("SLURM_CLUSTER_NAME") == "private":
-                    found[environment["SLURM_JOB_ID"]] = environment.get("CUDA_VISIBLE_DEVICES", "")
-        except (OSError, KeyError):  # It ended meanwhile, or is another user's.
-            continue
-    return found
+    return set()
