@@ -21,7 +21,7 @@ from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
-from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, name_of, previous
+from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, TAKEN_BACK, name_of, previous
 from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
@@ -250,13 +250,10 @@ def test_a_size_is_decided_by_the_mean_of_its_points() -> None:
     assert decided(Scatter(0.0, 0.0, 0.007**2, 16), 24) == SAME
 
 
-def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
+def test_pairs_are_the_ratio_of_a_point() -> None:
     outcome = Outcome("ok", visits=[Timing([2.0] * 9, before=[1.0] * 9, process=1)], before_binary="a")
-    both = [pairs_of(outcome), pairs_of(outcome, inverted=True)]
-    ratios = [found.interval.value for pairs in both if pairs and (found := pairs.ratio())]
-    assert ratios == pytest.approx([2.0, 0.5]) and [pairs.time_us for pairs in both if pairs] == [2.0, 1.0]
     row = {"study": "s", "kernel": "k", "status": "ok", "time_us": "2", "visit_spread": "", "visits": "1"}
-    (point,) = compare_points([{**row, "pairs": both[0]}], [row], MARGIN)
+    (point,) = compare_points([{**row, "pairs": pairs_of(outcome)}], [row], MARGIN)
     assert point.ratio and point.ratio.value == pytest.approx(2.0) and [*point.processes] == [1]
     assert Pairs(1.0, [[0.0]], [False]).ratio() is None
 
@@ -264,16 +261,20 @@ def test_after_an_edit_is_taken_back_its_pairs_say_the_opposite() -> None:
 # Texts of comparisons
 
 
-def test_the_heading_says_which_kernel_where_and_whether_it_is_right(sweeps: tuple[list[Row], list[Row]]) -> None:
+def test_the_heading_is_of_all_sizes_and_then_says_where_and_whether_it_is_right(
+    sweeps: tuple[list[Row], list[Row]],
+) -> None:
     of_kernel = [[row for row in rows if row["kernel"] == "interleaved"] for rows in sweeps]
     points = compare_points(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
     text = comparison_text(verdict_lines(points, MARGIN), points, MARGIN, "")
     heading, *_ = text.splitlines()
-    where = "slower at 4 of 8 sizes, undecided at 4, right at 88 of 88"
-    assert re.fullmatch(rf"# interleaved 1.020× \(1.0\d\d to 1.0\d\d\), {where}", heading)
+    # The 2% of half of the sizes are not the kernel's.
+    where = r"undecided; slower at 4 of 8 sizes \(1.020×\), undecided at 4, right at 88 of 88"
+    assert re.fullmatch(rf"# interleaved 1.006× \(0.9\d\d to 1.0\d\d\), {where}", heading)
     assert answer_of(text).startswith(f"{heading}\n")
     (kernel,) = by_kernel(points)
     summary = comparison_summary(points, MARGIN)
+    assert f"{summary['kernels'][kernel]['ratio']:.3f}× ({summary['kernels'][kernel]['low']:.3f} to" in heading
     assert kernels_with_verdict(summary, SLOWER) == [kernel]
     assert [found.verdict for found in by_size(points, MARGIN).values()] == [UNDECIDED] * 4 + [SLOWER] * 4
 
@@ -286,8 +287,31 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     points = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(verdict_lines(points, MARGIN), points, MARGIN, "")
     wrong = "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before, such as array size "
-    assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0.5", text)
+    assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0\..*, faster: at 4 of 8 sizes \(0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
+
+
+def test_of_two_devices_all_kernels_are_shown_the_worst_first(sweeps: tuple[list[Row], list[Row]]) -> None:
+    before, after = ([row for row in rows if row["study"] == "unrolling"] for rows in sweeps)
+    slow = [row for row in slowed(after, 1.3, 0) if row["kernel"] == "neighbored"]
+    after = [*({**row, "device": "B"} for row in after if row["kernel"] != "neighbored"), *slow]
+    same_device = verdict_lines(points := compare_points(before, after[-88:], MARGIN), MARGIN)
+    assert [line[:13] for line in same_device] == ["neighbored 1."], same_device
+    edited = [{**row, "device": "B"} for row in after]
+    points = compare_points(before, edited, MARGIN)
+    heading, code, *lines = verdict_lines(points, MARGIN)
+    assert heading == "B beside NVIDIA H200, 8 kernels: 1 slower, 7 undecided." and len(lines) == 8, heading
+    assert code == "The machine code of 1 differs, too: unrolling/neighbored."
+    assert lines[0].startswith("neighbored 1.298×") and ", slower at all 8 sizes, " in lines[0]
+    shown = {name for name, found in comparison_summary(points, MARGIN)["kernels"].items() if found["is_shown"]}
+    assert len(shown) == 8
+
+
+def test_where_no_count_changed_the_verdict_says_what_is_counted() -> None:
+    row = {"study": "s", "kernel": "k", "status": "ok", "time_us": ""}
+    points = compare_points([{**row, "counts": ({"barriers": 3}, {"barriers": 3})}], [row], MARGIN)
+    unchanged = "memory accesses, barriers and exchanges unchanged; arithmetic isn't counted; no time without a GPU"
+    assert verdict_lines(points, MARGIN) == [f"k: {unchanged}, right at 1 of 1"]
 
 
 def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
@@ -356,8 +380,24 @@ def test_the_previous_measurement_is_the_one_before_the_latest_edit(tmp_path: Pa
     assert [(row["grid_size"], row["visits"], row["device_uuid"]) for row in found] == [("4096", 3, "GPU-1")] * 2
     # A search's rows have the identity of a full visit, which most of its points don't get.
     assert before(path, [{**row, "identity_sha256": "other"} for row in third]) == (["b1", "b2"], ["", ""], [])
-    # After an edit is taken back, nothing is measured, and that edit is the previous state.
-    assert before(path, ran(path, "second", ["b1", "b2"])) == (["c1", "c2"], ["", ""], [])
+
+
+def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+    rows = ran(path, "first", ["a1", "a2"])
+    ran(path, "second", ["b1", "b2"])
+    back = {**dict.fromkeys(map(name_of, rows), TAKEN_BACK)}
+    for source in ("first", "first with a comment"):
+        found = previous([{**row, "source_sha256": source} for row in rows], path.parents[2])
+        assert (found.rows, found.reasons, found.unchanged) == ([], back, [])
+    points = compare_points([], rows, MARGIN, back)
+    assert verdict_lines(points, MARGIN) == ["Nothing to compare.", "Edit taken back: k."]
+    # Another kernel's edit is the heading.
+    other = ran(tmp_path / "journal/s/other.jsonl", "third", ["d1", "d2"])
+    other = [{**row, "kernel": "other", "binary_sha256": "d"} for row in other]
+    before_it = [{**row, "binary_sha256": "c"} for row in other]
+    heading, last = verdict_lines(compare_points(before_it, [*rows, *other], MARGIN, back), MARGIN)
+    assert heading.startswith("other 1.000×") and last == "Edit taken back: k."
 
 
 def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_path: Path) -> None:
@@ -381,7 +421,7 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     # And the other way round, where the point that stays was measured last.
     assert before(path, ran(path, "fourth", ["d1", "c2"])) == (["b1", ""], ["", SAME_CODE], [])
     # Which is taken back.
-    assert before(path, ran(path, "third", ["b1", "c2"])) == (["d1", ""], ["", SAME_CODE], [])
+    assert before(path, ran(path, "third", ["b1", "c2"])) == (["", ""], [TAKEN_BACK, SAME_CODE], [])
 
 
 def test_what_was_measured_under_other_settings_is_not_compared(tmp_path: Path) -> None:
@@ -421,7 +461,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     run = snakemake(finished, "compare")
     assert run.returncode != 0
     # Where there is no clock, counts are the verdict.
-    counted = "interleaved: more: sectors +6%, global accesses +9%; time unknown here, right at 2 of 2"
+    counted = "interleaved: more: sectors +6%, global accesses +9%; no time without a GPU, right at 2 of 2"
     wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before, such as array size"
     said = " ".join(run.stdout.split())
     assert counted in said and wrong in said and ": expected " in said
@@ -460,7 +500,7 @@ def test_fail_on_slower_fails_and_names_the_kernel(project: Path, sweeps: tuple[
     assert run.returncode != 0
     assert "Slower: warp_shuffle/shuffle (compare.fail_on is slower)" in run.stdout
     page = (project / "results/recording/a-gpu/comparison/comparison.html").read_text()
-    assert page.count("<tr>") > 8 and "shuffle 1.0" in page
+    assert page.count('class="row size"') == 8 and "shuffle 1.0" in page
     points = re.search('id="points">([^<]+)', page)
     assert points
     explored = json.loads(gzip.decompress(base64.b64decode(points[1])))["warp_shuffle"]

@@ -34,6 +34,7 @@ rule compare_sweeps:
         studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
         store=path("unit_store"),
         explored=for_job(parameters.explored_studies),
+        index=path("index"),
         code=code_of("publish/compare_sweeps.py"),
     script:
         "../scripts/publish/compare_sweeps.py"

@@ -52,6 +52,7 @@ rule grade_candidates:
         ),
         sizes=lambda wildcards: list(PROJECT.studies[GRADING.study].problem.size_axes),
         margin=config["compare"]["same_within"],
+        index=path("index"),
         code=code_of("judge/grade_candidates.py"),
     script:
         "../scripts/judge/grade_candidates.py"

@@ -8,6 +8,7 @@ from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, judged, report
 from kernelsweep.logs import logged
 from kernelsweep.measure.journal import journals_of
+from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import read_rows
@@ -30,6 +31,7 @@ with logged(snakemake.log[0]):
     Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page, title = Path(snakemake.output.page), f"Candidates for {params.of_study}"
     content = {
+        "index": link(Path(params.index), page.parent),
         "sides": "",
         "compared": f"time / that of {params.against}",
         "files": ["verdict.json", "verdicts.jsonl"],

@@ -13,6 +13,7 @@ from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdic
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
+from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
@@ -56,12 +57,13 @@ with logged(snakemake.log[0]):
     }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
 
-    edited = {kernel for kernel, found in summary["kernels"].items() if found["is_edited"]}
-    rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in edited)
+    shown = {kernel for kernel, found in summary["kernels"].items() if found["is_shown"]}
+    rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
     explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
     # The page has the verdict above.
     said, _, text = text[text.index("\nBefore: ") + 1 :].partition("\n")
     content = {
+        "index": link(Path(params.index), page.parent),
         "sides": to_html(said, "sides", "", page.parent, page.parent),
         "compared": "time after / before",
         "files": ["comparison.csv", "comparison.json"],

@@ -242,7 +242,7 @@ def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, 
     of_all = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict(ratio, margin)}
     counts = Counter(one["verdict"] for one in candidate.timed)
     sizes = {one["key"]: {"text": one["size"], "counts": {}, **one} for one in candidate.timed}
-    return {**of_all, "counts": counts, "points": len(sizes), "is_edited": True, "sizes": sizes}
+    return {**of_all, "counts": counts, "points": len(sizes), "is_shown": True, "sizes": sizes}
 
 
 def _place(message: str) -> str:

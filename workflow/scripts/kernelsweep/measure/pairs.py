@@ -129,16 +129,15 @@ class Ratio:
         return Interval(exp(middle), exp(middle - reach), exp(middle + reach))
 
 
-def pairs_of(outcome: Outcome, inverted: bool = False) -> Pairs | None:
-    """The pairs of an outcome; None where no earlier version ran. `inverted`: whether that version is the one after."""
+def pairs_of(outcome: Outcome) -> Pairs | None:
+    """The pairs of an outcome; None where no earlier version ran."""
     visits = [visit for visit in outcome.visits if visit.before]
     if not visits:
         return None
     logs = [[log(now / old) for now, old in zip(one.samples, one.before, strict=True)] for one in visits]
-    if inverted:
-        logs = [[-value for value in visit] for visit in logs]
-    time_us = median(visits[0].before if inverted else visits[0].samples)
-    return Pairs(time_us, logs, [visit.fixed for visit in visits], [visit.process for visit in visits])
+    return Pairs(
+        median(visits[0].samples), logs, [visit.fixed for visit in visits], [visit.process for visit in visits]
+    )
 
 
 def scatter_of(paired: Iterable[Pairs]) -> Scatter | None:

@@ -26,6 +26,7 @@ _QUANTITIES: Mapping[str, Sequence[str]] = {
     "warps": ("warps",),
 }
 _RESOURCES = ("registers", "spilled bytes")
+_UNCHANGED = "memory accesses, barriers and exchanges unchanged; arithmetic isn't counted"
 LESS, MORE, MIXED, SAME_COUNTS = "less", "more", "mixed", "same counts"
 
 
@@ -39,11 +40,11 @@ class CountChange:
 
     @property
     def amount(self) -> str:
-        """The change in words: `-25%`, or `0 -> 1,024`."""
+        """The change in words: `−25%`, or `0 -> 1,024`."""
         if not self.before:
             return f"0 -> {self.after:,.0f}"
         percent = 100 * (self.after / self.before - 1)
-        return f"{percent:+.{0 if abs(percent) >= 1 else 1}f}%"
+        return f"{percent:+.{0 if abs(percent) >= 1 else 1}f}%".replace("-", "−")
 
 
 def counted_points(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
@@ -87,10 +88,16 @@ def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str
 
 
 def counted_in_words(points: Sequence[ComparedPoint]) -> str:
-    """The verdict on a kernel: `less: sectors -25%, barriers -10%; time unknown here`."""
+    """The verdict on a kernel: `less: sectors −25%, barriers −10%; no time without a GPU`."""
     changes = count_changes(points)
     changed = ", ".join(f"{change.name} {change.amount}" for change in changes if change.before != change.after)
-    return f"{counted_verdict(changes)}{': ' if changed else ''}{changed}; time unknown here"
+    found = f"{counted_verdict(changes)}: {changed}" if changed else _UNCHANGED
+    return f"{found}; no time without a GPU"
+
+
+def counted_rank(points: Sequence[ComparedPoint]) -> int:
+    """The place of a kernel's verdict among those of others, the worst first."""
+    return (MORE, MIXED, LESS, SAME_COUNTS).index(counted_verdict(count_changes(points)))
 
 
 def counts_table(points: Sequence[ComparedPoint]) -> list[str]:

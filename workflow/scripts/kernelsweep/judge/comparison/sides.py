@@ -92,8 +92,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 # The columns that identify a row's point.
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
-NO_RECORD = "no earlier measurement with other machine code"
+NO_RECORD = "no other version was measured"
 SAME_CODE = "the edit left the machine code as it was"
+TAKEN_BACK = "the edit was taken back"
 
 Name = tuple[str, ...]
 _PLACE = attrgetter("place")
@@ -124,7 +125,8 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
 
     For each point, that is the latest right record with the same settings and device, but another version: other
     machine code, launches or problem. A point that the latest edit did not change has no row: it was not measured
-    again, and the effect of an older edit is not of interest.
+    again, and the effect of an older edit is not of interest. Nor has one whose edit was taken back: it is as it was
+    before all that could be compared with it.
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
@@ -139,34 +141,27 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         ]
         compared = [(own, found) for _, own, found in choices if own and isinstance(found, Record)]
         newest = max((own for own, _ in compared), default=None, key=_PLACE)
-        latest = max((found for _, found in compared), default=None, key=_PLACE)
+        # What is taken back runs nothing: the other version was measured later.
+        is_taken_back = newest is not None and any(found.place > newest.place for _, found in compared)
         for row, own, found in choices:
             if isinstance(found, str):
                 result.reasons[name_of(row)] = found
-            elif (
-                own
-                and newest
-                and latest
-                and (
-                    # An edit that was taken back ran nothing; else, the point did not run again.
-                    found.place < own.place if latest.place > newest.place else own.source != newest.source
-                )
-            ):
+            elif own and is_taken_back:
+                result.reasons[name_of(row)] = TAKEN_BACK if found.place > own.place else SAME_CODE
+            elif own and newest and own.source != newest.source:  # The point did not run again.
                 result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, found, own))
-        if newest and all(own and own.source != row["source_sha256"] for row, own, _ in choices):
+        is_commented = all(own and own.source != row["source_sha256"] for row, own, _ in choices)
+        if newest and is_commented and not is_taken_back:
             result.unchanged.append(f"{study}/{kernel}")
     return result
 
 
 def _pairs(before: Record, after: Record) -> Pairs | None:
-    """The pairs of two versions, which are in the record of the one that was measured later."""
-    if not after.right or not before.right:
-        return None
-    if after.outcome.before_binary == before.version["binary"]:
-        return pairs_of(after.outcome)
-    return pairs_of(before.outcome, inverted=True) if before.outcome.before_binary == after.version["binary"] else None
+    """The pairs of two versions, which are in the record of the later one."""
+    is_paired = after.right and before.right and after.outcome.before_binary == before.version["binary"]
+    return pairs_of(after.outcome) if is_paired else None
 
 
 def _own_and_previous(

@@ -8,21 +8,29 @@ from math import log
 from types import MappingProxyType
 
 from kernelsweep.analysis.words import list_texts
-from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counts_table
+from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counted_rank, counts_table
+from kernelsweep.judge.comparison.sides import TAKEN_BACK
 from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
     PAIRED,
     SAME_MACHINE_CODE,
     SKIPPED,
+    VERDICTS,
     ComparedPoint,
     by_kernel,
     by_size,
+    devices,
+    is_edited,
     overall,
+    shown_kernels,
 )
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED
+from kernelsweep.measure.pairs import FASTER, SLOWER
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.statistics import ratio_text
 from kernelsweep.sweep.point import in_words
+
+# Readers see so many lines of a verdict; more unfold, or are on the page.
+MOST_LINES = 10
 
 
 def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], margin: float, sides: str) -> str:
@@ -31,12 +39,15 @@ def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], mar
     verdict  as verdict_lines()
     sides    says what was compared
     """
-    first, *more = verdict
+    first, *lines = verdict
+    shown, more = ([f"- {line}" for line in part] for part in (lines[: MOST_LINES - 1], lines[MOST_LINES - 1 :]))
+    folded = ["", f"<details><summary>{len(more)} more</summary>", "", *more, "", "</details>"] if more else []
     lines = [
         f"# {first}",
         "",
-        *(f"- {line}" for line in more),
-        *([""] if more else []),
+        *shown,
+        *folded,
+        *([""] if lines else []),
         sides,
         "",
         *_warnings(points),
@@ -66,6 +77,7 @@ def verdict_lines(
     failed = [point for point in points if point.has_failed_since]
     both = [point for point in points if point.before and point.after and point.note != SKIPPED]
     compared = [point for point in both if point.ratio]
+    taken_back = list(by_kernel(point for point in points if point.note == TAKEN_BACK))
     lines, names = [], _names(points)
     if failed:
         first = next((one for one in failed if one.row["status"] == "wrong_result"), failed[0])
@@ -76,54 +88,70 @@ def verdict_lines(
         lines.append(f"Not right, nor known to have been right before: {_points_of(failing)}.")
     if unchanged:
         lines.append(f"The latest edit of {list_texts(unchanged)} changed no code; of the edit before it:")
-    if compared and all(point.note == SAME_MACHINE_CODE for point in compared):
+    if compared and all(point.note == SAME_MACHINE_CODE for point in compared) and len(devices(compared)) < 2:
         lines.append("; ".join(filter(None, ["No code changed", _other_device(compared)])) + ".")
     elif compared:
-        kernels = edited_kernels(compared)
-        for kernel in sorted(kernels, key=lambda kernel: max(map(_distance, kernels[kernel])), reverse=True):
-            lines.append(f"{names[kernel]} {_verdict_on(kernels[kernel], margin)}, {_right(kernel, points)}")
+        kernels = shown_kernels(compared, margin)
+        lines += _heading(kernels, margin)
+        lines += [
+            f"{names[kernel]} {_verdict_on(those, margin)}, {_right(kernel, points)}"
+            for kernel, those in kernels.items()
+        ]
         if same := len(by_kernel(compared)) - len(kernels):
             lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
         lines += [
             f"{names[kernel]}: {counted_in_words(those)}{registers.get(kernel, '')}, {_right(kernel, points)}"
-            for kernel, those in counted.items()
+            for kernel, those in sorted(counted.items(), key=lambda item: counted_rank(item[1]))
             if kernel not in broken
         ]
     elif not failed:
         reasons = Counter(point.note for point in points if point.note != SKIPPED).most_common(1)
-        lines.append(f"Nothing to compare: {reasons[0][0] if reasons else 'no points'}.")
+        reason = "" if taken_back else f": {reasons[0][0] if reasons else 'no points'}"
+        lines.append(f"Nothing to compare{reason}.")
+    if taken_back:
+        lines.append(f"Edit taken back: {list_texts([names[kernel] for kernel in taken_back])}.")
     return lines
 
 
-def edited_kernels(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
-    """The compared points of the kernels of which some have other machine code."""
-    kernels = by_kernel([point for point in points if point.ratio])
-    return {kernel: those for kernel, those in kernels.items() if any(one.note != SAME_MACHINE_CODE for one in those)}
+def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
+    """Of two devices, or of more kernels than readers see: "H200 beside H100, 44 kernels: 32 faster, 12 undecided."."""
+    both = devices(point for those in kernels.values() for point in those)
+    if len(kernels) <= MOST_LINES and len(both) < 2:
+        return []
+    found = Counter(whole.verdict for those in kernels.values() if (whole := overall(those, margin)))
+    words = ", ".join(f"{found[name]} {name}" for name in VERDICTS if found[name])
+    many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}."
+    if len(both) < 2:
+        return [many]
+    edited = [kernel for kernel, those in kernels.items() if any(map(is_edited, those))]
+    too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
+    return [f"{both[1]} beside {both[0]}, {many}", *too]
 
 
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
-    """ "1.062x (1.057 to 1.067), slower at 3 of 8 sizes, same at 5"; of the sizes that are named first.
+    """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
     Points that are faster or slower where their size is not follow: "but slower at 4 of 88 points".
     """
-    sizes = by_size(compared, margin)
+    whole, sizes = overall(compared, margin), by_size(compared, margin)
+    assert whole, "the points were compared"
+    called = {name: [size for size, found in sizes.items() if found.verdict == name] for name in VERDICTS}
     where: list[str] = []
-    shown = overall(compared, margin)
-    for name in (SLOWER, FASTER, UNDECIDED, SAME):
-        called = [size for size, found in sizes.items() if found.verdict == name]
-        if called and not where and name in (SLOWER, FASTER):
-            shown = overall([point for point in compared if point.size in called], margin)
-        if len(called) == len(sizes):
-            where.append(f"{name} at all {len(sizes)} sizes" if len(sizes) > 1 else name)
-        elif called:
-            where.append(f"{name} at {len(called)}" + ("" if where else f" of {len(sizes)} sizes"))
-    assert shown, "the points were compared"
+    for name in filter(called.get, VERDICTS):
+        mean = overall([point for point in compared if point.size in called[name]], margin)
+        words = f" ({mean.ratio.value:.3f}×)" if mean and name in (SLOWER, FASTER) else ""
+        where.append(f"{name} at {len(called[name])}{'' if where else f' of {len(sizes)} sizes'}{words}")
+    rest = ", ".join(where)
+    is_first = rest.startswith(f"{whole.verdict} ")
+    told = f"{whole.verdict}{':' if is_first else ';'} {rest.removeprefix(f'{whole.verdict} ')}"
+    if len(called[whole.verdict]) == len(sizes):
+        told = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [f"{name} at {others[name]}" for name in (SLOWER, FASTER) if others[name]]
     but = f" but {' and '.join(apart)} of {len(compared)} points" if apart else ""
-    return f"{ratio_text(shown.ratio, '×')}, {', '.join(where)}{but}"
+    return f"{ratio_text(whole.ratio, '×')}, {told}{but}"
 
 
 def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
@@ -140,9 +168,9 @@ def _right(kernel: str, points: Sequence[ComparedPoint]) -> str:
 
 def _other_device(compared: Sequence[ComparedPoint]) -> str:
     """ "another GPU of the same model", where one measured a point after; "" where the device is the same."""
-    both = [(point.before, point.after) for point in compared if point.before and point.after]
-    if any(before["device"] != after["device"] for before, after in both):
+    if len(devices(compared)) > 1:
         return "another device"
+    both = [(point.before, point.after) for point in compared if point.before and point.after]
     other = any(_uuids(before) != _uuids(after) for before, after in both if _uuids(before) and _uuids(after))
     return "another GPU of the same model" if other else ""
 
@@ -166,10 +194,9 @@ def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
     lines = []
     if other := _other_device([point for point in points if point.ratio]):
-        names = [" and ".join(sorted({str(row["device"]) for row in rows})) for rows in zip(*compared, strict=True)]
-        lines.append(
-            f"- **{other[:1].upper()}{other[1:]}**: {names[0]} before, {names[1]} after, which the ratios have in them."
-        )
+        both = devices(points)
+        names = f": {both[0]} before, {both[1]} after" if both[1:] else ""
+        lines.append(f"- **{other[:1].upper()}{other[1:]}**{names}. The ratios have that in them.")
     changed = Counter(name for before, _ in compared for name in str(before.get("changed") or "").split())
     lines += [
         f"- The {name.replace('_', ' ')} changed at {count} of {len(compared)} points."

@@ -66,7 +66,7 @@ def size_of(row: Mapping[str, Any], axes: Sequence[str]) -> Size:
 
 
 NOT_COMPARED = "not_compared"
-VERDICTS = (FASTER, SLOWER, SAME, UNDECIDED)
+VERDICTS = (SLOWER, FASTER, UNDECIDED, SAME)  # the worst first
 
 # Reasons why a point wasn't compared.
 ONLY_BEFORE, ONLY_AFTER = "only in the sweep before", "only in the sweep after"
@@ -239,6 +239,38 @@ def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]
     return _grouped(points, lambda point: point.kernel)
 
 
+def shown_kernels(points: Sequence[ComparedPoint], margin: float) -> dict[str, list[ComparedPoint]]:
+    """The compared points of the kernels that the comparison is about, the worst kernel first.
+
+    Of an edit, these are the kernels with other machine code; of two devices, or where no code differs, all.
+    """
+    compared = by_kernel(point for point in points if point.ratio)
+    edited = {kernel: those for kernel, those in compared.items() if any(map(is_edited, those))}
+    shown = compared if len(devices(points)) > 1 else edited or compared
+    return dict(sorted(shown.items(), key=lambda item: _rank(item[1], margin)))
+
+
+def is_edited(point: ComparedPoint) -> bool:
+    """Whether a point was compared, with other machine code before."""
+    return point.ratio is not None and point.note != SAME_MACHINE_CODE
+
+
+def _rank(compared: Sequence[ComparedPoint], margin: float) -> tuple[int, float]:
+    """Slower kernels come first, then those that are slower at a size, faster, undecided, and the same ones."""
+    whole = overall(compared, margin)
+    assert whole, "the points were compared"
+    at_sizes = {found.verdict for found in by_size(compared, margin).values()}
+    order = [whole.verdict == SLOWER, SLOWER in at_sizes, FASTER in (whole.verdict, *at_sizes), whole.verdict != SAME]
+    return (*order, True).index(True), -abs(log(whole.ratio.value))
+
+
+def devices(points: Iterable[ComparedPoint]) -> list[str]:
+    """The devices before and after in words, where they differ; else one, or none."""
+    both = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
+    sides = [" and ".join(sorted({str(row["device"]) for row in rows})) for rows in zip(*both, strict=True)]
+    return list(dict.fromkeys(sides))
+
+
 def by_size(points: Iterable[ComparedPoint], margin: float) -> dict[Size, Overall]:
     """The compared points of each size together, by increasing size."""
     groups = sorted(_grouped(points, lambda point: point.size).items())
@@ -257,18 +289,21 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
 
     same_within  the margin
     failed       by kernel, the number of points that were right before and are not now
-    kernels      by kernel: points compared, ratio with low and high, verdict, whether its machine code was edited, and
-                 sizes with the same by size, and its text
+    kernels      by kernel, those that the comparison is about first: points compared, ratio with low and high, verdict,
+                 whether its machine code was edited, whether it is one that the comparison is about, and sizes with the
+                 same by size, and its text
     """
     kernels: dict[str, Any] = {}
-    for kernel, of_kernel in by_kernel(points).items():
-        whole = overall(of_kernel, margin)
-        if whole:
-            sizes = {
-                size.key: {"text": size.text, **_as_json(found)} for size, found in by_size(of_kernel, margin).items()
-            }
-            is_edited = any(point.ratio and point.note != SAME_MACHINE_CODE for point in of_kernel)
-            kernels[kernel] = {**_as_json(whole), "is_edited": is_edited, "sizes": sizes}
+    shown = shown_kernels(points, margin)
+    for kernel, compared in (shown | by_kernel(point for point in points if point.ratio)).items():
+        whole, sizes = overall(compared, margin), by_size(compared, margin)
+        assert whole, "the points were compared"
+        kernels[kernel] = {
+            **_as_json(whole),
+            "is_edited": any(map(is_edited, compared)),
+            "is_shown": kernel in shown,
+            "sizes": {size.key: {"text": size.text, **_as_json(found)} for size, found in sizes.items()},
+        }
     failed = Counter(point.kernel for point in points if point.has_failed_since)
     return {"same_within": margin, "failed": dict(failed), "kernels": kernels}
 

@@ -11,19 +11,23 @@ from kernelsweep.statistics import Interval, ratio_text
 # The room beyond the drawn ends, as a fraction of the scale.
 _HEADROOM = 0.04
 
+# With more bars, those of single sizes unfold.
+_MOST_BARS = 30
+
 
 def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The forest of what comparison.json has, as comparison.html takes it: places are from 0 to 100.
 
-    kernels  the bars of each edited kernel, or of all where none is: size, numbers, verdict, points with another, and
-             the places low to high
+    kernels  by kernel that the comparison is about, the bars of all sizes and of each, if several: size, numbers,
+             verdict, points with another, and the places low to high
+    is_short whether readers see all bars at once
     within   the places of the range within which nothing matters, and `one`, of 1
     ends     the ratios at the scale's ends, in words
     """
-    edited = {kernel: found for kernel, found in summary["kernels"].items() if found["is_edited"]}
     rows = {
-        kernel: ([{**found, "text": "all sizes"}] if len(found["sizes"]) > 1 else []) + [*found["sizes"].values()]
-        for kernel, found in (edited or summary["kernels"]).items()
+        kernel: [found, *(found["sizes"].values() if len(found["sizes"]) > 1 else ())]
+        for kernel, found in summary["kernels"].items()
+        if found["is_shown"]
     }
     margin = 1 + summary["same_within"]
     every = [row for of_kernel in rows.values() for row in of_kernel]
@@ -37,7 +41,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
     def bar(row: Mapping[str, Any]) -> dict[str, Any]:
         others = [f"{count} {word}" for word, count in row["counts"].items() if count and word != row["verdict"]]
         return {
-            "size": row["text"],
+            "size": row.get("text", ""),
             "numbers": ratio_text(Interval(row["ratio"], row["low"], row["high"])),
             "verdict": row["verdict"],
             "others": ", ".join(others) and f"{', '.join(others)} of {row['points']} points",
@@ -46,6 +50,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
 
     return {
         "kernels": {kernel: [bar(row) for row in of_kernel] for kernel, of_kernel in rows.items()},
+        "is_short": len(every) <= _MOST_BARS,
         "within": (place(1 / margin), place(margin)),
         "one": place(1),
         "ends": [f"{exp(start - room):.2f}", f"{exp(end + room):.2f}"],

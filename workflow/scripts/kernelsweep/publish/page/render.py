@@ -11,6 +11,7 @@ from typing import Any
 
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
+from kernelsweep.judge.comparison.text import MOST_LINES
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
@@ -63,7 +64,8 @@ def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[
     """
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
-    return html_text(COMPARISON_TEMPLATE, title, scripts, forest=forest(summary), **known, **shown)
+    known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": MOST_LINES}
+    return html_text(COMPARISON_TEMPLATE, title, scripts, **known, **shown)
 
 
 def _explorer_scripts(points: Mapping[str, Any]) -> list[str]:
