@@ -417,7 +417,7 @@ class KernelArray(SettingsRecord):
 
 def sides_of(written: str | float | Items[str | float]) -> Items[str | float]:
     """The sides of a grid, a block or a cluster, of which one alone may be written without a list."""
-    return (written,) if isinstance(written, str | int | float) else written
+    return written if isinstance(written, list | tuple) else (written,)
 
 
 class LaunchSettings(SettingsRecord):
