@@ -9,7 +9,7 @@ from pathlib import Path
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.counts import MIXED, MORE
-from kernelsweep.judge.comparison.text import MOST_LINES
+from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.comparison.verdicts import kernels_with_verdict
 from kernelsweep.logs import logged
 from kernelsweep.measure.pairs import SLOWER
@@ -17,7 +17,7 @@ from kernelsweep.measure.pairs import SLOWER
 with logged(snakemake.log[0], is_answer=True):
     summary, page = read_json(snakemake.input.summary), Path(snakemake.input.page).resolve().as_uri()
     proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
-    lines, more = summary["verdict"][:MOST_LINES], summary["verdict"][MOST_LINES:]
+    lines, more = summary["verdict"][:VERDICT_LINES], summary["verdict"][VERDICT_LINES:]
     for line in (*lines, *([f"... {len(more)} more lines are on the page."] if more else []), *proven):
         print(textwrap.fill(line, 80, subsequent_indent="  ", break_long_words=False))
     print(f"\n  Page  {page}")

@@ -30,7 +30,7 @@ from kernelsweep.statistics import ratio_text
 from kernelsweep.sweep.point import in_words
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
-MOST_LINES = 10
+VERDICT_LINES = 10
 
 
 def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], margin: float, sides: str) -> str:
@@ -40,7 +40,7 @@ def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], mar
     sides    says what was compared
     """
     first, *lines = verdict
-    shown, more = ([f"- {line}" for line in part] for part in (lines[: MOST_LINES - 1], lines[MOST_LINES - 1 :]))
+    shown, more = ([f"- {line}" for line in part] for part in (lines[: VERDICT_LINES - 1], lines[VERDICT_LINES - 1 :]))
     folded = ["", f"<details><summary>{len(more)} more</summary>", "", *more, "", "</details>"] if more else []
     lines = [
         f"# {first}",
@@ -118,7 +118,7 @@ def verdict_lines(
 def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
     """Of two devices, or of more kernels than readers see: "H200 beside H100, 44 kernels: 32 faster, 12 undecided."."""
     both = devices(point for those in kernels.values() for point in those)
-    if len(kernels) <= MOST_LINES and len(both) < 2:
+    if len(kernels) <= VERDICT_LINES and len(both) < 2:
         return []
     found = Counter(whole.verdict for those in kernels.values() if (whole := overall(those, margin)))
     words = ", ".join(f"{found[name]} {name}" for name in VERDICTS if found[name])

@@ -11,7 +11,7 @@ from typing import Any
 
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
-from kernelsweep.judge.comparison.text import MOST_LINES
+from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
@@ -64,7 +64,7 @@ def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[
     """
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
-    known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": MOST_LINES}
+    known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
     return html_text(COMPARISON_TEMPLATE, title, scripts, **known, **shown)
 
 
