@@ -82,6 +82,17 @@ def test_how_far_floating_point_results_are_off_and_whether_they_repeat() -> Non
     assert "Repeated runs left the same bits at 240 of 270 floating-point points." in text
 
 
+def test_what_is_of_a_whole_sweep_says_so_and_without_times_the_sweep_is_named() -> None:
+    rows = fail(sweep(WARP_SHUFFLE, EMULATOR, sizes=(1000, 2**20)), "wrong_result", "got 3", kernel="shuffle", unroll=4)
+    text = markdown(WARP_SHUFFLE, rows, EMULATOR)
+    # The reference point, at 2²⁴ elements, was not run; and the steps of a kernel share its sweep.
+    assert "; array size 1,000 and 2²⁰; block size 64, " in text and "2²⁴" not in text
+    assert text.count("| `shuffle`") == 1 and "unroll" not in markdown_row(text, "kernel")
+    assert markdown_row(text, "`shuffle`")[-1] == "20 of 40; 20 wrong result"
+    timed = markdown(WARP_SHUFFLE, fail(sweep(WARP_SHUFFLE, H200), "skipped", "", kernel="shuffle"), H200)
+    assert markdown_row(timed, "kernel")[-1] == "right (all points)" and "array size 2²⁴" in timed
+
+
 def test_a_study_of_outputs_has_its_kernels_and_no_times() -> None:
     data = recorded("exchanges")
     rows = fail(data.measurements, "wrong_result", "element 0: expected 2, found 0", kernel="rotate", array_size=16)

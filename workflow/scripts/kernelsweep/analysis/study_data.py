@@ -188,6 +188,15 @@ def shown_place(data: StudyData) -> dict[str, Any]:
     return {str(axis): value for axis, value in last[0].items()} if last else reference
 
 
+def swept_values(data: StudyData) -> dict[str, set[Any]]:
+    """The values of the points that were run, on each axis that has some: of sizes, of kernels, of conditions."""
+    rows = data.kernel_rows[data.kernel_rows["status"] != "skipped"]
+    axes = [*size_axes(data.settings), *kernel_axes(data.settings), *place_axes(data.settings)]
+    # A grid that follows from the other axes is no choice.
+    rows = rows.assign(grid_size=rows["grid_size"].where(rows["kernel"].isin(data.gridded)))
+    return {axis: set(rows[axis].dropna()) for axis in axes}
+
+
 def place_words(point: Mapping[str, Any], study: StudySettings) -> str:
     """A point's size: `2²⁴`, or `n=4096 k=512`."""
     axes = [axis for axis in size_axes(study) if axis in point]

@@ -17,6 +17,9 @@ LARGE_POWER = 1024
 # The values of axes up to this are written as a study's file has them.
 LARGEST_PLAIN = 2**16
 
+# So many values of an axis are listed.
+MOST_VALUES = 8
+
 UNDEFINED_MARK = " †"
 UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
 
@@ -71,6 +74,19 @@ def axis_value(axis: str, value: Any) -> str:
     if isinstance(value, float) and not value.is_integer():
         return f"{value:g}"
     return size_text(int(value)) if axis == "array_size" or value > LARGEST_PLAIN else str(int(value))
+
+
+def values_text(values: Mapping[str, Iterable[Any]]) -> str:
+    """Several values on axes: `array size 1, 1,000 and 2¹⁴+1; block size 64 and 256; cache cold`."""
+    texts = {axis_title(axis).replace("_", " "): _some_values(axis, [*of]) for axis, of in values.items() if of}
+    return "; ".join(f"{axis} {text}" for axis, text in texts.items())
+
+
+def _some_values(axis: str, values: Sequence[Any]) -> str:
+    texts = [axis_value(axis, value) for value in sorted(values)]
+    if len(texts) > MOST_VALUES and not isinstance(values[0], str):
+        return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
+    return list_texts(texts, most=MOST_VALUES)
 
 
 def point_text(values: Mapping[str, Any]) -> str:

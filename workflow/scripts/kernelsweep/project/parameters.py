@@ -183,12 +183,15 @@ def pictured_kernels(project: Project, study: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def told_accesses(project: Project, platform: str, study: str) -> dict[int, str]:
-    """The pictures of a study's steps, relative to the folder of its results; by the step's place in the story."""
+def told_accesses(project: Project, platform: str, study: str) -> dict[int, dict[str, Any]]:
+    """The pictures of a study's steps by the step's place in the story: files relative to its results, and points."""
     shown = inputs.accesses(project, scope_of(platform, study))
     folder = Path(path("steps", platform=platform, study=study)).parent
-    paths = {step.place: path("accesses", study=study, name=step.name) for step in building.accesses(project, study)}
-    return {place: Path(os.path.relpath(file, folder)).as_posix() for place, file in paths.items() if file in shown}
+    found = {}
+    for step in building.accesses(project, study):
+        if (file := path("accesses", study=study, name=step.name)) in shown:
+            found[step.place] = {"file": Path(os.path.relpath(file, folder)).as_posix(), "point": dict(step.point)}
+    return found
 
 
 def kernels_with_a_grid(project: Project, study: str) -> list[str]:

@@ -6,11 +6,12 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kernelsweep.analysis.published import SPEEDUP, PublishedNumber, beside_step
-from kernelsweep.analysis.step_metrics import title
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, varied
-from kernelsweep.analysis.words import place_text, point_text, reference_text
+from kernelsweep.analysis.step_metrics import step_metrics, title
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.analysis.words import place_text, point_text, reference_text, values_text
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.publish.steps.moved import moved_text
 from kernelsweep.publish.tables.formats import four_digits
@@ -23,8 +24,8 @@ from kernelsweep.sweep.kernels.source import story
 _SHOWN = 3
 # What the pictures of accesses show.
 _KEY = (
-    " In the pictures, a row is a step between two synchronisations: on the left the elements that each warp loads and,"
-    " below them, stores; on the right the lanes that take part. Grey: not accessed, idle."
+    "Pictures: at {}. A row is a step between two synchronisations: on the left the elements that each warp loads"
+    " and, below them, stores; on the right the lanes that take part. Grey: not accessed, idle."
 )
 # Unchanged lines around a change.
 _CONTEXT = 2
@@ -62,17 +63,15 @@ def read_words(name: str, text: str) -> KernelWords:
     return KernelWords(name, [paragraph for paragraph in paragraphs if paragraph], code[first:])
 
 
-def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, str]) -> str:
+def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[int, Mapping[str, Any]]) -> str:
     """The page.
 
     sources   the text of each kernel's file, by its name
-    accesses  the files with the pictures of who accesses what, by the place of their step
+    accesses  the pictures of who accesses what, by the place of their step: each its `file` and its `point`
     """
     words = {name: read_words(name, text) for name, text in sources.items()}
-    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    told = "Times and counters" if data.has_times else "Counts"
     steps = story_of(data)
-    lines = [f"## {data.title}: why", "", f"{told}: at {where}.{_KEY if accesses else ''}", ""]
+    lines = [f"## {data.title}: why", "", " ".join([*_place(data), *_key(data, accesses)]), ""]
     for number, step in enumerate(steps):
         if number == _SHOWN and len(steps) > _SHOWN + 1:
             lines += [f"<details><summary>{len(steps) - _SHOWN} more steps</summary>", ""]
@@ -85,13 +84,30 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
         findings += _published(data, steps, number, place)
         lines += [*(f"- {text}" for text in findings), *([""] if findings else [])]
         if picture := accesses.get(number):
-            lines += [f"![Who accesses what in {step.label}]({picture})", ""]
+            lines += [f"![Who accesses what in {step.label}]({picture['file']})", ""]
         if place is not None and step.kernel == (base := steps[place]).kernel:
             values = point_text({axis: value for axis, value in step.values.items() if value is not None})
             lines += [f"The source of `{base.label}`, with {values}.", ""]
         elif place is not None:
             lines += [f"```diff {base.kernel}", *words[step.kernel].difference(words[base.kernel]), "```", ""]
     return "\n".join([*lines, *(["</details>", ""] if len(steps) > _SHOWN + 1 else [])])
+
+
+def _place(data: StudyData) -> list[str]:
+    """A sentence on the point of the times and counters; none where there are neither."""
+    if data.compares_outputs:
+        return []
+    told = ["times"] * data.has_times + ["counters"] * (not step_metrics(data).empty)
+    where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
+    return [f"{' and '.join(told).capitalize()}: at {where}."] if told else []
+
+
+def _key(data: StudyData, accesses: Mapping[int, Mapping[str, Any]]) -> list[str]:
+    """What the pictures show, and of which sizes; nothing without any."""
+    points = [picture["point"] for picture in accesses.values()]
+    axes = [*size_axes(data.settings), *kernel_axes(data.settings)]
+    values = {axis: {point[axis] for point in points if point.get(axis) is not None} for axis in axes}
+    return [_KEY.format(values_text(values))] if points else []
 
 
 def _markdown(paragraph: str) -> str:

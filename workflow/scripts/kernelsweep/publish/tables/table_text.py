@@ -13,7 +13,7 @@ import pandas
 from kernelsweep.analysis.published import SPEEDUP, TIME
 from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
 from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
 from kernelsweep.analysis.words import (
     UNDEFINED_MARK,
     axis_value,
@@ -22,6 +22,7 @@ from kernelsweep.analysis.words import (
     place_text,
     reference_text,
     small_number,
+    values_text,
 )
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
@@ -62,20 +63,46 @@ _MOST_TIES = 2
 
 
 def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
-    """The table that study_table() made, without columns that say nothing, and its counters below it."""
+    """The table that study_table() made, without columns that say nothing, and its counters below it.
+
+    Without times, its numbers are of a kernel's whole sweep: there is a row for each kernel, and the sweep is named.
+    """
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    columns = [column for column in _columns(table, data) if not set(column.cells) <= {"", EMPTY}]
-    marks, notes = _numbered([_notes(row, where, data) for _, row in table.iterrows()])
+    is_timed = data.has_times and not data.compares_outputs
+    shown = table if is_timed else table.drop_duplicates("kernel")
+    columns = _filled([*(_of_points(table, data) if is_timed else ()), *_of_sweep(shown, " (all points)" * is_timed)])
+    marks, notes = _numbered([_notes(row, where, data) for _, row in shown.iterrows()])
     return TableText(
         title=data.title,
-        provenance=f"{device_text(data.device)}; {where}.",
-        kernels=list(table["kernel"]),
+        provenance=f"{device_text(data.device)}; {where if is_timed else values_text(swept_values(data))}.",
+        kernels=list(shown["kernel"]),
         marks=marks,
         columns=columns,
         notes=notes,
         explanation=" ".join(_explanation(table, columns, data)),
-        below=[*_counters(data), *published_tables(data.published)],
+        below=[*(() if is_timed else _beside_steps(table, data)), *_counters(data), *published_tables(data.published)],
     )
+
+
+def _filled(columns: Iterable[Column]) -> list[Column]:
+    """The columns that say something."""
+    return [column for column in columns if not set(column.cells) <= {"", EMPTY}]
+
+
+def _beside_steps(table: pandas.DataFrame, data: StudyData) -> list[TableText]:
+    """The published times and speedups of a study's steps, where there are no times of ours."""
+    if not (columns := list(_published_columns(table, data))):
+        return []
+    return [
+        TableText(
+            title="Published, step by step",
+            provenance="As printed; the sources' tables are below.",
+            kernels=list(table["kernel"]),
+            marks=[()] * len(table),
+            columns=[*_step_columns(table, data), *columns],
+            explanation="",
+        )
+    ]
 
 
 def _axes(data: StudyData) -> list[str]:
@@ -86,27 +113,30 @@ def _axes(data: StudyData) -> list[str]:
     return [axis for axis in varied(data.kernel_rows, kernel_axes(data.settings)) if axis not in fixed]
 
 
-def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
-    if data.has_times or data.steps:
-        for axis in _axes(data):
-            cells = [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]]
-            yield Column(
-                {"grid_size": "grid"}.get(axis, axis),
-                cells,
-            )
-    if "time_us" in table:
-        yield Column("time (µs)", _times(table))
-        yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
-        yield Column("speedup", _ratios(table["speedup"]))
+def _step_columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
+    for axis in _axes(data):
+        cells = [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]]
+        yield Column({"grid_size": "grid"}.get(axis, axis), cells)
+
+
+def _published_columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
     for one, what, _ in _published_times(data):
         # Libraries and limits follow the steps.
         yield Column(f"*{one.origin}* {what}", [*one.cells, *[EMPTY] * (len(table) - len(one.cells))])
-    if "time_us" in table:
-        yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
-        yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
-        for limit in data.settings.limits:
-            yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
-        yield Column("GFLOP/s", numbers(table["gflops"], 0))
+
+
+def _of_points(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
+    """The columns of the point that a row names."""
+    yield from _step_columns(table, data)
+    yield Column("time (µs)", _times(table))
+    yield Column("95% interval (µs)", [interval_text(row) for _, row in table.iterrows()])
+    yield Column("speedup", _ratios(table["speedup"]))
+    yield from _published_columns(table, data)
+    yield Column("bandwidth (GB/s)", numbers(table["bandwidth_gbs"], 0))
+    yield Column("of peak", numbers(table["peak_fraction"] * 100, 1, "%"))
+    for limit in data.settings.limits:
+        yield Column(f"of {limit.replace('_', ' ')}", numbers(table[f"{limit}_fraction"] * 100, 1, "%"))
+    yield Column("GFLOP/s", numbers(table["gflops"], 0))
     if "as_fast" in table:
         ties = [some_of(text.split("; "), _MOST_TIES) if text else EMPTY for text in table["as_fast"]]
         yield Column("as fast", ties, right=False)
@@ -116,11 +146,18 @@ def _columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
         EMPTY if pandas.isna(error) else small_number(error) if error else "0" for error in table["relative_error"]
     ]
     yield Column("relative error", errors)
+
+
+def _of_sweep(table: pandas.DataFrame, of_all: str) -> Iterable[Column]:
+    """The columns of all points of a kernel's sweep.
+
+    of_all  what their heads say of it, beside columns of one point
+    """
     ends = zip(table["error_share_low"], table["error_share_high"], strict=True)
     shares = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
-    yield Column("error of bound", shares)
+    yield Column(f"error of bound{of_all}", shares)
     if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
-        yield Column("right", [_right(row) for _, row in table.iterrows()])
+        yield Column(f"right{of_all}", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
         yield Column("proven", [text or EMPTY for text in table["proven"]], right=False)
 
@@ -183,7 +220,7 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
         )
     texts += [_IN_ITALICS] if any("*" in head for head in heads) else []
     of_kernels = table.drop_duplicates("kernel")
-    if "right" not in heads:
+    if not any(head.startswith("right") for head in heads):
         texts.append(f"All {of_kernels['points_run'].sum():,} points of these kernels' sweeps are right.")
     if repeated := of_kernels["repeated_points"].sum():
         same = of_kernels["bit_identical_points"].sum()
