@@ -4,10 +4,11 @@ A kernel leaves the value, or a partial result for each thread block, which the 
 so that its reference follows from the tile's.
 """
 
-import math
 from fractions import Fraction
 
 import numpy as np
+
+from kernelsweep import bounds
 
 # The length of the tile: a prime, so that a block that reads the wrong part combines other elements.
 TILE_LENGTH = 1_048_573
@@ -85,18 +86,13 @@ def _repeated(value, times, operation):
 def error_bound(expected, array_size, dtype, operation, roundings):
     """How far a sum of floats may be from the exact one; everything else is exact.
 
-    The bound is gamma(k) * sum |x| for chains of k roundings, with gamma(k) = k u / (1 - k u) and u the unit roundoff:
-    Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, section 4.2. Where k u nears 1, as in a loop
-    over 2^24 float32, that says nothing; (n - 1) u * sum |x| holds for n elements in any order: Jeannerod and Rump,
-    "Improved error bounds for inner products in floating-point arithmetic", SIAM J. Matrix Anal. Appl. 34 (2013). All
-    elements are positive, so that sum |x| is the reference, which is rounded once, as is what the host combines.
+    All elements are positive, so that the sum of their magnitudes is the reference, which is rounded once, as is what
+    the host combines.
     """
     if np.dtype(dtype).kind != "f" or operation != "sum":
         return {}
-    unit = float(np.finfo(dtype).eps) / 2
-    size = float(expected["value"])
-    gamma = roundings * unit / (1 - roundings * unit) if roundings * unit < 1 else math.inf
-    return {"value": (min(gamma, (array_size - 1) * unit) + 2 * 2.0**-53) * size}
+    share = bounds.additions(array_size, dtype, chain=roundings) + 2 * bounds.unit("float64")
+    return {"value": share * float(expected["value"])}
 
 
 def work(array_size, dtype):

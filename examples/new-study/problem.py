@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from kernelsweep import bounds
+
 
 def inputs(random, n):
     return {"x": random.standard_normal(n, np.float32), "factor": np.float32(0.3)}
@@ -17,7 +19,7 @@ def reference(x, factor):
 
 def error_bound(expected):
     """One product, rounded once."""
-    return {"y": 2.0**-24 * np.abs(expected["y"])}
+    return {"y": bounds.rounded(expected["y"], "float32")}
 
 
 def work(n):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from kernelsweep import bounds
+
 ROWS = 32
 
 
@@ -39,12 +41,9 @@ def reference(image, weights):
 def error_bound(expected, radius):
     """The distance to the exact result that the roundings can make.
 
-    A term is multiplied and then added to up to 2 * radius others, and that twice: k = 2 (2 radius + 1) roundings. All
-    terms are positive, so the error is at most gamma(k) = k u / (1 - k u) of the result: Higham, Accuracy and Stability
-    of Numerical Algorithms, 2nd edition, Lemma 3.1.
+    A term is multiplied and then added to up to 2 * radius others, and that twice. All terms are positive.
     """
-    k, u = 2 * (2 * radius + 1), 2.0**-24
-    return {"result": k * u / (1 - k * u) * expected["result"]}
+    return {"result": bounds.gamma(2 * (2 * radius + 1), "float32") * expected["result"]}
 
 
 def work(width, height, radius):

@@ -1,6 +1,7 @@
 """The library behind the workflow's scripts: one folder a stage, in the order in which data flows through them.
 
-(top level)  errors, logs, locks, code_hash, results (file formats), statistics, intervals: used by every stage
+(top level)  errors, logs, locks, code_hash, results (file formats), statistics, intervals: used by every stage;
+             bounds, which problem files import, and tensors
 problems     what a kernel computes: its axes, its input, its reference result, its error bound
 sweep        studies, axes and points; kernels and how they are launched
 build        kernel sources to binaries

@@ -29,13 +29,20 @@ def imported_modules(file: Path, package: Path) -> list[Path]:
 
 
 def imported_user_files(file: Path) -> list[Path]:
-    """The modules of the user's that a Python file's import statements name, directly or indirectly, sorted.
+    """The modules of the user's and of kernelsweep that a user's file imports, directly or indirectly, sorted.
 
-    They lie in the file's folder, or in a folder of Python's search path that is no library's. Raises SyntaxError for a
-    file that is no Python.
+    The user's lie in the file's folder, or in a folder of Python's search path that is no library's. Of kernelsweep,
+    whose release stays the same while its files are edited, these are the modules that give a problem values, such as
+    kernelsweep.bounds. Raises SyntaxError for a file that is no Python.
     """
     roots = (file.parent, *(Path(folder) for folder in sys.path if folder and not is_of_library(Path(folder))))
-    return _all_imported(file, lambda source, importer: _imported_from(source, roots, importer))
+
+    def imported(source: str, importer: Path) -> frozenset[Path]:
+        users = frozenset() if importer.is_relative_to(_PACKAGE) else _imported_from(source, roots, importer)
+        # The package's own file has nothing that a value could depend on.
+        return users | _imported_from(source, (_PACKAGE.parent,), importer, _PACKAGE.name) - {_PACKAGE / "__init__.py"}
+
+    return _all_imported(file, imported)
 
 
 def user_code_hash(files: Iterable[Path]) -> str:
@@ -62,6 +69,7 @@ def is_of_library(path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in _LIBRARIES)
 
 
+_PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = (
     *{Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     *(Path(folder) for folder in site.getsitepackages()),

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from kernelsweep import bounds
+
 STEPS = 4
+DOWN, ACROSS, HEATED, COOLED, OUTSIDE = (float(np.float32(factor)) for factor in (0.1, 0.05, 0.01, 0.001, 80))
 
 
 def inputs(random, n):
@@ -18,18 +21,22 @@ def outputs(n):
 
 def reference(before, power):
     here = before.astype(np.float64)
-    down, across, heated, cooled = (float(np.float32(factor)) for factor in (0.1, 0.05, 0.01, 0.001))
     for _ in range(STEPS):
         around = np.pad(here, 1, "edge")
         vertical = around[:-2, 1:-1] + around[2:, 1:-1] - 2 * here
         horizontal = around[1:-1, :-2] + around[1:-1, 2:] - 2 * here
-        here = here + down * vertical + across * horizontal + heated * power + cooled * (80 - here)
+        here = here + DOWN * vertical + ACROSS * horizontal + HEATED * power + COOLED * (OUTSIDE - here)
     return {"after": here}
 
 
-def error_bound():
-    """In each step some eight roundings of values of at most 200."""
-    return {"after": STEPS * 8 * 200 * 2.0**-24}
+def error_bound(before, power):
+    """A step adds terms that are rounded up to seven times each, and an eighth for the errors in what they are made of.
+
+    It makes no earlier error larger, because the new value is a mean of the old ones, which is cooled.
+    """
+    most = max(before.max(), OUTSIDE) + STEPS * HEATED * power.max()
+    terms = most + 4 * DOWN * most + 4 * ACROSS * most + HEATED * power.max() + COOLED * (OUTSIDE + most)
+    return {"after": STEPS * bounds.gamma(8, "float32") * terms}
 
 
 def work(n):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from kernelsweep import bounds
+
 
 def inputs(random, n):
     return {
@@ -20,9 +22,8 @@ def reference(a, x, y):
 
 
 def error_bound(expected):
-    """A product and a sum of positive numbers, each rounded once: gamma(2) times the result."""
-    u = 2.0**-24
-    return {"y": 2 * u / (1 - 2 * u) * expected["y"]}
+    """A product and a sum of positive numbers, each rounded once."""
+    return {"y": bounds.gamma(2, "float32") * expected["y"]}
 
 
 def work(n):

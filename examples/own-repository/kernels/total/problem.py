@@ -4,6 +4,8 @@ from math import ceil, log2
 
 import numpy as np
 
+from kernelsweep import bounds
+
 
 def inputs(random, n):
     return {"values": random.random(n, np.float32)}
@@ -23,9 +25,8 @@ def reference(values):
 
 
 def error_bound(values, n, block):
-    """Each number goes through log2(block) additions a launch: gamma(k) times the sum of all magnitudes."""
-    k, u = len(_counts(n, block)) * log2(block), 2.0**-24
-    return {"total": k * u / (1 - k * u) * np.abs(values).sum(dtype=np.float64)}
+    """Each number goes through log2(block) additions a launch."""
+    return {"total": bounds.total(values, chain=len(_counts(n, block)) * log2(block))}
 
 
 def work(n):
