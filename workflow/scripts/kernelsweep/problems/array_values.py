@@ -6,7 +6,6 @@ import importlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from keyword import iskeyword
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from kernelsweep.errors import UserError, nearest, shown_value
 from kernelsweep.problems.problem import Scalar
+from kernelsweep.tensors import as_array, as_tensor, is_tensor
 
 _TYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -31,13 +31,15 @@ Value = TypeVar("Value")
 class ArrayValue:
     """An array of any shape, or a number (of shape ()).
 
-    contents  its elements in C's order, shape (at most the array's size,); they repeat where there are fewer. None if
-              nothing is known of them.
+    contents   its elements in C's order, shape (at most the array's size,); they repeat where there are fewer. None if
+               nothing is known of them.
+    is_tensor  whether functions get it as a tensor of PyTorch's, as they have made it
     """
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     contents: np.ndarray[Any, Any] | None
+    is_tensor: bool = False
 
     @property
     def size(self) -> int:
@@ -50,10 +52,14 @@ class ArrayValue:
         assert self.contents is not None, "outputs and scratch are never read before a run"
         return self.contents
 
-    @cached_property
-    def as_given(self) -> np.ndarray[Any, Any]:
-        """What functions get that name the array: its elements in its shape, or in a row if they repeat. Read-only."""
-        return read_only(self.elements.reshape(self.shape if self.elements.size == self.size else (-1,)))
+    @property
+    def as_given(self) -> Any:
+        """What functions get that name the array: its elements in its shape, or in a row if they repeat.
+
+        A NumPy array is read-only, and a tensor a copy, which no other function gets.
+        """
+        array = read_only(self.elements.reshape(self.shape if self.elements.size == self.size else (-1,)))
+        return as_tensor(array) if self.is_tensor else array
 
     def part(self, start: int, stop: int) -> np.ndarray[Any, Any]:
         """The elements from `start` up to `stop`, shape (stop - start,)."""
@@ -87,16 +93,18 @@ def read_input(value: Any, where: str) -> ArrayValue | Scalar:
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise UserError(f"{where} is {value}, which has more than 64 bits.")
         return value
-    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.names:
+    of_torch = is_tensor(value) or (isinstance(value, tuple) and len(value) == 2 and is_tensor(value[1]))
+    value = _plain_array(value, where)
+    if isinstance(value, np.ndarray) and value.ndim == 0 and (of_torch or value.dtype.names):
         value = value[()]
     if isinstance(value, np.generic):
         read_dtype(value.dtype, where)
         return value
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], np.ndarray):
-        return _filled(read_shape(value[0], where), read_dtype(value[1].dtype, where), value[1], where)
+        return _filled(read_shape(value[0], where), read_dtype(value[1].dtype, where), value[1], where, of_torch)
     if isinstance(value, np.ndarray) and value.ndim:
         shape = read_shape(value.shape, where)
-        return _filled(shape, read_dtype(value.dtype, where), value, where)
+        return _filled(shape, read_dtype(value.dtype, where), value, where, of_torch)
     raise UserError(f"{where} is {_kind(value)}. Allowed: a NumPy array, a number, or (shape, contents to repeat).")
 
 
@@ -120,7 +128,7 @@ def read_declared(value: Any, where: str) -> ArrayValue:
 
 def read_compared(value: Any, where: str) -> ArrayValue:
     """An array or number of a reference, or of what is compared with one: any numbers. UserError for anything else."""
-    shape = None
+    shape, value = None, _plain_array(value, where)
     if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], np.ndarray):
         shape, value = read_shape(value[0], where), value[1]
     if not isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
@@ -181,7 +189,21 @@ def _is_small(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name in _SMALL_TYPES
 
 
-def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], contents: np.ndarray[Any, Any], where: str) -> ArrayValue:
+def _plain_array(value: Any, where: str) -> Any:
+    """NumPy's array of a tensor, also where it stands beside a shape; any other value as it is."""
+    if isinstance(value, tuple) and len(value) == 2:
+        return value[0], _plain_array(value[1], where)
+    try:
+        return as_array(value)
+    except TypeError as error:
+        raise UserError(
+            f"{where} is a tensor on {value.device}. Allowed: a tensor on the CPU, as .cpu() gives."
+        ) from error
+
+
+def _filled(
+    shape: tuple[int, ...], dtype: np.dtype[Any], contents: np.ndarray[Any, Any], where: str, of_torch: bool = False
+) -> ArrayValue:
     """An array with contents, which have its shape or are a row that repeats. Raises UserError for others."""
     repeats = contents.ndim == 1 and 0 < contents.size <= math.prod(shape)
     if contents.shape != shape and not repeats:
@@ -190,7 +212,7 @@ def _filled(shape: tuple[int, ...], dtype: np.dtype[Any], contents: np.ndarray[A
         )
     if not np.can_cast(contents.dtype, dtype, "safe"):
         raise UserError(f"{where} has the type {dtype}, its contents {contents.dtype}, which does not fit.")
-    return ArrayValue(dtype, shape, read_only(np.ascontiguousarray(contents, dtype).reshape(-1)))
+    return ArrayValue(dtype, shape, read_only(np.ascontiguousarray(contents, dtype).reshape(-1)), of_torch)
 
 
 def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

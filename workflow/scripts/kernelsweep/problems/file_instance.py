@@ -120,7 +120,7 @@ class Inputs:
         """Arrays and scalars. Raises UserError."""
         return self._made[0]
 
-    @cached_property
+    @property
     def as_given(self) -> dict[str, Any]:
         """What functions get that name an input."""
         return {
@@ -142,7 +142,8 @@ class Inputs:
         facts: dict[str, Any] = {}
         if self.store and (kept := self.store.load(key, facts)):
             numbers = {name: np.dtype(kind).type(value) if kind else value for name, kind, value in facts["scalars"]}
-            return {**kept, **numbers}, facts["digest"]
+            tensors = {name: replace(kept[name], is_tensor=True) for name in facts.get("tensors", ())}
+            return {**kept, **numbers, **tensors}, facts["digest"]
         given = {"kernel": self.kernel, "random": generator("inputs", self.seed, self.axes)}
         returned = self.function.call(self.axes, given)
         made = read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
@@ -162,7 +163,8 @@ class Inputs:
             if not isinstance(value, ArrayValue)
         ]
         digest = _digest(made)
-        self.store.save(key, arrays, {"scalars": scalars, "digest": digest})
+        of_torch = [name for name, array in arrays.items() if array.is_tensor]
+        self.store.save(key, arrays, {"scalars": scalars, "digest": digest, "tensors": of_torch})
         return made, digest
 
 
