@@ -33,7 +33,7 @@ from planted import (
 )
 from reductions import input_of
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import StudyError, UserError
 from kernelsweep.measure.identity import identity_sha256
 from kernelsweep.measure.outcome import Outcome, Timing, combined
 from kernelsweep.measure.point.runner import Runner
@@ -493,3 +493,15 @@ def test_the_visits_of_a_point_become_one_row(tmp_path: Path) -> None:
     ]
     # One visit that fails is a failure of the point, without a time.
     assert combined([outcomes[0], Outcome("timed_out", "no result")]).status == "timed_out"
+
+
+def test_an_argument_that_the_problem_lacks_is_told_and_is_no_fault_of_the_kernel(tmp_path: Path) -> None:
+    # Pins: the kernel's points failed, "the machine may have been at fault", beside the problem's own check.
+    kernel = planted_kernel(tmp_path)
+    (launch,) = kernel.entry.launches
+    launch = launch.changed(arguments=["data", "partails", "array_size"])
+    kernel = replace(kernel, launches=replace(kernel.launches, entry=kernel.entry.changed(launches=[launch])))
+    task, report = built(kernel, [point(32)], tmp_path)
+    planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
+    with pytest.raises(StudyError, match=r"launches\.0\.arguments has 'partails'; did you mean 'partials'"):
+        measured(task, planned, report, tmp_path / "journal.jsonl")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.measure.point.memory import arrays_of
-from kernelsweep.sweep.kernels.plan import array_of
+from kernelsweep.problems.file_instance import FileInstance
+from kernelsweep.sweep.kernels.plan import Plan, array_of
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 
@@ -15,23 +16,27 @@ def check_arguments(kernel: KernelSource, point: Point, seed: int, file: str) ->
     point  one of the kernel's; its data is made
     file   the study's, for the message
     """
-    instance = kernel.problem.instance(kernel.name, point, seed)
+    instance, where = kernel.problem.instance(kernel.name, point, seed), f"{file}: the kernel {kernel.name!r}"
     plan = kernel.plan(point)
-    of_problem = [*instance.arrays(point), *instance.scalars(point)]
+    for own in plan.arrays:
+        if own in instance.arrays(point) or own in instance.scalars(point):
+            raise UserError(f"{where}: arrays has {own!r}, which {kernel.problem.name} has, too. Rename one.")
+    check_names(plan, instance, point, kernel.launches.place, where)
+
+
+def check_names(plan: Plan, instance: FileInstance, point: Point, place: str, where: str) -> None:
+    """Raise UserError for an argument, a result, an update or a constant that a point's problem hasn't.
+
+    place, where  of the launches and of the kernel, for the message
+    """
     arrays = arrays_of(point, plan, instance)
     known = [*arrays, *instance.scalars(point)]
-    where = f"{file}: the kernel {kernel.name!r}"
-    for own in plan.arrays:
-        if own in of_problem:
-            raise UserError(f"{where}: arrays has {own!r}, which {kernel.problem.name} has, too. Rename one.")
     for number, launch in enumerate(plan.launches):
         for name in launch.arguments:
             if isinstance(name, str) and array_of(name) not in (arrays if array_of(name) != name else known):
                 every = [*known, *point]
                 guess = nearest(name, every) or ";"
-                raise UserError(
-                    f"{kernel.launches.place}.{number}.arguments has {name!r}{guess} Known: {', '.join(every)}."
-                )
+                raise UserError(f"{place}.{number}.arguments has {name!r}{guess} Known: {', '.join(every)}.")
     inputs = [name for name, array in arrays.items() if array.contents is not None]
     for key, names, allowed in (
         ("results", [*plan.results], [*arrays]),

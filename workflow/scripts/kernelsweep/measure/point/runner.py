@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.errors import LaunchError, MisfitError, UserError
+from kernelsweep.measure.arguments import check_names
 from kernelsweep.measure.outcome import Outcome, Timing
 from kernelsweep.measure.point.checking import check_last_samples, check_point, check_second_input
 from kernelsweep.measure.point.instances import Instances, has_second_input
@@ -100,6 +101,8 @@ class Runner:
         point, run = request.point, self._point_run(request.point)
         launched = (request.variant, *((axis, value) for axis, value in point.items() if axis != "cache"))
         first = self._instances.at(point)
+        # The problem's own check may have refused the names already, but runs beside this job.
+        check_names(run.plan, first, point, self._launches.place, f"the kernel {self._task.kernel!r}")
         self.memory.prepare(point, run.plan, first)
         right = self._right.get(launched)
         outcome = replace(right) if right else self._check(run) if request.check else Outcome("ok")
