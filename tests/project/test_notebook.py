@@ -44,6 +44,14 @@ def test_the_notebook_runs_and_its_frames_are_typed(ran: dict[str, Any]) -> None
     assert set(ran["results"].study("axpy")["status"]) == {"ok"}
 
 
+def test_kernels_that_are_gone_are_not_among_the_results(ran: dict[str, Any]) -> None:
+    points = ran["results"].folder / "points/axpy"
+    kernel = sorted(points.iterdir())[0]
+    (points / "gone.csv").write_text(kernel.read_text().replace(f",{kernel.stem},", ",gone,"))
+    kernels = set(ks.load(ran["results"].folder).study("axpy")["kernel"])
+    assert kernels == {path.stem for path in points.iterdir()} - {"gone"}
+
+
 def test_what_is_not_there_is_said(ran: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"has no study 'axpi'. It has: axpy\."):
         ran["results"].study("axpi")

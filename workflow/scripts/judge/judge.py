@@ -62,6 +62,10 @@ with logged(snakemake.log[0]):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = len(incomplete_run(counted, planned))
     of_studies = answers(studies, uses, counted, proofs, params.edited)
-    status = status_text(device["provenance"], of_studies, found, errors)
+    folder = Path(inputs.device).parent
+    files = {
+        name: [Path(path).relative_to(folder).as_posix() for path in params.measurements[name]] for name in studies
+    }
+    status = status_text(device["provenance"], of_studies, found, errors, files)
     Path(output.status).write_text(status, encoding="utf-8")
     print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")

@@ -26,6 +26,7 @@ from kernelsweep.home import HOME
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.platforms.kinds import GPU
+from kernelsweep.publish.index.statuses import read_platform
 from kernelsweep.results import SAMPLE_COLUMNS
 
 
@@ -39,11 +40,23 @@ class PlatformResults:
     def measurements(self) -> pandas.DataFrame:
         """One row a point, as the project's own figures read it, with a column for each axis of each study.
 
+        The rows of a study are of the kernels that it had when it was counted last, not of those that are gone.
+
         Numbers are Int64 or float64, words are categories, and each flag is a column of booleans: flag_unstable.
         Times are in microseconds. Raises UserError where a file can't be read.
         """
-        kinds = ("points/*", "limits", "rivals/*")
-        latest = [file for kind in kinds for file in sorted(self.folder.glob(f"{kind}/*.csv"))]
+        written = [
+            (file.stem if kind == "limits" else file.parent.name, file)
+            for kind in ("points/*", "limits", "rivals/*")
+            for file in sorted(self.folder.glob(f"{kind}/*.csv"))
+        ]
+        counted = read_platform(self.folder)
+        named = {study: counted.outcome(study).files for study in counted.studies}
+        latest = [
+            file
+            for study, file in written
+            if not named.get(study) or str(file.relative_to(self.folder)) in named[study]
+        ]
         files = latest or [*self.folder.glob("measurements.csv*")]  # The latter is a recording's.
         if not files:
             raise UserError(f"{self.folder} has no measurements. Name a folder such as results/nvidia-h200.")

@@ -126,13 +126,16 @@ def _index_cells(one: StudyAnswer, found: Iterable[Best]) -> dict[str, Any]:
     }
 
 
-def status_text(provenance: str, found: Iterable[StudyAnswer], best: Sequence[Best], errors: int) -> str:
-    """A scope's status.json; `best` are the entries of best.json."""
+def status_text(
+    provenance: str, found: Iterable[StudyAnswer], best: Sequence[Best], errors: int, files: Mapping[str, Sequence[str]]
+) -> str:
+    """A scope's status.json; `best` are the entries of best.json, `files` each study's with its points."""
     studies = {
         one.study: {
             **{key: getattr(one, key) for key in ("right", "run", "mistaken", "edited")},
             "title": one.settings.title,
             "answer": _index_cells(one, best),
+            "files": files[one.study],
         }
         for one in found
     }

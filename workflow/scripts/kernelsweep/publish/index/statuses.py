@@ -32,6 +32,7 @@ class StudyOutcome:
     edited      its kernels that were edited after they were recorded
     answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
                 size; empty without times
+    files       those with its points, in the platform's folder: others may be of kernels that it has no more
     """
 
     right: int
@@ -40,6 +41,7 @@ class StudyOutcome:
     edited: Sequence[str] = ()
     title: str = field(default="", compare=False)
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    files: Sequence[str] = field(default=(), compare=False)
 
     @property
     def is_right(self) -> bool:
@@ -117,12 +119,14 @@ class PlatformStatus:
 
 def read_statuses(results: Path) -> list[PlatformStatus]:
     """The status of each platform with results. Raises UserError for a file that can't be read."""
-    found = []
-    for folder in sorted([*results.glob("*/"), *results.glob("recording/*/")]):
-        files = [folder / STATUS_FILE, *sorted(folder.glob(f"studies/*/{STATUS_FILE}"))]
-        if statuses := [_read_status(path) for path in files if path.is_file()]:
-            found.append(PlatformStatus(folder, statuses))
-    return found
+    folders = sorted([*results.glob("*/"), *results.glob("recording/*/")])
+    return [platform for platform in map(read_platform, folders) if platform.statuses]
+
+
+def read_platform(folder: Path) -> PlatformStatus:
+    """The status of the platform with results in this folder. Raises UserError for a file that can't be read."""
+    files = [folder / STATUS_FILE, *sorted(folder.glob(f"studies/*/{STATUS_FILE}"))]
+    return PlatformStatus(folder, [_read_status(path) for path in files if path.is_file()])
 
 
 def _read_status(path: Path) -> Status:
