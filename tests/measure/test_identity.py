@@ -198,6 +198,8 @@ EDITS: Mapping[str, tuple[Edit, bool]] = {
     "problem: a comment": (lambda r: r.edit("problem.py", "import numpy", "# Arrays.\nimport numpy"), False),
     "problem: a module beside it": (lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"), True),
     "problem: data": (lambda r: np.save(r.root / "kernels/own/weights.npy", np.full(1, 2, np.float32)), True),
+    "compiler: an option in CXX": (lambda r: r.environment("CXX", "g++ -DADDED=1"), True),
+    "compiler: a macro of the kernel": (lambda r: r.study["kernels"][0].update(options=["-DADDED=2"]), True),
     "sweep: a further value of an axis": (lambda r: r.study["axes"].update(n=[256, 512]), False),
     "protocol: the seed": (lambda r: setattr(r, "protocol", replace(r.protocol, seed=2)), True),
     "protocol: no second input": (lambda r: setattr(r, "protocol", replace(r.protocol, second_input=False)), True),

@@ -1,5 +1,5 @@
-"""What compilers are given besides their command: environment variables, which are few, so that a kept unit can name
-all of them.
+"""What compilers are given besides the kernel: environment variables, which are few, so that a kept unit can name all
+of them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _OF_CODE = (
     "LIBRARY_PATH",
     "SOURCE_DATE_EPOCH",
     "CUDA_HOME",
+    "CXX",  # the command for g++, with options: see gxx()
 )
 # The variables without which programs don't start or have no place for temporary files. They are no part of a unit's
 # identity: the release of a compiler that the PATH finds is.
