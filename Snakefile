@@ -100,3 +100,6 @@ rule count:
 rule sanitize:
     input:
         for_job(targets.sanitize),
+
+
+include: "workflow/rules/reruns.smk"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,10 @@ import yaml
 from checkout import ROOT
 from planted import built, planted_kernel, point
 
+from kernelsweep import made_from
 from kernelsweep.build.build import Source, gpu_source
 from kernelsweep.build.builder import Builder
 from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.measure.identity import LEFT_OUT, identities, identity_sha256
 from kernelsweep.measure.sampling import Sampling
@@ -93,6 +95,7 @@ __global__ void scaled(float *y, const float *x, int n) {
 
 __global__ void other(float *y) { y[0] = 1; }
 """
+Edit = Callable[["Repository"], Any]
 DEVICE = {"name": "a GPU", "multiprocessors": 132, "driver": "1", "power_limit_w": 700.0, "clock_limit_mhz": 1980}
 PROTOCOL = Protocol(Sampling(0.005, 1.0, 10, 100, 1.0), visits=3, repeated_runs=2, seed=1, second_input=True)
 
@@ -119,6 +122,11 @@ class Repository:
         assert old in text
         self.write(f"kernels/own/{name}", text.replace(old, new, 1))
 
+    def older(self, edit: Edit, name: str) -> None:
+        """Put a file in a file's place that was written last year, as `mv`, `cp -p` and `tar x` do."""
+        edit(self)
+        os.utime(self.root / "kernels/own" / name, (1.7e9, 1.7e9))
+
     def launch(self, **values: Any) -> None:
         self.study["kernels"][0]["launches"][0] |= values
 
@@ -126,7 +134,7 @@ class Repository:
         self.monkeypatch.setenv(name, value.format(root=self.root))
 
     def state(self) -> tuple[str, str]:
-        """The identity's hash, and one of what Snakemake compares of the jobs."""
+        """The identity's hash, and the hashes of what the job is made from."""
         self.monkeypatch.chdir(self.root)
         self.write("config/studies/own.yaml", yaml.safe_dump(self.study, sort_keys=False))
         metrics = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())
@@ -146,18 +154,16 @@ class Repository:
         task = BuiltKernel(kernel, report, Path("a.bin")).task("a platform", self.protocol)
         binary = report["variants"][variant]["binary_sha256"]
         identity = identities(task, self.device)(points[0], binary, 0)
-        job = (
-            parameters.kernel_code(project, "own", "scaled"),
-            parameters.kernel_settings(project, "own", "scaled"),
-            parameters.sweep(project, "emulator", "own", "scaled"),
-            building.build_settings(project, "own", "scaled", self.target),
-            code_hash(self.root / name for name in inputs.problem_files(project, "own")),
-            project.config.seed,
-            project.config.measuring,
-            self.protocol,
-            self.device,
-        )
-        return identity_sha256(identity), repr(job)
+        given = {
+            "kernel": parameters.kernel_settings(project, "own", "scaled"),
+            "sweep": parameters.sweep(project, "emulator", "own", "scaled"),
+            "build": building.build_settings(project, "own", "scaled", self.target),
+            "measuring": asdict(self.protocol),
+            "device": self.device,
+        }
+        read = [inputs.kernel_file(project, "own", "scaled"), *inputs.included(project, "own", "scaled")]
+        job = made_from.sources_of(given, [*read, *inputs.problem_files(project, "own")])
+        return identity_sha256(identity), json.dumps(job)
 
 
 @pytest.fixture
@@ -175,8 +181,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     np.save(made.root / "kernels/own/weights.npy", np.ones(1, np.float32))
     return made
 
-
-Edit = Callable[[Repository], Any]
 
 # On the emulator or on any platform: what the edit is, the edit, and whether the point runs again.
 EDITS: Mapping[str, tuple[Edit, bool]] = {
@@ -198,6 +202,18 @@ EDITS: Mapping[str, tuple[Edit, bool]] = {
     "problem: a comment": (lambda r: r.edit("problem.py", "import numpy", "# Arrays.\nimport numpy"), False),
     "problem: a module beside it": (lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-6\n"), True),
     "problem: data": (lambda r: np.save(r.root / "kernels/own/weights.npy", np.full(1, 2, np.float32)), True),
+    "problem: its code, older": (
+        lambda r: r.older(lambda r: r.edit("problem.py", "2.0 * x + 1.5", "2.0 * x + 1.7"), "problem.py"),
+        True,
+    ),
+    "problem: a module beside it, older": (
+        lambda r: r.older(lambda r: r.write("kernels/own/helpers.py", "BOUND = 1e-7\n"), "helpers.py"),
+        True,
+    ),
+    "problem: data, older": (
+        lambda r: r.older(lambda r: np.save(r.root / "kernels/own/weights.npy", np.ones(1, np.float32)), "weights.npy"),
+        True,
+    ),
     "compiler: an option in CXX": (lambda r: r.environment("CXX", "g++ -DADDED=1"), True),
     "compiler: a macro of the kernel": (lambda r: r.study["kernels"][0].update(options=["-DADDED=2"]), True),
     "sweep: a further value of an axis": (lambda r: r.study["axes"].update(n=[256, 512]), False),
@@ -277,7 +293,7 @@ def test_an_edit_runs_a_point_again_or_does_not(
         edit(repository)
         identity, job = repository.state()
         assert (identity != before[0]) == runs_again, name
-        assert job != before[1] or not runs_again, f"Snakemake would not run the job after another {name}"
+        assert job != before[1] or not runs_again, f"the job would not run after another {name}"
         before = identity, job
 
 

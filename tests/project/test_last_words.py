@@ -56,7 +56,11 @@ def tell(message: str = "in words of its own", level: int = logging.INFO, **extr
 def end_of_job(log: Path, code: str, is_answer: bool = False) -> int:
     """The status of a job with this log, which runs `code`."""
     start = "import sys; from kernelsweep.logs import logged; from kernelsweep.errors import UserError\n"
-    script = f"{start}with logged({str(log)!r}, is_answer={is_answer}):\n    {code}\n"
+    start += "from types import SimpleNamespace; from snakemake.iocontainers import InputFiles, Params\n"
+    made_from = {"file": str(log.with_suffix(".json")), "planned": {}}
+    job = f"log=[{str(log)!r}], input=InputFiles(fromdict={{'out_of_date': ''}}), output=[]"
+    script = f"{start}job = SimpleNamespace({job}, params=Params(fromdict={{'made_from': {made_from}}}))\n"
+    script += f"with logged(job, is_answer={is_answer}):\n    {code}\n"
     environment = {"PYTHONPATH": str(ROOT / "workflow/scripts")}
     return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True).returncode
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
 from workflow_runs import FINISHED_STUDIES, edit, planned_jobs, snakemake
 
 # Jobs that run again after every change of a measurement, whatever the study.
@@ -84,3 +89,54 @@ def test_the_code_of_the_workers_measures_every_kernel_again(finished: Path) -> 
     run = snakemake(finished, *(f"results/emulator/points/{name}.csv" for name in points))
     assert run.returncode == 0, run.stdout
     assert [journal.read_text().count("\n") for journal in journals] == [2 * count for count in before]
+
+
+@pytest.mark.parametrize("remembers", [True, False])
+def test_an_edit_is_seen_whatever_snakemake_remembers_and_whatever_the_times_are(
+    finished: Path, remembers: bool
+) -> None:
+    # Pins: a wrong kernel beside which results of the right one, or no rows of it at all, are "8 of 8 right".
+    project = finished
+    if not remembers:  # Another checkout, whose results are a link to those of the first.
+        project = finished.with_name("other")
+        shutil.copytree(finished, project, ignore=shutil.ignore_patterns("results", ".snakemake"))
+        (project / "results").symlink_to(finished / "results")
+    assert planned_jobs(project) == set()
+    edit(project / "kernels/mine/interleaved.cu", "stride /= 2", "stride >>= 1")
+    edit(project / "config/studies/mine.yaml", "name: unrolled", "name: unrolled\n    options: [-DX=1]")
+    for kernel, kept in (("shuffle", 1), ("global_memory", 2)):
+        points = project / f"results/emulator/points/warp_shuffle/{kernel}.csv"
+        points.write_text("".join(points.read_text().splitlines(keepends=True)[:kept]))
+    stale = {"mine interleaved", "mine unrolled", "warp_shuffle shuffle", "warp_shuffle global_memory"}
+    assert built_or_measured(planned_jobs(project)) == {f"measure_on_emulator emulator {kernel}" for kernel in stale}
+
+    # As `mv`, `cp -p`, `rsync -a` and `tar x` put it there.
+    problem = project / "kernels/reduction_problem.py"
+    was = os.stat(problem)
+    problem.write_text(f"{problem.read_text()}\nMORE = 1\n")
+    os.utime(problem, (was.st_atime, was.st_mtime - 1e6))
+    assert built_or_measured(planned_jobs(project)) == EVERY_SWEEP
+
+
+def test_results_from_the_future_are_not_believed(finished: Path) -> None:
+    future = 4e9
+    for path in (finished / "results").rglob("*"):
+        os.utime(path, (future, future))
+    shutil.rmtree(finished / ".snakemake")
+    edit(finished / "kernels/mine/interleaved.cu", "stride /= 2", "stride >>= 1")
+    run = snakemake(finished, "all", "--dry-run")
+    assert run.returncode and "is out of date, and dated in the future" in run.stdout
+    (command,) = re.findall(r"Type: (find .*)$", run.stdout, re.MULTILINE)
+    subprocess.run(command, shell=True, cwd=finished, check=True)
+    assert "measure_on_emulator emulator mine interleaved" in planned_jobs(finished)
+
+
+EVERY_SWEEP = {
+    f"measure_on_emulator emulator {study} {kernel}"
+    for study, kernels in FINISHED_STUDIES.items()
+    for kernel in kernels
+}
+
+
+def built_or_measured(jobs: set[str]) -> set[str]:
+    return {job for job in jobs if job.startswith(("build_kernel", "measure_on_emulator"))}

@@ -20,7 +20,7 @@ for study in PROJECT.studies:
                     scope=scope_of(EMULATOR, study),
                 ),
                 emulator=for_job(inputs.emulator_files),
-                problem=inputs.problem_files(PROJECT, study),
+                problem=by_code(inputs.problem_files, study=study),
             output:
                 drawn,
             log:
@@ -34,6 +34,5 @@ for study in PROJECT.studies:
                 kernels=for_job(parameters.pictured_kernels, study=study),
                 seed=config["seed"],
                 timeout_seconds=config["measuring"]["timeout_seconds"],
-                code=code_of("observe/draw_accesses.py"),
             script:
                 "../scripts/observe/draw_accesses.py"

@@ -9,7 +9,7 @@ rule measure_library:
         library=for_job(inputs.cub, suffix="so"),
         report=for_job(inputs.cub, suffix="json"),
         device=path("device"),
-        problem=for_job(inputs.problem_files),
+        problem=by_code(inputs.problem_files),
     output:
         points=path("rival"),
         samples=path("rival_samples"),
@@ -32,11 +32,6 @@ rule measure_library:
         sweep=for_job(parameters.sweep_beside_kernels),
         measuring=config["measuring"],
         seed=config["seed"],
-        code=code_of(
-            "measure/measure_library.py",
-            *(f"kernelsweep/{name}" for name in MEASURING),
-            "kernelsweep/baselines/library_platform.py",
-        ),
     script:
         "../scripts/measure/measure_library.py"
 
@@ -45,7 +40,7 @@ rule measure_library:
 rule measure_driver:
     input:
         device=path("device"),
-        problem=for_job(inputs.problem_files),
+        problem=by_code(inputs.problem_files),
     output:
         path("driver_limits"),
     log:
@@ -64,6 +59,5 @@ rule measure_driver:
         reference=for_job(parameters.setting, key="reference"),
         sweep=for_job(parameters.sweep_beside_kernels),
         measuring=config["measuring"],
-        code=code_of("measure/measure_driver.py"),
     script:
         "../scripts/measure/measure_driver.py"

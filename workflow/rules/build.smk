@@ -20,7 +20,6 @@ rule build_emulator:
         "../../envs/kernelsweep.yaml"
     params:
         compiler=for_job(building.compiler),
-        code=code_of("build/build_emulator.py"),
     script:
         "../scripts/build/build_emulator.py"
 
@@ -40,9 +39,7 @@ rule build_kernel:
         "../../envs/kernelsweep.yaml"
     threads: for_job(resources.build_threads, cores=CORES)
     params:
-        kernel_code=for_job(parameters.kernel_code),
         build=for_job(building.build_settings),
-        code=code_of("build/build_kernel.py"),
     script:
         "../scripts/build/build_kernel.py"
 
@@ -63,6 +60,5 @@ rule build_cub:
     params:
         options=lambda wildcards: LIBRARIES[wildcards.library].options,
         compiler=for_job(building.compiler),
-        code=code_of("build/build_cub.py"),
     script:
         "../scripts/build/build_cub.py"

@@ -8,7 +8,7 @@ localrules:
 
 rule check_problem:
     input:
-        problem=for_job(inputs.problem_files),
+        problem=by_code(inputs.problem_files),
     output:
         path("checked_problem"),
     log:
@@ -26,7 +26,6 @@ rule check_problem:
         ),
         seed=config["seed"],
         seconds=config["measuring"]["timeout_seconds"],
-        code=code_of("measure/check_problem.py"),
     script:
         "../scripts/measure/check_problem.py"
 

@@ -35,7 +35,6 @@ rule compare_sweeps:
         store=path("unit_store"),
         explored=for_job(parameters.explored_studies),
         index=path("index"),
-        code=code_of("publish/compare_sweeps.py"),
     script:
         "../scripts/publish/compare_sweeps.py"
 
@@ -56,6 +55,5 @@ rule end_comparison:
         "../../envs/kernelsweep.yaml"
     params:
         fail_on=config["compare"]["fail_on"],
-        code=code_of("judge/end_comparison.py"),
     script:
         "../scripts/judge/end_comparison.py"

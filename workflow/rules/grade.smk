@@ -53,7 +53,6 @@ rule grade_candidates:
         sizes=lambda wildcards: list(PROJECT.studies[GRADING.study].problem.size_axes),
         margin=config["compare"]["same_within"],
         index=path("index"),
-        code=code_of("judge/grade_candidates.py"),
     script:
         "../scripts/judge/grade_candidates.py"
 
@@ -70,7 +69,5 @@ rule end_grading:
     retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("judge/end_grading.py"),
     script:
         "../scripts/judge/end_grading.py"

@@ -45,6 +45,5 @@ rule judge:
         found_metrics=for_job(inputs.found_metrics),
         plan=for_job(parameters.planned_kernels),
         edited=for_job(parameters.edited_kernels),
-        code=code_of("judge/judge.py"),
     script:
         "../scripts/judge/judge.py"

@@ -25,7 +25,6 @@ rule describe_device:
         **AT_THE_DEVICE,
     params:
         state=for_job(lambda project, platform: project.models[platform].state if platform in project.models else None),
-        code=code_of("measure/describe_device.py"),
     script:
         "../scripts/measure/describe_device.py"
 
@@ -36,7 +35,7 @@ rule measure_kernel:
         included=by_code(inputs.included),
         build=for_job(inputs.measured_build),
         device=path("device"),
-        problem=for_job(inputs.problem_files),
+        problem=by_code(inputs.problem_files),
         chunks=for_job(inputs.chunks),
         against=for_job(inputs.against),
     output:
@@ -61,7 +60,6 @@ rule measure_kernel:
         margin_ppm=round(1e6 * config["compare"]["same_within"]),
         decides=lambda wildcards: int(is_for_verdict()),
     params:
-        kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=path("journal"),
         number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
@@ -74,7 +72,6 @@ rule measure_kernel:
         build=for_job(building.measuring_build),
         store=path("unit_store"),
         seed=config["seed"],
-        code=code_of("measure/measure_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
         "../scripts/measure/measure_kernel.py"
 
@@ -97,7 +94,7 @@ use rule measure_kernel as measure_chunk with:
         included=by_code(inputs.included),
         build=for_job(inputs.measured_build),
         device=path("device"),
-        problem=for_job(inputs.problem_files),
+        problem=by_code(inputs.problem_files),
     output:
         temp(path("chunk")),
     log:
@@ -120,8 +117,6 @@ rule collect:
         platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("measure/collect.py"),
     script:
         "../scripts/measure/collect.py"
 
@@ -161,6 +156,5 @@ rule describe_environment:
             }
         ),
         target=for_job(Project.target),
-        code=code_of("measure/describe_environment.py"),
     script:
         "../scripts/measure/describe_environment.py"

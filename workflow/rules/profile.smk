@@ -13,6 +13,7 @@ rule profile_kernel:
         build=for_job(inputs.observed_build),
         searched=for_job(inputs.searched_points),
         device=path("device"),
+        problem=by_code(inputs.problem_files),
     output:
         metrics=path("profiled_metrics"),
         # For Nsight Compute's window; empty where it gave no counters.
@@ -26,7 +27,6 @@ rule profile_kernel:
     resources:
         **AT_THE_DEVICE,
     params:
-        kernel_code=for_job(parameters.kernel_code),
         metrics=for_job(parameters.metric_definitions),
         profiling=config["profiling"],
         kernel=for_job(parameters.kernel_settings),
@@ -36,14 +36,13 @@ rule profile_kernel:
         sweep=for_job(parameters.sweep),
         build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
         seed=config["seed"],
-        code=code_of("observe/profile_kernel.py"),
     script:
         "../scripts/observe/profile_kernel.py"
 
 
 rule collect_metrics:
     input:
-        for_job(inputs.kernel_metrics),
+        metrics=for_job(inputs.kernel_metrics),
     output:
         path("metrics"),
     log:
@@ -52,7 +51,5 @@ rule collect_metrics:
         platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("observe/collect_metrics.py"),
     script:
         "../scripts/observe/collect_metrics.py"

@@ -8,14 +8,11 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.settings.enums import RerunTrigger
 from snakemake.settings.types import DeploymentMethod
 
-from kernelsweep.code_hash import code_hash, imported_modules
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.locks import clear_locks_of_killed_run
-from kernelsweep.measure.measuring_code import MEASURING
 from kernelsweep.platforms import names
 from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import building, inputs, parameters, resources, targets
@@ -120,14 +117,16 @@ def for_job(function, **fixed):
     """
     signature = inspect.signature(function)
 
+    # A start asks twice: whether a job is up to date (reruns.smk), and for its files and parameters.
+    @functools.cache
     def answer(wildcards):
-        known = with_scope(dict(wildcards.items())) | fixed
+        known = with_scope(dict(wildcards)) | fixed
         chosen = {name: known[name] for name in signature.parameters if name in known}
         # By position: a cache would keep what is given by name once more.
         called = signature.bind(PROJECT, **chosen)
         return for_users(function)(*called.args, **called.kwargs)
 
-    return answer
+    return lambda wildcards: answer(tuple(wildcards.items()))
 
 
 def of_scope(name, **fixed):
@@ -140,36 +139,12 @@ RESOURCES = {"gpu"}.union(*(model.resources for model in PROJECT.config.gpu_mode
 AT_THE_DEVICE = {name: for_job(resources.resource, name=name) for name in sorted(RESOURCES)}
 
 
-@for_users
-@functools.cache
-def code_hash_of(*names_of_files):
-    """A hash of files in workflow/scripts/ and of the library code that they import. Comments don't count."""
-    scripts = ROOT / "workflow/scripts"
-    named = [scripts / name for name in names_of_files]
-    imported = {path for file in named for path in imported_modules(file, scripts / "kernelsweep")}
-    return code_hash([*named, *sorted(imported)])
-
-
-def code_of(*names_of_files):
-    """A parameter of a rule, so that edits of this code make its jobs run again.
-
-    Snakemake itself sees an edit of a job's script, but not of what the script imports. A function, so that no start
-    waits for the code of rules without jobs.
-    """
-    return lambda wildcards: code_hash_of(*names_of_files)
-
-
 def by_code(function, **fixed):
-    """The sources of kernels as inputs. An edit of their comments is no reason to run the job.
-
-    It has a hash of their code among its parameters. Where the user says that parameters are no reason, any edit is one.
-    """
+    """Files of the user's code as inputs. Their times are no reason to run the job: their code is (reruns.smk)."""
     sources = for_job(function, **fixed)
 
     def answer(wildcards):
         found = sources(wildcards)
-        if RerunTrigger.PARAMS not in workflow.rerun_triggers:
-            return found
         return ancient(found) if isinstance(found, str) else [ancient(file) for file in found]
 
     return answer

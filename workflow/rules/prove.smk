@@ -16,7 +16,7 @@ rule prove_kernel:
         kernel=by_code(inputs.kernel_file),
         included=by_code(inputs.included),
         emulator=for_job(inputs.emulator_files),
-        problem=for_job(inputs.problem_files),
+        problem=by_code(inputs.problem_files),
     output:
         proofs=path("kernel_proofs"),
     log:
@@ -28,7 +28,6 @@ rule prove_kernel:
         "../../envs/kernelsweep.yaml"
     threads: for_job(resources.proving_threads, cores=CORES)
     params:
-        kernel_code=for_job(parameters.kernel_code),
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=path("proof_journal"),
         number=lambda wildcards: next_try(Path(of_scope("proof_journal")(wildcards))),
@@ -44,14 +43,13 @@ rule prove_kernel:
         kernel=for_job(parameters.kernel_settings),
         is_candidate=for_job(parameters.is_candidate),
         seed=config["seed"],
-        code=code_of("observe/prove_kernel.py", *(f"kernelsweep/{name}" for name in MEASURING)),
     script:
         "../scripts/observe/prove_kernel.py"
 
 
 rule collect_proofs:
     input:
-        for_job(inputs.proofs),
+        proofs=for_job(inputs.proofs),
     output:
         path("proofs"),
     log:
@@ -60,8 +58,6 @@ rule collect_proofs:
         platform=names.MEASURED,
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("observe/collect_proofs.py"),
     script:
         "../scripts/observe/collect_proofs.py"
 
@@ -69,7 +65,7 @@ rule collect_proofs:
 # Ends a run of the target `prove`: fails if a proof found something unexpected.
 rule end_proofs:
     input:
-        path("proofs"),
+        proofs=[path("proofs")],
     output:
         touch(path("proofs_end")),
     log:
@@ -80,7 +76,5 @@ rule end_proofs:
     retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("observe/end_proofs.py"),
     script:
         "../scripts/observe/end_proofs.py"

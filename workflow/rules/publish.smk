@@ -54,10 +54,8 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
             definitions=for_job(parameters.metric_definitions),
             found_metrics=for_job(inputs.found_metrics),
             accesses=for_job(parameters.told_accesses),
-            kernel_codes=for_job(parameters.kernel_codes),
             edited=for_job(parameters.edited_kernels),
             gridded=for_job(parameters.kernels_with_a_grid),
-            code=code_of("publish/publish_study.py"),
         script:
             "../scripts/publish/publish_study.py"
 
@@ -80,7 +78,6 @@ rule end_figure:
         view=config["view"],
         gridded=for_job(parameters.kernels_with_a_grid),
         width=config["width"],
-        code=code_of("publish/draw_view.py"),
     script:
         "../scripts/publish/draw_view.py"
 
@@ -109,9 +106,7 @@ rule make_page:
         title=for_job(lambda project, study=None: project.studies[study].settings.title if study else "kernelsweep"),
         index=path("index"),
         studies=for_job(parameters.page_studies),
-        kernel_codes=for_job(parameters.kernel_codes),
         edited=for_job(parameters.edited_kernels),
-        code=code_of("publish/make_page.py"),
     script:
         "../scripts/publish/make_page.py"
 
@@ -141,6 +136,5 @@ rule end_run:
         plan=for_job(parameters.planned_kernels),
         studies=for_job(parameters.settings_by_study, keys=("title", "kinds", "reference", "limits", "search")),
         edited=for_job(parameters.edited_kernels),
-        code=code_of("publish/end_run.py"),
     script:
         "../scripts/publish/end_run.py"

@@ -24,7 +24,5 @@ rule play_recording:
         log("play_recording", scope="recording/{name}"),
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        code=code_of("measure/play_recording.py"),
     script:
         "../scripts/measure/play_recording.py"

@@ -17,6 +17,7 @@ rule sanitize_kernel:
         build=for_job(inputs.observed_build),
         searched=for_job(inputs.searched_points),
         device=path("device"),
+        problem=by_code(inputs.problem_files),
     output:
         path("sanitized_proofs"),
     log:
@@ -30,14 +31,12 @@ rule sanitize_kernel:
         **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
-        kernel_code=for_job(parameters.kernel_code),
         sweep=for_job(parameters.sweep),
         small_sweep=for_job(parameters.sweep, platform=EMULATOR),
         build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
         kernel=for_job(parameters.kernel_settings),
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
-        code=code_of("observe/sanitize_kernel.py"),
     script:
         "../scripts/observe/sanitize_kernel.py"
 
@@ -45,7 +44,7 @@ rule sanitize_kernel:
 # Ends a run of the target `sanitize`.
 use rule end_proofs as end_sanitizer with:
     input:
-        for_job(inputs.of_kernels, file="sanitized_proofs"),
+        proofs=for_job(inputs.of_kernels, file="sanitized_proofs"),
     output:
         touch(path("sanitizer_end")),
     log:

@@ -18,6 +18,5 @@ rule export_constants:
         "../../envs/kernelsweep.yaml"
     params:
         reference=for_job(parameters.setting, key="reference"),
-        code=code_of("share/export_constants.py"),
     script:
         "../scripts/share/export_constants.py"

@@ -7,7 +7,7 @@ from kernelsweep.build.binaries import new_report, write_report
 from kernelsweep.errors import BuildError
 from kernelsweep.logs import logged
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake) as terminal:
     library, target = Path(snakemake.output.library), snakemake.wildcards.target
     source = Path(snakemake.input.source)
     report = new_report(target, nvcc.version())

@@ -5,5 +5,5 @@ from pathlib import Path
 from kernelsweep.build.gcc import compile_runtime
 from kernelsweep.logs import logged
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     compile_runtime(Path(snakemake.input.source).parent, Path(snakemake.output[0]))

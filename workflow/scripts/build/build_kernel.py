@@ -10,7 +10,7 @@ from kernelsweep.build.binaries import write_report
 from kernelsweep.build.builder import build_of_job
 from kernelsweep.logs import logged
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake) as terminal:
     kernel, binary = Path(snakemake.input.kernel), Path(snakemake.output.binary)
     report = build_of_job(snakemake.params.build, kernel, binary, snakemake.threads, terminal)
     write_report(Path(snakemake.output.report), report)

@@ -14,7 +14,7 @@ from kernelsweep.judge.comparison.verdicts import kernels_with_verdict
 from kernelsweep.logs import logged
 from kernelsweep.measure.pairs import SLOWER
 
-with logged(snakemake.log[0], is_answer=True):
+with logged(snakemake, is_answer=True):
     summary, page = read_json(snakemake.input.summary), Path(snakemake.input.page).resolve().as_uri()
     proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
     lines, more = summary["verdict"][:VERDICT_LINES], summary["verdict"][VERDICT_LINES:]

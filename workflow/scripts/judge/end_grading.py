@@ -10,7 +10,7 @@ from kernelsweep.logs import logged
 
 _SHOWN = 20
 
-with logged(snakemake.log[0], is_answer=True):
+with logged(snakemake, is_answer=True):
     summary, page = read_json(snakemake.input.verdict), Path(snakemake.input.page).resolve().as_uri()
     for line in summary["verdict"]:
         print(textwrap.fill(line, 80, subsequent_indent="  ", break_long_words=False))

@@ -13,7 +13,7 @@ from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import read_rows
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     params = snakemake.params
     rows = {Path(path).stem: read_rows(path) for path in snakemake.input.points}
     proofs = {kernel: proof for (_, kernel), proof in read_proofs(snakemake.input.proofs).items()}

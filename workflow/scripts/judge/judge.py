@@ -29,7 +29,7 @@ def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:
     return (row for path in paths for row in each_row(path) if row["study"] in studies)
 
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     inputs, params, output = snakemake.input, snakemake.params, snakemake.output
     studies = {name: StudySettings.of_job(study) for name, study in params.studies.items()}
     device, proofs = read_device(inputs.device, studies), read_proofs(inputs.proofs)

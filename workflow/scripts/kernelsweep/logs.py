@@ -9,9 +9,10 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from kernelsweep.errors import FULL, UserError, gpu_failed, is_of_gpu, unwritable
+from kernelsweep.made_from import PARAMETER, keep, sources_of_job
 from kernelsweep.running import how_it_ended, running_in
 
 # The exit status of a job whose last words are a sentence for the user; and the line above it in the log.
@@ -23,14 +24,17 @@ _TAIL = 1 << 20
 
 
 @contextmanager
-def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
-    """Send standard output and error to the file `path`; yields the terminal's stream, for progress.
+def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
+    """Send standard output and error to a job's log; yields the terminal's stream, for progress.
 
     Errors are written to the log and the terminal, and end the process: with status `SAID` for a UserError, a full
-    disk and a lost GPU, which are shown without a traceback, else with status 1.
+    disk and a lost GPU, which are shown without a traceback, else with status 1. Without one, the job's last act is to
+    note what its outputs were made from (made_from.py).
 
+    job        the `snakemake` of the job's script
     is_answer  whether the output is an answer of the run, which shows it at its end, and a UserError after it
     """
+    path = job.log[0]
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +48,9 @@ def logged(path: str | Path, is_answer: bool = False) -> Iterator[TextIO]:
         print(f"\n{unwritable(path, error)}\n", file=terminal)
         sys.exit(SAID)
     try:
+        sources = sources_of_job(job)  # Before the job: it may take minutes, in which its user edits them.
         yield terminal
+        keep(job.params[PARAMETER]["file"], sources, job.output)
         sys.stdout.flush()
         return
     except UserError as error:

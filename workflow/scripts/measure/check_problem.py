@@ -36,7 +36,7 @@ def found_doubts() -> str:
     return "".join(f"{doubt}\n" for of_data in doubts.values() for doubt in of_data)
 
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake) as terminal:
     told = in_child(found_doubts, snakemake.input.problem[0], snakemake.params.seconds)
     print(told, end="", file=terminal)
     Path(snakemake.output[0]).write_text(told, encoding="utf-8")

@@ -4,7 +4,7 @@ from kernelsweep.analysis.proofs import failed_proofs, read_proofs
 from kernelsweep.logs import logged
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_FAILED, each_row, write_rows
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     failed = failed_proofs(read_proofs(snakemake.input.proofs))
     rows = (row for path in snakemake.input.points for row in each_row(path))
     flagged = (

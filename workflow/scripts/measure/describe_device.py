@@ -6,7 +6,7 @@ from pathlib import Path
 from kernelsweep.logs import logged
 from kernelsweep.platforms.kinds import kind_of, load
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     platform = snakemake.wildcards.platform
     device = load(kind_of(platform).implementation).describe(platform)
     Path(snakemake.output[0]).write_text(

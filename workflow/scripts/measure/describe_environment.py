@@ -8,7 +8,7 @@ from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged
 from kernelsweep.measure.environment import describe_environment
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     params = snakemake.params
     # Kernels that were compiled while they were measured have no reports.
     reports = [read_json(Path(path))["compiler"] for path in snakemake.input.reports]

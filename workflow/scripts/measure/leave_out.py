@@ -3,5 +3,5 @@
 from kernelsweep.errors import UserError
 from kernelsweep.logs import logged
 
-with logged(snakemake.log[0], is_answer=True):
+with logged(snakemake, is_answer=True):
     raise UserError(snakemake.params.mistake)

@@ -10,7 +10,7 @@ from kernelsweep.platforms.lease import leased_device
 from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     device = read_device(snakemake.input.device)
     problem = problem_of(params.problem, Path.cwd())

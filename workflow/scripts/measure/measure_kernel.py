@@ -42,7 +42,7 @@ from kernelsweep.sweep.kernels.source import source_sha256, source_text
 from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() as building:
+with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as building:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))

@@ -16,7 +16,7 @@ from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sweep.settings import Rival
 
-with logged(snakemake.log[0]) as terminal:
+with logged(snakemake) as terminal:
     wildcards, params = snakemake.wildcards, snakemake.params
     library, report_file = (next(map(Path, files), None) for files in (snakemake.input.library, snakemake.input.report))
     device = read_device(snakemake.input.device)

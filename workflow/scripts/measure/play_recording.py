@@ -10,7 +10,7 @@ from kernelsweep.logs import logged
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 from kernelsweep.share.recording import recorded_device
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     played = {Path(file).name: file for file in snakemake.output}
     write_rows(snakemake.output.metrics, METRIC_COLUMNS, [])  # A recording may have none.
     for file in (snakemake.input.measurements, *snakemake.input.metrics):

@@ -4,8 +4,8 @@ from kernelsweep.logs import logged
 from kernelsweep.publish.summary import missing_metrics
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
 
-with logged(snakemake.log[0]) as terminal:
-    rows = [row for part in snakemake.input for row in read_rows(part)]
+with logged(snakemake) as terminal:
+    rows = [row for part in snakemake.input.metrics for row in read_rows(part)]
     write_rows(snakemake.output[0], METRIC_COLUMNS, rows)
     if lines := missing_metrics(rows):
         print("\n" + "\n".join(lines), file=terminal)

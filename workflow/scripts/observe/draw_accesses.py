@@ -41,7 +41,7 @@ def pictures(
     return drawings
 
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     params, drawn = snakemake.params, {Path(path).stem: Path(path) for path in snakemake.output}
     for name, told in params.kernels.items():
         file, steps = Path(told["file"]), told["steps"]

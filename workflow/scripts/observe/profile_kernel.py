@@ -31,7 +31,7 @@ def why_not_compiled(planned: PlannedPoint) -> str | None:
     return f"{planned.variant} is not compiled, since this sweep has no such point; the sweep `full` may."
 
 
-with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
+with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel = kernel_of_job(
         **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study

@@ -26,7 +26,7 @@ from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal, others_go_on(snakemake), ExitStack() as running:
+with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as running:
     wildcards, params = snakemake.wildcards, snakemake.params
     kernel_file = Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)

@@ -23,7 +23,7 @@ from kernelsweep.sweep.kernels.source import source_sha256
 from kernelsweep.sweep.kernels.units import EMULATOR
 from kernelsweep.sweep.study import kernel_of_job
 
-with logged(snakemake.log[0]) as terminal, TemporaryDirectory() as scratch:
+with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params
     kind, file = kind_of(wildcards.platform), Path(snakemake.input.kernel)
     kernel = kernel_of_job(**params.kernel, path=file.resolve(), root=Path.cwd(), study=wildcards.study)

@@ -19,7 +19,7 @@ from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     params = snakemake.params
     named, margin = params.compare, params.compare["same_within"]
     before, after = (

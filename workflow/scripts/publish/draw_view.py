@@ -7,7 +7,7 @@ from kernelsweep.drawing.layout import save, texts_of
 from kernelsweep.logs import logged
 from kernelsweep.publish.view import draw_view
 
-with logged(snakemake.log[0], is_answer=True):
+with logged(snakemake, is_answer=True):
     inputs, params = snakemake.input, snakemake.params
     data = read_study_data(
         snakemake.wildcards.study, params.study, inputs.measurements, inputs.device, None, inputs.proofs, params.edited

@@ -18,7 +18,7 @@ from kernelsweep.sweep.settings import StudySettings
 # The terminal shows this many failed points.
 LISTED_POINTS = 10
 
-with logged(snakemake.log[0], is_answer=True):
+with logged(snakemake, is_answer=True):
     studies = {name: StudySettings.of_job(study) for name, study in snakemake.params.studies.items()}
     device = read_device(snakemake.input.device, studies)
     rows = (row for path in snakemake.input.measurements for row in each_row(path))

@@ -26,7 +26,7 @@ from kernelsweep.publish.page.sections import (
 from kernelsweep.results import each_row
 from kernelsweep.sweep.settings import StudySettings
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
     base, studies = page.parent, params.studies
     keys = ("title", "kinds", "reference", "limits", "search")

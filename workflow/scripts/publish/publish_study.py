@@ -36,7 +36,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
     return texts
 
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
     metric_files = [*inputs.metrics, *params.found_metrics]
     metrics = Metrics(load_metrics(list(map(Path, metric_files)), study), params.definitions)

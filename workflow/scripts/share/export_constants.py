@@ -6,7 +6,7 @@ from kernelsweep.json_files import read_json
 from kernelsweep.logs import logged
 from kernelsweep.share.best_constants import constants_header
 
-with logged(snakemake.log[0]):
+with logged(snakemake):
     best, study = read_json(Path(snakemake.input.best)), snakemake.wildcards.study
     header = constants_header(best, study, snakemake.params.reference)
     Path(snakemake.output[0]).write_text(header, encoding="utf-8")

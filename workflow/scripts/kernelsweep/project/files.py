@@ -6,7 +6,10 @@ summary and the page exist for both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+
+from kernelsweep.platforms.names import ANY
 
 RESULTS = "results"
 
@@ -26,6 +29,7 @@ PATHS = {
     "comparison": "{platform}/comparison/{file}",
     "grade": "{platform}/grade/{file}",
     "secret": "grade.secret",
+    "made_from": "{folder}/made_from/{output}.json",
     # A kernel's. Journals outlive the jobs that write them, so that the next ones don't measure the same again.
     "points": "{platform}/points/{study}/{kernel}.csv",
     "samples": "{platform}/samples/{study}/{kernel}.csv",
@@ -86,6 +90,16 @@ def path(file: str, /, **wildcards: object) -> str:
     """
     pattern = _RECORDED if file == "recorded" else f"{RESULTS}/{PATHS[file]}"
     return pattern.format_map(_Values(wildcards))
+
+
+def made_from_file(output: str) -> str:
+    """The file of what a job's outputs were made from, by the first of them, in the folder of its platform.
+
+    That of "results/emulator/points/unrolling/warp.csv" is "results/emulator/made_from/points/unrolling/warp.csv.json".
+    """
+    match = re.fullmatch(f"{RESULTS}/({ANY})/(.+)", output)
+    assert match, "an output is a result"
+    return path("made_from", folder=match[1], output=match[2])
 
 
 def log(rule: str, *job: str, scope: str = "{platform}") -> str:

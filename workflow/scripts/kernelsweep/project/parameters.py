@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.baselines import libraries
-from kernelsweep.code_hash import code_hash
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
 from kernelsweep.platforms.kinds import kind_of
@@ -113,21 +112,6 @@ def against(project: Project, platform: str, study: str, kernel: str) -> dict[st
     }
 
 
-# Hashes of kernels' code, in which comments don't count.
-
-
-@cache
-def kernel_code(project: Project, study: str, kernel: str) -> str:
-    """A hash of the code of a kernel and of the files that it includes."""
-    names = [inputs.kernel_file(project, study, kernel), *inputs.included(project, study, kernel)]
-    return code_hash(project.root / name for name in names)
-
-
-def kernel_codes(project: Project, scope: str) -> list[str]:
-    """Hashes of the code of a scope's kernels."""
-    return [kernel_code(project, study, kernel) for study, kernel in project.kernels_of(scope)]
-
-
 @cache
 def code_to_record(project: Project, study: str, kernel: str) -> str:
     """A hash of a kernel's code without blanks, as recordings have it."""
@@ -173,7 +157,6 @@ def pictured_kernels(project: Project, study: str) -> dict[str, dict[str, Any]]:
             kernel,
             {
                 "file": inputs.kernel_file(project, study, kernel),
-                "code": kernel_code(project, study, kernel),
                 "kernel": kernel_settings(project, study, kernel),
                 "build": build_settings(project, study, kernel),
                 "steps": [],

@@ -1,0 +1,61 @@
+"""Whether a job's outputs are current, by the file of what they were made from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kernelsweep.made_from import is_current, keep, sources_of
+
+PARAMETERS = {"points": [{"n": 4}], "seed": 1}
+RIGHT = ("kernel.cu", "mark", "points.csv")
+
+# An edit of the folder with a finished job, and whether the job's outputs are current after it.
+EDITS: dict[str, tuple[Callable[[Path], object], bool]] = {
+    "a comment": (lambda folder: (folder / "kernel.cu").write_text("int i;  // it\n"), True),
+    "times": (lambda folder: [os.utime(folder / name, (0, 0)) for name in RIGHT], True),
+    "a temporary input was deleted": (lambda folder: (folder / "chunk").unlink(), True),
+    "code": (lambda folder: (folder / "kernel.cu").write_text("int j;\n"), False),
+    "half of an output": (lambda folder: (folder / "points.csv").write_text("n\n1\n"), False),
+    "a file in a folder": (lambda folder: (folder / "reports/a").write_text("b"), False),
+    "an empty record": (lambda folder: (folder / "job.json").write_text(""), False),
+    "half a record": (lambda folder: os.truncate(folder / "job.json", 99), False),
+    "a list for a record": (lambda folder: (folder / "job.json").write_text("[]"), False),
+    "another record": (lambda folder: (folder / "job.json").write_text('{"parameters": 1, "inputs": {}}'), False),
+    "no record": (lambda folder: (folder / "job.json").unlink(), False),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_outputs_are_current_as_long_as_what_they_were_made_from_is_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.cu").write_text("int i;\n", encoding="utf-8")
+    Path("chunk").write_text("", encoding="utf-8")
+    inputs, outputs = ["kernel.cu", "chunk"], ["points.csv", "reports", "mark"]
+    sources = sources_of(PARAMETERS, inputs)
+    Path("points.csv").write_text("n\n1\n2\n", encoding="utf-8")
+    Path("reports").mkdir()
+    Path("reports/a").write_text("a", encoding="utf-8")
+    keep("job.json", sources, outputs)
+    Path("mark").touch()  # As Snakemake does, after the job.
+    assert is_current("job.json", sources_of(PARAMETERS, inputs), outputs)
+    edit, is_still = EDITS[name]
+    edit(tmp_path)
+    assert is_current("job.json", sources_of(PARAMETERS, inputs), outputs) == is_still
+
+
+def test_another_parameter_or_set_of_inputs_makes_outputs_anew(tmp_path: Path) -> None:
+    record, kernel = str(tmp_path / "made/job.json"), tmp_path / "kernel.cu"
+    kernel.write_text("int i;\n")
+    keep(record, sources_of(PARAMETERS, [str(kernel)]), [])
+    assert is_current(record, sources_of({"seed": 1, "points": ({"n": 4},)}, [str(kernel)]), []), "as JSON it is equal"
+    assert not is_current(record, sources_of(PARAMETERS | {"seed": 2}, [str(kernel)]), [])
+    assert not is_current(record, sources_of(PARAMETERS, []), [])
+    assert not is_current(record, sources_of(PARAMETERS, [str(kernel), str(tmp_path / "more.cuh")]), [])
+    assert json.loads(Path(record).read_text(encoding="utf-8"))["outputs"] == {}

@@ -1,0 +1,97 @@
+"""What a job's outputs were made from, in a file beside them: by that, a start decides whether the job runs again.
+
+Snakemake's own memory, .snakemake/, can be lost or be another checkout's, and an older file can take a file's place. So
+a job's outputs count only as long as its parameters, its inputs and the outputs themselves have the hashes in its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.code_hash import code_hash, sha256_of
+
+# The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
+PARAMETER, INPUT = "made_from", "out_of_date"
+
+Sources = Mapping[str, Any]
+
+# What a damaged file, or one of another version, can raise.
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def sources_of(parameters: Mapping[str, Any], inputs: Iterable[str]) -> Sources:
+    """The hashes of a job's parameters and inputs as they are now; None for an input that is not there.
+
+    Of the code of kernels and problems, comments don't count (code_hash.py).
+    """
+    given = {name: value for name, value in parameters.items() if name != PARAMETER}
+    return {
+        "parameters": hashlib.sha256(json.dumps(given, sort_keys=True, default=repr).encode()).hexdigest(),
+        "inputs": {file: _hash(file, is_input=True) if os.path.exists(file) else None for file in inputs},
+    }
+
+
+def sources_of_job(job: Any) -> Sources:
+    """The same of a running job, the `snakemake` of its script."""
+    sources = sources_of(job.params, [file for file in job.input if file != job.input[INPUT]])
+    return {**sources, **job.params[PARAMETER]["planned"]}
+
+
+def keep(file: str, sources: Sources, outputs: Iterable[str]) -> None:
+    """Note in a job's file what its outputs, which are there now, were made from."""
+    # Snakemake makes the empty marks of jobs without other outputs after them.
+    made = {output: _hash(output if os.path.exists(output) else os.devnull) for output in outputs}
+    _write(file, {**sources, "outputs": made})
+
+
+def is_current(file: str, sources: Sources, outputs: Iterable[str]) -> bool:
+    """Whether a job's file says that these outputs were made from these sources, and nobody has changed them since.
+
+    An input that is not there is no reason to run a job: another job makes it, or has deleted it.
+    """
+    with suppress(*_UNREADABLE):
+        kept = json.loads(Path(file).read_text(encoding="utf-8"))
+        inputs = {name: now or kept["inputs"][name] for name, now in sources["inputs"].items()}
+        are_same = {**sources, "inputs": inputs} == {name: kept[name] for name in sources}
+        return are_same and all(kept["outputs"][output] == _hash(output) for output in outputs)
+    return False
+
+
+def plan(file: str, sources: Sources) -> None:
+    """Leave the hash of a job's parameters to the machine that will run it, where a compiler's release may differ."""
+    _write(f"{file}.planned", {"parameters": sources["parameters"]})
+
+
+def planned(file: str) -> Sources:
+    """What plan() has left; nothing if it was not called."""
+    with suppress(*_UNREADABLE):
+        return {"parameters": json.loads(Path(f"{file}.planned").read_text(encoding="utf-8"))["parameters"]}
+    return {}
+
+
+def _write(file: str, content: Mapping[str, Any]) -> None:
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _hash(file: str | Path, is_input: bool = False) -> str:
+    """A hash of a file, of an input's code without comments; or of all files in a folder but Snakemake's mark."""
+    if os.path.isdir(file):
+        files = sorted(path for path in Path(file).rglob("[!.]*") if path.is_file())
+        content = [(path.relative_to(file).as_posix(), _hash(path)) for path in files]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    now = os.stat(file)
+    return _hash_of_file(file, is_input, now.st_ino, now.st_size, now.st_ctime_ns)
+
+
+# All jobs of a start read the same files. ctime is when a file was last changed, and nobody can set it back.
+@cache
+def _hash_of_file(file: str | Path, is_input: bool, *_: int) -> str:
+    return code_hash([Path(file)]) if is_input else sha256_of(file)
