@@ -177,7 +177,7 @@ def test_a_candidates_code_is_loaded_in_the_sandbox_alone(tmp_path: Path, monkey
 @pytest.mark.gpu
 def test_on_a_gpu_each_cheat_is_found_and_honest_kernels_have_a_ratio(tmp_path: Path) -> None:
     write_study(tmp_path, has_gpu=True)
-    lacks = "required" if sandbox._works(sandbox.BUBBLEWRAP) or sandbox._works(sandbox.NAMESPACES) else "none"
+    lacks = "none" if sandbox.choose_sandbox(may_lack=True) == sandbox.NO_SANDBOX else "required"
     status, verdicts, words = grade(tmp_path, "gpu", candidate="candidates", sandbox=lacks)
     assert status == 1, words
     for name, kernel in {**CHEATS, **ON_A_GPU}.items():

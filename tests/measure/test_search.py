@@ -21,7 +21,7 @@ from kernelsweep.measure.earlier import EarlierVersions
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.search.proposals import RANDOM_EVERY, Parzen
-from kernelsweep.measure.search.search import Laboratory, _nearest_miss, proposed_ahead, search
+from kernelsweep.measure.search.search import Laboratory, proposed_ahead, search
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.spaces import ValidPoints
@@ -41,13 +41,13 @@ class Searched:
         self,
         folder: Path,
         skipped: str | None = None,
-        blocks: Sequence[int] = BLOCKS,
+        dtype: str = "int32",
         gpus: Sequence[str] = (),
         compiled: bool = True,
         fault: str = f"if (blockDim.x == {WRONG_BLOCK} && threadIdx.x == 0) {{ partials[blockIdx.x] = 1; return; }}",
     ) -> None:
         kernel = planted_kernel(folder, fault)
-        points = [point(size, block) for size in SIZES for block in blocks]
+        points = [point(size, block, dtype=dtype) for size in SIZES for block in BLOCKS]
         task, _ = built(kernel, points, folder, visits=3)
         task = replace(task, platform="model_clock:ModelClock")
         store = UnitStore(folder / "units")
@@ -157,18 +157,16 @@ def test_a_search_of_a_kernel_that_does_not_compile_ends_after_its_first_points(
     assert all(one.status == "build_failed" and "nonsense" in one.message for one in outcomes.values())
 
 
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_a_search_whose_first_results_are_all_wrong_ends_and_names_the_nearest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/support"))
-    outcomes = Searched(tmp_path, fault="array_size /= 2;").outcomes
+    outcomes = Searched(tmp_path, dtype=dtype, fault="array_size = array_size * blockDim.x / 2048;").outcomes
     assert len(outcomes) == 20 and {one.status for one in outcomes.values()} == {"wrong_result"}
-    assert "the search ends, because its first 20 results are wrong.\n" in capsys.readouterr().out
-    wrong = {
-        point(size): Outcome("wrong_result", error_share=share) for size, share in ((1, 3.0), (2, 1.25), (3, None))
-    }
-    told = _nearest_miss([wrong])
-    assert "The nearest, at array size 2," in told and "has an error of 1.25 times its bound" in told
+    share, nearest = min((outcome.error_share or 0, str(point)) for point, outcome in outcomes.items())
+    told = f". The nearest, at {nearest}, has an error of {share:.3g} times its bound" if share else ".\n"
+    assert f"the search ends, because its first 20 results are wrong{told}" in capsys.readouterr().out
 
 
 def test_some_proposals_follow_from_no_times() -> None:
