@@ -54,6 +54,10 @@ def restless(generator: np.random.Generator) -> float:
     return 20 * float(generator.lognormal(sigma=2))
 
 
+def between(*times: float) -> Callable[[np.random.Generator], float]:
+    return lambda generator: float(generator.choice(times))
+
+
 @pytest.mark.parametrize("count", [6, 20, 33])
 @pytest.mark.parametrize("skewed", ["exponential", "lognormal", "outliers"])
 def test_interval_covers_the_true_median_of_skewed_times(skewed: str, count: int) -> None:
@@ -77,36 +81,22 @@ def test_interval_is_no_wider_than_it_has_to_be() -> None:
     assert (summarise(range(1, 7)).low, summarise(range(1, 7)).high) == (1, 6)
 
 
-def test_sampling_ends_as_soon_as_the_median_is_known() -> None:
-    machine = Machine(steady)
-    sampled = machine.sampled(SETTINGS)
-    times, settled = sampled.samples, sampled.settled
-    assert settled
-    assert len(times) == machine.taken == SETTINGS.min_samples
-
-
-def test_a_restless_point_ends_at_max_samples_and_says_so() -> None:
-    # 490 is no whole number of batches.
-    machine = Machine(restless)
-    sampled = machine.sampled(replace(SETTINGS, max_samples=490))
-    times, settled = sampled.samples, sampled.settled
-    assert not settled
-    assert len(times) == machine.taken == 490
-
-
-def test_a_short_kernel_settles_within_a_step_of_the_timer() -> None:
-    # 2.016 and 2.048 us are neighbouring readings of an H200's timer, 1.6% apart: no number of samples says more.
-    machine = Machine(lambda generator: float(generator.choice([2.016, 2.048])))
-    sampled = machine.sampled(SETTINGS)
-    times, settled = sampled.samples, sampled.settled
-    assert settled
-    assert len(times) == SETTINGS.min_samples
-
-
-def test_a_kernel_of_two_speeds_does_not_pass_for_a_coarse_timer() -> None:
-    machine = Machine(lambda generator: float(generator.choice([20.0, 24.0])))
-    settled = machine.sampled(SETTINGS).settled
-    assert not settled
+@pytest.mark.parametrize(
+    ("draw", "most", "settled", "taken"),
+    [
+        pytest.param(steady, 500, True, SETTINGS.min_samples, id="steady"),
+        pytest.param(restless, 490, False, 490, id="restless, at a maximum that is no whole number of batches"),
+        # Neighbouring readings of an H200's timer, 1.6% apart: no number of samples says more.
+        pytest.param(between(2.016, 2.048), 500, True, SETTINGS.min_samples, id="within a step of the timer"),
+        pytest.param(between(20.0, 24.0), 500, False, 500, id="two speeds, which are no coarse timer"),
+    ],
+)
+def test_sampling_ends_once_the_median_is_known_or_says_that_it_is_not(
+    draw: Callable[[np.random.Generator], float], most: int, settled: bool, taken: int
+) -> None:
+    machine = Machine(draw)
+    sampled = machine.sampled(replace(SETTINGS, max_samples=most))
+    assert (sampled.settled, len(sampled.samples), machine.taken) == (settled, taken, taken)
 
 
 # Several visits to a point
@@ -126,15 +116,12 @@ def test_visits_share_the_samples_and_together_reach_the_precision() -> None:
     settings = Sampling(relative_precision=0.005, min_samples=21, max_samples=600, max_seconds=0.6)
     shared = per_visit(settings, 3)
     assert (shared.min_samples, shared.max_samples, shared.max_seconds) == (7, 200, pytest.approx(0.2))
-    noisy = lambda generator: 20 * (1 + 0.02 * float(generator.standard_normal()))  # noqa: E731
-    visits = []
-    for _ in range(3):
-        machine = Machine(noisy)
-        sampled = machine.sampled(shared)
-        times, settled = sampled.samples, sampled.settled
-        assert settled
-        visits.append(times)
-    assert is_settled([time for visit in visits for time in visit], 1.3 * settings.relative_precision)
+    visits = [
+        Machine(lambda generator: 20 * (1 + 0.02 * float(generator.standard_normal()))).sampled(shared)
+        for _ in range(3)
+    ]
+    assert all(visit.settled for visit in visits)
+    assert is_settled([time for visit in visits for time in visit.samples], 1.3 * settings.relative_precision)
     assert per_visit(settings, 1) == settings
     assert per_visit(settings, 100).min_samples == 6, "fewer give no interval"
 

@@ -130,15 +130,18 @@ def outcomes(folder: Path, files: dict[str, str], study: dict[str, Any], target:
     return list(run(kernel, list(points), folder, target, visits=2).values())
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in the repository, as jobs do."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(params=["emulator", pytest.param("arch", marks=pytest.mark.gpu)])
 def target(request: pytest.FixtureRequest) -> str:
     return "emulator" if request.param == "emulator" else request.getfixturevalue("arch")
 
 
-def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(tmp_path: Path, target: str) -> None:
     files = {"gather.cu": KERNEL, "problem.py": PROBLEM}
     found = outcomes(tmp_path, files, STUDY, target)
     assert [(one.status, one.message) for one in found] == [("ok", "")] * 2
@@ -148,10 +151,7 @@ def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(
         assert first.status == "launch_failed" and "the launch is not cooperative" in first.message
 
 
-def test_a_programmatic_launch_waits_for_what_it_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_programmatic_launch_waits_for_what_it_reads(tmp_path: Path, target: str) -> None:
     kernel = """
 __global__ void first(int *y)
 {
@@ -207,8 +207,7 @@ def reference(line, image, n):
 """
 
 
-def test_textures_are_made_from_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_textures_are_made_from_arrays(tmp_path: Path, target: str) -> None:
     arguments = ["y", "texture(line)", "texture(image)", "linear_texture(image)", "n"]
     kernels = [{"name": "textures", "launches": [{"grid": "n", "block": "n", "arguments": arguments}]}]
     study = {**STUDY, "axes": {"n": [32]}, "kernels": kernels}
@@ -284,8 +283,7 @@ def of_tensor_maps(folder: Path, kernel: str, target: str, box: str = "side + 2,
     return found
 
 
-def test_tiles_are_copied_by_tensor_maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_tiles_are_copied_by_tensor_maps(tmp_path: Path, target: str) -> None:
     found = of_tensor_maps(tmp_path, TENSOR_MAPS, target)
     assert (found.status, found.message) == ("ok", "")
 
@@ -302,16 +300,14 @@ def test_tiles_are_copied_by_tensor_maps(tmp_path: Path, monkeypatch: pytest.Mon
     ],
 )
 def test_a_mistake_with_a_tensor_map_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, status: str, message: str
+    tmp_path: Path, right: str, wrong: str, status: str, message: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert right in TENSOR_MAPS
     found = of_tensor_maps(tmp_path, TENSOR_MAPS.replace(right, wrong), "emulator")
     assert (found.status, message in found.message) == (status, True), found.message
 
 
-def test_what_is_no_tensor_map_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_no_tensor_map_is_refused(tmp_path: Path) -> None:
     for box, words in {
         "side + 2, side + 7": "image makes no tensor map: it needs",
         "side": "image makes no tensor map",
@@ -321,10 +317,7 @@ def test_what_is_no_tensor_map_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
             of_tensor_maps(tmp_path, TENSOR_MAPS, "emulator", box)
 
 
-def test_a_block_reads_the_memory_of_the_next_one_of_its_cluster(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_block_reads_the_memory_of_the_next_one_of_its_cluster(tmp_path: Path, target: str) -> None:
     problem = (
         "import numpy as np\n\ndef outputs(n):\n    return {'y': ((2, n), np.int32)}\n\n"
         "def reference(n):\n    y, x = np.indices((2, n))\n    rank = x % 2 + 2 * y\n    later = (rank + 1) % 4\n"
