@@ -96,31 +96,25 @@ def changed(settings: dict[str, Any], dotted: str, value: Any) -> dict[str, Any]
     return settings
 
 
-def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, parts: list[str]) -> None:
-    """One line that begins with the file and says all of `parts`, none of it in Python's or JSON Schema's words."""
+def assert_readable(error: pytest.ExceptionInfo[UserError], file: str, told: str) -> None:
+    """One line that begins with the file and says this, in no words of Python's or JSON Schema's."""
     message = str(error.value)
-    assert message.startswith(file)
-    for part in parts:
-        assert part in message
-    assert "\n" not in message
+    assert message.startswith(file) and told in message and "\n" not in message
     for jargon in ("is not of type", "is not valid under", "does not match", "Traceback", "was expected"):
         assert jargon not in message
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "parts"),
-    [
-        ("measuring.max_sample", 5, ["'max_sample' under measuring; did you mean 'max_samples'? Known keys: "]),
-        ("arch", "sm_9", ["arch is 'sm_9'. Allowed: for example native or sm_90."]),
-        ("studies", ["unroling"], ["studies names 'unroling'; did you mean 'unrolling'? Allowed: ", "warp_shuffle"]),
-        ("platform", ["NVIDIA H200"], ["platform.0 is 'NVIDIA H200'. Allowed: for example auto or gpu or emulator"]),
-        ("platforms", {"zebra": {}}, ["platforms names 'zebra'; Allowed: emulator, nvidia-h200, ..."]),
-    ],
-)
-def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, parts: list[str]) -> None:
+@pytest.mark.parametrize(("key", "value", "told"), [
+    ("measuring.max_sample", 5, "'max_sample' under measuring; did you mean 'max_samples'? Known keys: "),
+    ("arch", "sm_9", "arch is 'sm_9'. Allowed: for example native or sm_90."),
+    ("studies", ["unroling"], "studies names 'unroling'; did you mean 'unrolling'? Allowed: "),
+    ("platform", ["NVIDIA H200"], "platform.0 is 'NVIDIA H200'. Allowed: for example auto or gpu or emulator"),
+    ("platforms", {"zebra": {}}, "platforms names 'zebra'; Allowed: emulator, nvidia-h200, ..."),
+])  # fmt: skip
+def test_a_mistake_in_config_yaml(root: Path, key: str, value: Any, told: str) -> None:
     with pytest.raises(UserError) as error:
         load_config(changed(shipped_config(root), key, value), root)
-    assert_readable(error, "config/config.yaml (or --config): ", parts)
+    assert_readable(error, "config/config.yaml (or --config): ", told)
 
 
 def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
@@ -135,31 +129,24 @@ def test_all_mistakes_of_a_file_are_told_at_once(root: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "parts"),
-    [
-        ({"kernels": [KERNEL]}, ["kernels.0 is 'doubled'. Allowed: keys with values."]),
-        ({"axes": {"grid_size": ["2 multiprocessors"]}}, ["axes.grid_size.0 is '2 multiprocessors'. Allowed: a num"]),
-        (
-            {"kernels": [ENTRY | {"launches": [GRIDDED]}], "axes": {"grid_size": [3]}},
-            ["steps.0 has doubled without a grid_size, which its launches need"],
-        ),
-        (
-            {"rivals": [{"call": "cub<operation>", "arguments": ["data", "value", "array_size"]}]},
-            ["rivals calls 'cub<operation>' with 3 arguments. It needs: cub<operation, dtype> with data, value"],
-        ),
-        ({"limits": ["dubled"]}, ["limits names 'dubled'; did you mean 'doubled'? Allowed: copy, fill, doubled."]),
-        ({"claims": [CLAIM | {"reference_unroll": 3}]}, ["claims.0.unroll is 3; Allowed: "]),
-        ({"steps": [{"kernel": "doubled", "unroll": 3}]}, ["steps.0.unroll is 3; Allowed: "]),
-        ({"axes": {"lambda": [1]}}, ["axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"]),
-        ({"kernels": [ENTRY | {"function": "doubled<"}]}, ["'doubled<' is no function. Allowed: a name such"]),
-    ],
-)
-def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], parts: list[str]) -> None:
+@pytest.mark.parametrize(("changes", "told"), [
+    ({"kernels": [KERNEL]}, "kernels.0 is 'doubled'. Allowed: keys with values."),
+    ({"axes": {"grid_size": ["2 multiprocessors"]}}, "axes.grid_size.0 is '2 multiprocessors'. Allowed: a num"),
+    ({"kernels": [ENTRY | {"launches": [GRIDDED]}], "axes": {"grid_size": [3]}},
+     "steps.0 has doubled without a grid_size, which its launches need"),
+    ({"rivals": [{"call": "cub<operation>", "arguments": ["data", "value", "array_size"]}]},
+     "rivals calls 'cub<operation>' with 3 arguments. It needs: cub<operation, dtype> with data, value"),
+    ({"limits": ["dubled"]}, "limits names 'dubled'; did you mean 'doubled'? Allowed: copy, fill, doubled."),
+    ({"claims": [CLAIM | {"reference_unroll": 3}]}, "claims.0.unroll is 3; Allowed: "),
+    ({"steps": [{"kernel": "doubled", "unroll": 3}]}, "steps.0.unroll is 3; Allowed: "),
+    ({"axes": {"lambda": [1]}}, "axes has 'lambda'. Allowed: names of letters, digits and _, but no keyword"),
+    ({"kernels": [ENTRY | {"function": "doubled<"}]}, "'doubled<' is no function. Allowed: a name such"),
+])  # fmt: skip
+def test_a_mistake_in_a_study(toy: Path, changes: dict[str, Any], told: str) -> None:
     write_study(toy, changes)
     with pytest.raises(UserError) as error:
         load_study(STUDY, toy)
-    assert_readable(error, "config/studies/toy.yaml: ", parts)
+    assert_readable(error, "config/studies/toy.yaml: ", told)
 
 
 def test_numbers_and_truth_that_the_command_line_passes_as_texts_are_read(toy: Path) -> None:
