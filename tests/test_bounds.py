@@ -88,6 +88,24 @@ def test_an_edit_of_the_bounds_counts_as_one_of_the_problem(tmp_path: Path) -> N
     assert Path(bounds.__file__) in problem.files
 
 
+def test_numbers_of_few_bits_show_a_dropped_product_that_the_bound_allows() -> None:
+    axes = {"n": 512}
+    for drawn in ("as_given", "few_bits"):
+        names = {"n": False, "drawn": True}
+        problem = problem_of({"file": f"{OWN}/matmul/problem.py", "axes": names, "data": []}, ROOT)
+        instance = problem.instance("a kernel", {**axes, "drawn": drawn}, 1)
+        A, B = (instance.inputs.as_given[name] for name in "AB")
+        right = added((A[:20, None, ::-1] * B.T[None, :20, ::-1]).copy())  # in another order than the reference
+        expected = instance.expected["C"].elements.reshape(512, 512)
+        found = expected.astype(np.float32)
+        found[:20, :20] = right
+        assert instance.judge(axes, {"C": found.reshape(-1)}, 0).mistake is None
+        dropped = np.abs(A[:, None, 7] * B[None, 7]) * (found != 0)
+        at = np.unravel_index(np.argmin(np.where(dropped > 0, dropped, 9)), dropped.shape)
+        found[at] -= A[at[0], 7] * B[7, at[1]]
+        assert (instance.judge(axes, {"C": found.reshape(-1)}, 0).mistake is None) == (drawn == "as_given")
+
+
 OWN, EXAMPLES = "benchmarks/own_kernels/kernels", "examples/own-repository/kernels"
 SUM = {"array_size": 3000, "operation": "sum", "block_size": 32, "unroll": 1}
 SHIPPED: list[tuple[str, dict[str, Any], str]] = [

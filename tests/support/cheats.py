@@ -251,7 +251,7 @@ PROBLEM = """
 import numpy as np
 from kernelsweep import bounds
 
-TAKES_NAN = True
+TAKES_NAN = EXACT_ON_FEW_BITS = True
 
 
 def inputs(random, rows, columns):

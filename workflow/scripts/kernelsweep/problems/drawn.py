@@ -1,4 +1,4 @@
-"""Inputs that are drawn from the ends of their distributions: zeros, ones, tiny and large numbers, and with some NaN.
+"""Inputs from the ends of their distributions: zeros, ones, tiny and large numbers; with some NaN; or with few bits.
 
 A generator that gives such numbers stands in for NumPy's. So each problem's inputs keep their form: sorted, shifted or
 repeated as its function `inputs` has it, and within the ranges that it asks for.
@@ -17,6 +17,8 @@ AS_GIVEN, ZEROS, ONES, TINY, LARGE = "as_given", "zeros", "ones", "tiny", "large
 EXTREMES = (ZEROS, ONES, TINY, LARGE)
 # Where problem.py says TAKES_NAN = True, too.
 NAN = "nan"
+# Where it says EXACT_ON_FEW_BITS = True, because kernels add and multiply only: then nothing is rounded, in any order.
+FEW_BITS = "few_bits"
 # So many elements of the first array that is drawn are NaN, so that most results tell more.
 _NANS = 3
 
@@ -39,8 +41,12 @@ class _Extreme(np.random.Generator):
         dtype = np.asarray(found).dtype
         if self._kind == NAN:
             return found if dtype.kind in "biu" else self._with_nan(found)
+        if dtype.kind in "biu" and self._kind == FEW_BITS:
+            return found
         if dtype.kind in "biu":
             tiny, last = min(low + 1, high - 1), high - 1
+        elif self._kind == FEW_BITS:
+            return np.maximum(np.floor(4 * found) / 4, np.ceil(4 * low) / 4).astype(dtype)[()]
         else:
             low, high = np.asarray(low, dtype), np.asarray(high, dtype)
             tiny, last = np.where(low == 0, _NORMAL[TINY], low), np.nextafter(high, low)
@@ -70,6 +76,8 @@ class _Extreme(np.random.Generator):
         found = super().standard_normal(*given, **named)
         if self._kind == NAN:
             return self._with_nan(found)
+        if self._kind == FEW_BITS:
+            return np.rint(found)
         return np.copysign(_NORMAL[self._kind], found).astype(np.asarray(found).dtype)[()]
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
@@ -90,7 +98,9 @@ def is_timed(point: Mapping[str, Any]) -> bool:
 
 
 def widened_bound(bound: np.ndarray[Any, Any], axes: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    """A bound on errors, which numbers that are drawn tiny may exceed by ABSOLUTE. One that is NaN allows none."""
+    """A bound on errors: ABSOLUTE more for tiny numbers, zero for numbers of few bits, and zero where it is NaN."""
+    if axes.get(DRAWN) == FEW_BITS:
+        return np.zeros_like(bound)
     if axes.get(DRAWN) == NAN:
         return np.where(bound == bound, bound, 0)
     return bound.astype(np.float64) + ABSOLUTE if axes.get(DRAWN) == TINY else bound

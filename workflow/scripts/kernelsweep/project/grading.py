@@ -22,7 +22,7 @@ from kernelsweep.code_hash import cxx_code
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
-from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES, NAN
+from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES, FEW_BITS, NAN
 from kernelsweep.project.files import path
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.kernel_sweep import swept_points
@@ -229,7 +229,9 @@ def _drawn(
             found.setdefault(size, point)
     yield from found.values()
     of_study = sorted(_some(there, chance), key=study.problem.size)
-    for kind in (*EXTREMES, *([NAN] if study.problem.module.names.get("TAKES_NAN") else [])):
+    says = study.problem.module.names.get
+    named = {NAN: says("TAKES_NAN"), FEW_BITS: says("EXACT_ON_FEW_BITS")}
+    for kind in (*EXTREMES, *filter(named.get, named)):
         middle = of_study[len(of_study) // 3 : 1 + 2 * len(of_study) // 3]
         for point in chance.sample(middle, min(_OF_EACH_KIND, len(middle))):
             yield point.at(**{DRAWN: kind})
