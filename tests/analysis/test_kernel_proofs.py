@@ -1,4 +1,4 @@
-"""What was proven of kernels, in words: nothing that no tool has checked, and each tool's answer."""
+"""What was checked of kernels, in words: nothing that no tool has checked, and each tool's answer."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
     assert "unrolling/volatile, races (emulator)" in page and "in lockstep" in page
 
 
-def test_a_kernel_is_proven_when_every_check_of_memory_was_made(tmp_path: Path) -> None:
+def test_a_kernel_is_checked_when_every_check_of_memory_was_made(tmp_path: Path) -> None:
     every = [row("whole", check) for check in CHECKS]
     by_tools = [row("on_gpu", "", finding=NOT_CHECKED, message="only for a GPU: it multiplies by tensor cores")]
     by_tools += [row("on_gpu", check, "a tool") for check in CHECKS if check not in ("result", "races")]
     without = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck", NOT_CHECKED, message="hung"))
-    assert proofs_in_words(without) == "1 of 2 kernels, nothing found at 3 points; 1 not proven: unrolling/on_gpu"
+    assert proofs_in_words(without) == "1 of 2 kernels, nothing found at 3 points; 1 not checked: unrolling/on_gpu"
     assert "- unrolling/on_gpu, races (racecheck): hung" in proof_summary(without)
     proven = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck"))
     assert proofs_in_words(proven) == "2 of 2 kernels, 1 of them by compute-sanitizer, nothing found at 6 points"
@@ -56,8 +56,8 @@ def test_a_kernel_is_proven_when_every_check_of_memory_was_made(tmp_path: Path) 
     where = "kernels/unrolling/guarded.cu:7-9: the emulator can't run the GPU's code (there is PTX)"
     of_part = [row("guarded", "", finding=OTHER_CODE, message=where), *(row("guarded", check) for check in CHECKS)]
     in_part = proofs_of(tmp_path, *every, *of_part, *(row("guarded", "races", tool) for tool in TOOLS))
-    assert proofs_in_words(in_part) == "1 of 2 kernels, nothing found at 3 points; 1 not proven: unrolling/guarded"
-    assert in_part["unrolling", "guarded"].in_words == "proven in part: kernels/unrolling/guarded.cu:7-9"
+    assert proofs_in_words(in_part) == "1 of 2 kernels, nothing found at 3 points; 1 checked in part: unrolling/guarded"
+    assert in_part["unrolling", "guarded"].in_words == "checked in part: kernels/unrolling/guarded.cu:7-9"
     assert f"- unrolling/guarded: {where}" in proof_summary(in_part)
     unknown = proofs_of(tmp_path, by_tools[0])
     assert "- unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in proof_summary(unknown)

@@ -467,7 +467,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     assert counted in said and wrong in said and ": expected " in said
     assert all(len(line) <= 80 for line in run.stdout.partition("WRONG")[2].partition("Page")[0].splitlines())
     assert "Right before and not now: warp_shuffle/shuffle." in run.stdout
-    raced = "The proof of mine/interleaved failed: races (emulator), at array size"
+    raced = "The check of mine/interleaved failed: races (emulator), at array size"
     folder = finished / "results/emulator/comparison"
     comparison, comment = ((folder / name).read_text() for name in ("comparison.md", "comment.md"))
     assert all(raced in text and counted in text and wrong in text for text in (said, comparison, comment))

@@ -100,7 +100,7 @@ def test_notes_fail_nothing_and_are_named_until_they_are_acknowledged(tmp_path: 
         "deciding_read, uninitialised": "uninitialised",
     }
     # What decides is no note, and fails unless its line is acknowledged; nothing else fails.
-    failed = set(re.findall(r"The proof of own/(\w+) failed: (\w+)", said))
+    failed = set(re.findall(r"The check of own/(\w+) failed: (\w+)", said))
     assert failed == {("deciding_read", "uninitialised"), ("other_result", "result"), ("other_result", "races")}
     assert found["other_result, result"]["message"].endswith(
         " by the other branch, since " + found["other_result, "]["message"]

@@ -45,7 +45,7 @@ with logged(snakemake):
     text = comparison_text(verdict, points, margin, f"Before: {of_before}. After: {of_after}.")
     if section := code_section(points, store):
         text += f"\n{section}"
-    text += f"\n## Proofs\n{of_proofs}" if proofs else ""
+    text += f"\n## Checks\n{of_proofs}" if proofs else ""
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     Path(snakemake.output.comment).write_text(answer_of(text) + of_proofs, encoding="utf-8")
     summary = {

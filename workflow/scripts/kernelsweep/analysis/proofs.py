@@ -1,4 +1,4 @@
-"""What was proven of each kernel: read from proofs.csv, or from the kernels' parts of it."""
+"""What was checked of each kernel: read from proofs.csv, or from the kernels' parts of it."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class KernelProof:
 
     @property
     def in_words(self) -> str:
-        """Such as "nothing found at 12 points"; the kinds of what was found; or that it isn't proven, or in part."""
+        """Such as "nothing found at 12 points"; the kinds of what was found; or that it isn't checked, or in part."""
         if self.found:
             return ", ".join(_kinds(self.found))
         if self.expected:
             return f"expected: {', '.join(_kinds(self.expected))}"
         if self.unchecked:
-            return "not proven" if not self.points else f"not proven: {', '.join(self.unchecked)}"
+            return "not checked" if not self.points else f"not checked: {', '.join(self.unchecked)}"
         if self.other:
-            return "proven in part: " + "; ".join(row["message"].partition(": ")[0] for row in self.other)
+            return "checked in part: " + "; ".join(row["message"].partition(": ")[0] for row in self.other)
         by = "" if self.is_of_emulator else " by compute-sanitizer"
         points = self.fewest_points
         words = f"nothing found at {points} point{'s' * (points != 1)}{by}"
@@ -108,9 +108,9 @@ def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
 
 
 def proofs_in_words(proofs: Proofs) -> str:
-    """Such as "57 of 60 kernels, nothing found at 1,203 points; 2 of undefined behaviour; 1 not proven: matmul/tensor".
+    """Such as "57 of 60 kernels, nothing found at 1,203 points; 2 of undefined behaviour; 1 not checked: matmul/mma".
 
-    Kernels with notes are proven, and named, too.
+    Kernels with mistakes, checked in part, and with notes are named, too.
     """
     proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
     points = sum(proof.fewest_points for proof in proven.values())
@@ -119,11 +119,15 @@ def proofs_in_words(proofs: Proofs) -> str:
     words = [f"{len(proven)} of {len(proofs)} kernels{by}, nothing found at {points:,} points"]
     undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
-    others = [name for name in proofs if name not in proven and name not in undefined]
-    noted = [name for name, proof in proofs.items() if proof.noted]
-    for names, how in ((others, "not proven"), (noted, "with notes")):
-        words += [f"{len(names)} {how}: {list_texts(list(map('/'.join, names)))}"] if names else []
-    return "; ".join(words)
+    others = {name: proof for name, proof in proofs.items() if name not in proven and name not in undefined}
+    groups = {
+        "with mistakes": [name for name, proof in others.items() if proof.found],
+        "not checked": [name for name, proof in others.items() if proof.unchecked and not proof.found],
+        "checked in part": [name for name, proof in others.items() if not (proof.unchecked or proof.found)],
+        "with notes": [name for name, proof in proofs.items() if proof.noted],
+    }
+    named = {how: list_texts(list(map("/".join, names))) for how, names in groups.items() if names}
+    return "; ".join([*words, *(f"{len(groups[how])} {how}: {names}" for how, names in named.items())])
 
 
 def in_words(row: CsvRow) -> str:
@@ -135,7 +139,7 @@ def in_words(row: CsvRow) -> str:
 def proof_errors(proofs: Proofs) -> list[str]:
     """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines."""
     return [
-        f"The proof of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
+        f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
         for row in {row["check"]: row for row in reversed(proof.found)}.values()
     ]
@@ -157,12 +161,12 @@ def section(title: str, entries: Sequence[str]) -> list[str]:
 
 
 def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven, or in part, and why, notes, and what undefined behaviour explains, as Markdown."""
+    """What was not checked, or in part, and why, notes, and what undefined behaviour explains, as Markdown."""
     return [*unproven(proofs, named), *explained_findings(proofs)]
 
 
 def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not proven and why, or in part, and notes that nobody has acknowledged, as Markdown; empty without any.
+    """Mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged, as Markdown.
 
     named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
     """
@@ -176,9 +180,9 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> lis
         noted += _listed(proof.noted)
         other += _listed(proof.other)
     return [
-        *section("Not proven: mistakes in kernels", found),
-        *section("Not proven: not checked", missing),
-        *section("Proven in part: other code on the emulator than on a GPU", other),
+        *section("Mistakes in kernels", found),
+        *section("Not checked", missing),
+        *section("Checked in part: other code on the emulator than on a GPU", other),
         *section("Notes: findings that decide nothing", noted),
     ]
 

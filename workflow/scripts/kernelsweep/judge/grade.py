@@ -1,4 +1,4 @@
-"""The verdict on an untrusted kernel: whether it is right, proven, and possible, and how fast (docs/grading.md)."""
+"""The verdict on an untrusted kernel: whether it is right, checked, and possible, and how fast (docs/grading.md)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausib
 # The best comes first.
 BEST_FIRST = (RIGHT, UNPROVEN, IMPLAUSIBLE, WRONG, NOT_ACCEPTED)
 # The exit status of a run whose worst verdict it is.
+# What readers see for a verdict.
+WORDS = dict(zip(BEST_FIRST, BEST_FIRST, strict=True)) | {UNPROVEN: "not checked"}
 STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
 # So many findings of a check are told; points tend to have the same.
 _TOLD = 3
@@ -63,7 +65,7 @@ class Verdict:
         """The verdict in a line."""
         found = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
         why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(found)
-        words = [f"{self.candidate}: {self.verdict}.", f"{' '.join(why.split())}." if why else ""]
+        words = [f"{self.candidate}: {WORDS[self.verdict]}.", f"{' '.join(why.split())}." if why else ""]
         if self.ratio:
             counts = Counter(one["verdict"] for one in self.timed)
             told = ", ".join(f"{count} {word}" for word, count in counts.items())
@@ -197,7 +199,9 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
 
     verdicts = sorted(verdicts, key=rank)
     told = [one.in_words for one in verdicts]
-    counts = ", ".join(f"{n} {word}" for word in BEST_FIRST if (n := sum(one.verdict == word for one in verdicts)))
+    counts = ", ".join(
+        f"{n} {WORDS[word]}" for word in BEST_FIRST if (n := sum(one.verdict == word for one in verdicts))
+    )
     worst = [STATUS[one.verdict] for one in verdicts]
     summary = {
         "study": study,
@@ -213,9 +217,9 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
     for one in verdicts:
         ratios = ratio_text(one.ratio) if one.ratio else "not timed"
         right = "{right} of {run}".format(**one.points)
-        proven, found = "yes" if one.proven else "no", ", ".join(one.findings) or "none"
-        table.append((one.candidate, one.verdict, proven, right, found, ratios))
-    heads = dict.fromkeys(("candidate", "verdict", "proven", "points right", "findings"), False)
+        checked, found = "yes" if one.proven else "no", ", ".join(one.findings) or "none"
+        table.append((one.candidate, WORDS[one.verdict], checked, right, found, ratios))
+    heads = dict.fromkeys(("candidate", "verdict", "checked", "points right", "findings"), False)
     if any(one.ratio for one in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [cells[: len(heads)] for cells in table]
@@ -226,11 +230,11 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
             continue  # The table says all of it.
         points = "{run} points run, {right} right; {drawn} of them are drawn, and in no file".format(**one.points)
         more = "; {not_judged} not judged, since {} is not right there".format(against, **one.points)
-        lines += [f"## {one.candidate}: {one.verdict}", ""]
+        lines += [f"## {one.candidate}: {WORDS[one.verdict]}", ""]
         lines += [f"{points}{more if one.points['not_judged'] else ''}.", ""] if one.points["run"] else []
         lines += [f"- {check}: {' '.join(each.split())}" for check, told in one.findings.items() for each in told]
         lines += [f"- not possible: {one.implausible}"] if one.implausible else []
-        lines += [f"- not proven: {' '.join(one.not_proven.split())}"] if one.not_proven and not one.findings else []
+        lines += [f"- not checked: {' '.join(one.not_proven.split())}"] if one.not_proven and not one.findings else []
         peaks = [f"{each['peak_fraction']:.0%}" if "peak_fraction" in each else "" for each in one.sizes]
         timed = [(each["size"], f"{each['time_us']:.3f}", peak) for each, peak in zip(one.sizes, peaks, strict=True)]
         lines += ["", *markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []

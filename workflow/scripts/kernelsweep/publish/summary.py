@@ -52,7 +52,7 @@ def summary_text(
 def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
     """A row for each study."""
     statuses = list(counted.by_status())
-    heads = {"study": False, **dict.fromkeys(statuses, True), **({"proven": False} if proofs is not None else {})}
+    heads = {"study": False, **dict.fromkeys(statuses, True), **({"checked": False} if proofs is not None else {})}
     rows = []
     for study in dict.fromkeys(study for study, *_ in counted.points):
         found = [proof for (of, _), proof in (proofs or {}).items() if of == study]

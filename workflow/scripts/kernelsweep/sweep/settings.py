@@ -353,7 +353,7 @@ class Config(OnPlatforms):
     profile: bool = False
     """Whether the target all also runs each kernel under Nsight Compute, like the target profile."""
     sanitize: Literal["unproven", "all", "none"] = "unproven"
-    """The kernels that are run under compute-sanitizer, too, on a GPU: those that the emulator can't prove, or proves
+    """The kernels that are run under compute-sanitizer, too, on a GPU: those that the emulator can't check, or checks
     in part, and edited ones; all; or none. The target sanitize runs all at any time."""
     arch: Annotated[str, Field(pattern="^(native|sm_[1-9][0-9]{1,2}[af]?)$", examples=["native", "sm_90"])] = "native"
     """The GPU architecture to compile for; native is the architecture of this machine's GPU."""

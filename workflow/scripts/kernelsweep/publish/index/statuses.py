@@ -54,7 +54,7 @@ class StudyOutcome:
         text = f"{self.right:,} of {self.run:,} right"
         if self.edited:
             return f"{text}, recorded before an edit of {', '.join(self.edited)}"
-        found = ", and a proof found a mistake" if self.mistaken and self.right == self.run else ""
+        found = ", and a check found a mistake" if self.mistaken and self.right == self.run else ""
         return f"{'✓' if self.is_right else '✗'} {text}{found}"
 
 

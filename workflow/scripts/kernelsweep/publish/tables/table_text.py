@@ -50,7 +50,7 @@ _FLAGS = {
     "runs_again": "Maybe the machine's fault: the next command runs it again.",
     "set_clocks": "The GPU's clock was held by a setting of the user's.",
     "other_processes": "Other processes were on the GPU.",
-    PROOF_FAILED: "Not proven: the proof found a mistake in this kernel (proofs.csv); never the best, in no claim.",
+    PROOF_FAILED: "A check found a mistake in this kernel (proofs.csv): never the best, in no claim.",
     EDITED: "Recorded before an edit of this kernel.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
     "leaves_state": "Leaves something in a `__device__` variable: each timed run finds it as it was at first.",
@@ -159,7 +159,7 @@ def _of_sweep(table: pandas.DataFrame, of_all: str) -> Iterable[Column]:
     if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
         yield Column(f"right{of_all}", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
-        yield Column("proven", [text or EMPTY for text in table["proven"]], right=False)
+        yield Column("checked", [text or EMPTY for text in table["proven"]], right=False)
 
 
 def _published_times(data: StudyData) -> list[tuple[PublishedColumn, str, int | None]]:
@@ -299,7 +299,7 @@ def _why_no_times(data: StudyData) -> str:
 
 _MARKS = {
     UNDEFINED_BEHAVIOUR: (UNDEFINED_MARK, "undefined behaviour"),
-    PROOF_FAILED: (" ‡", "a proof found a mistake"),
+    PROOF_FAILED: (" ‡", "a check found a mistake"),
     EDITED: (" §", "recorded before an edit"),
 }
 
