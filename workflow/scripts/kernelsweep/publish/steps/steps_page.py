@@ -25,7 +25,8 @@ _SHOWN = 3
 # What the pictures of accesses show.
 _KEY = (
     "Pictures: at {}. A row is a step between two synchronisations: on the left the elements that each warp loads"
-    " and, below them, stores; on the right the lanes that take part. Grey: not accessed, idle."
+    " and, below them, stores; on the right the lanes that take part. Grey: not accessed, idle. Bold: another order of"
+    " accesses would cost less."
 )
 # Unchanged lines around a change.
 _CONTEXT = 2
