@@ -11,6 +11,8 @@
 //         Discards all counts and findings so far. Initialised memory is tracked only while mistakes are looked for,
 //         so buffers are filled after this. With a byte for `filling`, and not -1, each block finds shared memory full
 //         of it, and races of two writes tell whether they stored different values.
+//     size_t emulator_touched(void *start)
+//         The bytes of a buffer up to the end of the last word that a launch has accessed.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
 //     unsigned emulator_findings(Finding *findings, unsigned capacity)
 //     void emulator_synchronisations(uint64_t counts[4])
@@ -147,6 +149,20 @@ EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, s
         unsigned char &known = cells[byte / word].initialised;
         known = static_cast<unsigned char>(initialised ? known | bits : known & ~bits);
     }
+}
+
+EMULATOR_UNCOUNTED inline size_t touched(uintptr_t start)
+{
+    for (unsigned i = 0; i < spaces.buffer_count; ++i) {
+        const Buffer &buffer = spaces.buffers[i];
+        size_t words = buffer.start == start ? (buffer.size + word - 1) / word : 0;
+        const auto is_touched = [](const Cell &cell) { return (cell.runs[0] | cell.runs[1] | cell.runs[2]) != 0; };
+        while (words != 0 && !is_touched(buffer.cells[words - 1]))
+            --words;
+        if (buffer.start == start)
+            return words * word < buffer.size ? words * word : buffer.size;
+    }
+    return 0;
 }
 
 EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
@@ -304,6 +320,10 @@ EMULATOR_EXPORTED int emulator_set_shared(const size_t *offsets, const size_t *s
 EMULATOR_EXPORTED void emulator_start_counting(int check_races, int filling)
 {
     emulator::counting::start_counting(check_races != 0, filling);
+}
+EMULATOR_EXPORTED size_t emulator_touched(void *start)
+{
+    return emulator::counting::touched(uintptr_t(start));
 }
 EMULATOR_EXPORTED unsigned emulator_sites(emulator::counting::Site *sites, unsigned capacity)
 {

@@ -86,6 +86,7 @@ class Outcome:
     is_repeated      whether an earlier run with the same identity failed with the same words
     before_binary    the SHA-256 of the machine code of the earlier version, which visits' `before` are of; "" without
     counts           metrics of one run by name, where the platform counts
+    touched          the elements of each array up to the last one that was accessed, where the platform watches
     """
 
     status: str
@@ -103,6 +104,7 @@ class Outcome:
     is_repeated: bool = False
     before_binary: str = ""
     counts: dict[str, float] = field(default_factory=dict)
+    touched: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.message = readable(self.message, _LONGEST_MESSAGE)

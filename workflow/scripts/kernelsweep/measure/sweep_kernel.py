@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.build import gcc
 from kernelsweep.build.build import Source
 from kernelsweep.build.builder import build
-from kernelsweep.build.gcc import compile_runtime
 from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.code_hash import code_hash
 from kernelsweep.home import EMULATOR_HEADERS, HEADERS, HOME
 from kernelsweep.measure.full import sweep_points
 from kernelsweep.measure.journal import Journal
@@ -74,15 +78,27 @@ def sweep_kernel(
 
 def _source(kernel: KernelSource, folder: Path, target: str) -> Source:
     """The source of a kernel's units, with the emulator's runtime where that is the target."""
-    emulator, runtime = HOME / EMULATOR_HEADERS, folder / "runtime.o"
-    if target == EMULATOR and not runtime.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        compile_runtime(emulator, runtime)
+    is_emulated = target == EMULATOR
     return Source(
         kernel.path,
         include=[kernel.path.parent, HOME / HEADERS],
-        emulator=emulator if target == EMULATOR else None,
-        runtime=runtime if target == EMULATOR else None,
+        emulator=HOME / EMULATOR_HEADERS if is_emulated else None,
+        runtime=compiled_runtime(folder) if is_emulated else None,
         options=kernel.options,
         constants=list(kernel.entry.constants),
     )
+
+
+def compiled_runtime(folder: Path) -> Path:
+    """The emulator's runtime in a folder, compiled unless it is there for these sources and this compiler."""
+    emulator = HOME / EMULATOR_HEADERS
+    sources = [*sorted(emulator.glob("**/*.?pp")), Path(gcc.__file__)]
+    version = hashlib.sha256(f"{code_hash(sources)} {gcc.version()}".encode()).hexdigest()
+    kept = folder / f"emulator-{version[:16]}"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as made, suppress(OSError):  # Another process may have been first.
+            gcc.compile_runtime(emulator, Path(made) / "runtime.o")
+            Path(made).rename(kept)
+            Path(made).mkdir()
+    return kept / "runtime.o"

@@ -134,6 +134,7 @@ class EmulatedLibrary:
     unregister       forgets a device buffer, by its address
     set_initialised  of a buffer's address, an offset, a size and a flag: marks a part of it as initialised, so that a
                      kernel may read it, or as uninitialised
+    touched          of a buffer's address: its bytes up to the end of the last word that a launch has accessed
     partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
                      block had ended, in the lowest such block; empty if there is none
     """
@@ -151,9 +152,12 @@ class EmulatedLibrary:
         self._library.emulator_watch.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._library.emulator_unwatch.argtypes = [ctypes.c_void_p]
         self._library.emulator_set_initialised.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 2, ctypes.c_int]
+        self._library.emulator_touched.argtypes = [ctypes.c_void_p]
+        self._library.emulator_touched.restype = ctypes.c_size_t
         self._library.emulator_entry_kernel.restype = ctypes.c_void_p
         self.unregister = self._library.emulator_unwatch
         self.set_initialised = self._library.emulator_set_initialised
+        self.touched = self._library.emulator_touched
         self._trace_capacity = 0
         self.partial_barrier = ""
         self._library.emulator_launch.argtypes = [

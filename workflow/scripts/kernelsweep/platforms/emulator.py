@@ -150,6 +150,9 @@ class EmulatorPlatform(Platform):
         compared = self._filling is not None and len(found) < MOST_MISTAKES
         return in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, compared)
 
+    def touched(self, memory: np.ndarray[Any, Any]) -> int:
+        return max((unit.touched(memory.ctypes.data) for unit in self._used), default=0)
+
     def counts(self) -> dict[str, float]:
         if not self._used:
             return {}

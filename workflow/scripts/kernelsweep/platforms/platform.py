@@ -248,6 +248,10 @@ class Platform(Protocol):
         """
         return []
 
+    def touched(self, memory: Memory) -> int:
+        """The bytes of a buffer up to the last one that a launch has accessed; 0 where the platform doesn't watch."""
+        return 0
+
     def counts(self) -> dict[str, float]:
         """Metrics of all launches since watch(), by name; empty where the platform counts none."""
         return {}

@@ -236,7 +236,7 @@ class FileInstance:
 
     def check(self) -> None:
         """Raise UserError for a reference of other arrays than the outputs."""
-        if {"mistake", "result"}.isdisjoint(self.functions):
+        if self.is_judged and {"mistake", "result"}.isdisjoint(self.functions):
             self._check_names_and_shapes(self.outputs)
             _ = self.bounds()
 
@@ -264,7 +264,7 @@ class FileInstance:
 
         Raises UserError.
         """
-        if not {"mistake", "result"}.isdisjoint(self.functions) or self._asks_for_roundings:
+        if not self.is_judged or not {"mistake", "result"}.isdisjoint(self.functions) or self._asks_for_roundings:
             return {}
         if self.axes.get(DRAWN) == NAN:
             return {}  # A device takes NaN for wrong.
@@ -284,12 +284,19 @@ class FileInstance:
             for name in self.outputs
         }
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether a function says which results are right. Only a kernel that is no study's may be without one."""
+        return not {"reference", "mistake"}.isdisjoint(self.functions)
+
     def judge(self, point: Point, results: Mapping[str, Elements], depth: int) -> Judgement:
         """Compare a kernel's results with the reference, floats within the problem's own bounds. Raises UserError.
 
         results  the elements of each result by its array's name
         depth    the longest chain of roundings that an element's value goes through before it reaches the host
         """
+        if not self.is_judged:
+            return Judgement(None)
         found = {}
         for name, elements in results.items():  # One of the kernel's own arrays is in a row.
             declared = self.outputs.get(name)

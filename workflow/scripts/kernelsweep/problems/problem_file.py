@@ -135,6 +135,8 @@ class Named(TypedDict):
     axes    each with whether its values are words
     kernel  as which kernel its functions know all kernels, where those solve it in the place of one
     root    the folder that paths start from; left out: the working folder
+    judged  False where no function says which results are right, as of a kernel that is only watched. No study's file
+            can say so
     """
 
     file: str
@@ -142,6 +144,7 @@ class Named(TypedDict):
     data: list[str]
     kernel: NotRequired[str]
     root: NotRequired[str]
+    judged: NotRequired[bool]
 
 
 # Where large inputs and references are kept that the functions of problem files have made, below the folder of results.
@@ -284,4 +287,4 @@ def problem_of(named: Named, root: Path | None = None) -> Problem:
     file, root = str(named["file"]), root or Path(named.get("root", ""))
     module = load(root / file, file, [root / name for name in named["data"]])
     folder = root / _REFERENCES / file.replace("/", "-").removesuffix(".py")
-    return Problem(named, module, read_functions(module, named["axes"]), folder)
+    return Problem(named, module, read_functions(module, named["axes"], named.get("judged", True)), folder)

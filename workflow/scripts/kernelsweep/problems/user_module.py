@@ -265,8 +265,13 @@ class UserFunction:
         return returned
 
 
-def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserFunction]:
-    """The functions of a problem file by name. Raises UserError for a set or a parameter that makes no sense."""
+def read_functions(module: UserModule, axes: Collection[str], judged: bool = True) -> dict[str, UserFunction]:
+    """The functions of a problem file by name.
+
+    judged  whether one of them has to judge results; else none may
+
+    Raises UserError for a set or a parameter that makes no sense.
+    """
     shown = module.shown
     for name in {name for names in GIVEN.values() for name in names} & {*axes}:
         raise UserError(f"{shown}: no axis can be called {name!r}: functions get something else by this name.")
@@ -278,7 +283,10 @@ def read_functions(module: UserModule, axes: Collection[str]) -> dict[str, UserF
             raise UserError(f"{shown}: {name} is no function of a problem{guess} A helper's name may begin with _.")
     if "outputs" not in functions:
         raise UserError(f"{shown}: lacks the function outputs, which gives the arrays that kernels fill.")
-    if ("reference" in functions) == ("mistake" in functions):
+    judges = {"reference", "mistake", "result", "error_bound"} & {*functions}
+    if not judged and judges:
+        raise UserError(f"{shown}: has the function {min(judges)}, and nothing is to judge results.")
+    if judged and ("reference" in functions) == ("mistake" in functions):
         have = "has both functions" if "reference" in functions else "has neither of the functions"
         raise UserError(f"{shown}: {have} reference and mistake. One of them has to judge the results.")
     for name in {"error_bound", "result"} & {*functions}:

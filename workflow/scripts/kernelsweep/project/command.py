@@ -1,5 +1,6 @@
 """The command ``kernelsweep``, which an installation has: Snakemake with kernelsweep's Snakefile, in any folder.
 
+    kernelsweep check FILE.cu       watch a file's kernels on the emulator, without a study (check --help)
     kernelsweep new NAME            start a study in this folder: its YAML file, a kernel, and a problem.py
     kernelsweep new NAME FILE.cu    the same with a copy of your kernel, whose parameters the other files name
     kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
@@ -10,14 +11,12 @@ So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernel
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-from snakemake import cli
-from snakemake.logging import logger
 
 from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.errors import UserError
@@ -53,6 +52,8 @@ def main() -> None:
     try:
         if not arguments or arguments[0] in ("-h", "--help"):
             sys.exit(f"{__doc__}\nSnakemake's options hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
+        if arguments[0] == "check":
+            sys.exit(check(arguments[1:]))
         if arguments[0] == "new":
             print(start_study(arguments[1:]))
         else:
@@ -64,6 +65,9 @@ def main() -> None:
 
 
 def _run_snakemake(arguments: Sequence[str]) -> None:
+    from snakemake import cli  # which takes a second
+    from snakemake.logging import logger
+
     # Jobs run Snakemake and Python by their names.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     sys.argv = ["kernelsweep", *arguments]
@@ -78,6 +82,42 @@ def _run_snakemake(arguments: Sequence[str]) -> None:
     for file in parsed.configfile or ():  # Snakemake's exceptions don't name it.
         read_yaml(Path(file), str(file))
     sys.exit(0 if cli.args_to_api(parsed, parser) else 1)
+
+
+def check(arguments: Sequence[str]) -> int:
+    """Check the kernels of a file, and print what was found; the exit status that says so.
+
+    Raises UserError where a file can't be read, or has no kernel.
+    """
+    parser = argparse.ArgumentParser(
+        prog="kernelsweep check",
+        description="Run a file's kernels on the emulator, with arguments made from their signatures, and watch each "
+        "access: races, bounds, alignment, barriers, reads of what nothing has written. Results are not judged.",
+        epilog="Exit status: 0 nothing found, 1 a mistake found, 2 a kernel could not be checked.",
+    )
+    parser.add_argument("file", type=Path, help="a .cu file or a header with kernels")
+    parser.add_argument("--kernel", default="", help="one kernel of the file; left out: all")
+    parser.add_argument("--case", action="append", default=[], metavar="n=1000,m=3", help="sizes, in place of guesses")
+    for side in ("grid", "block", "shared"):
+        parser.add_argument(f"--{side}", default="", metavar="N", help="numbers, or expressions such as n/256,m")
+    parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a macro")
+    parser.add_argument("-I", action="append", default=[], metavar="DIR", help="a folder of headers")
+    parser.add_argument("--json", action="store_true", help="print a list of records, one a kernel")
+    given = parser.parse_args(arguments)
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Workers are forks of a process with one thread.
+    from kernelsweep.project.check import Given, as_values, check_file, read_case
+
+    options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
+    cases = [read_case(one) for one in given.case]
+    results = []
+    for result in check_file(given.file, given.kernel, Given(cases, given.grid, given.block, given.shared, options)):
+        results.append(result)
+        if not given.json:
+            print(result, flush=True)
+    if given.json:
+        print(json.dumps([as_values(one) for one in results], indent=1))
+    statuses = {one.status for one in results}
+    return 1 if 1 in statuses else max(statuses)
 
 
 def start_study(arguments: Sequence[str]) -> str:

@@ -78,11 +78,13 @@ def checked_study(
     shown: str,
     files: Mapping[str, Path] | None = None,
     stands_for: str = "",
+    judged: bool = True,
 ) -> Study:
     """A study of what its file says, as read_study().
 
     files       the files of kernels that don't lie in kernels/, by name
     stands_for  the kernel as which the problem's functions know all of them; "" for each by its own name
+    judged      whether a function of the problem has to say which results are right
     """
     written = StudyFile.read(data, shown)
     axes = _axes(written, shown)
@@ -95,6 +97,8 @@ def checked_study(
     named = Named(file=written.problem, axes=axes, data=[*written.data])
     if stands_for:
         named["kernel"] = stands_for
+    if not judged:
+        named["judged"] = False
     settings = StudySettings.model_construct(**{**dict(written), "problem": named})
     problem = problem_of(named, root)
     for where, restrictions in (

@@ -37,7 +37,7 @@ def check_point(
     compares_bits = compares_bits and run.memory.comparison.keep(run.memory.results())
     outside = run.memory.overwritten()
     changed = run.memory.changed()
-    mistake = judgement.mistake or outside or _undeclared(run, changed)
+    mistake = judgement.mistake or outside or (_undeclared(run, changed) if instance.is_judged else None)
     if not mistake and (leaves_state or _has_own_state(run)):
         for _ in range(repeated_runs - 1):
             run.check_run()

@@ -106,6 +106,11 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         platform.watch()
     outcome = runner.run(request)
     outcome.mistakes = platform.mistakes(runner.memory.buffers())
+    outcome.touched = {
+        name: -(-size // dtype.itemsize)
+        for memory, name, dtype in runner.memory.buffers()
+        if (size := platform.touched(memory))
+    }
     if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
         outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, request))
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]

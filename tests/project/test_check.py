@@ -1,0 +1,139 @@
+"""`kernelsweep check`: a file's kernels are watched on the emulator, without a study."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+
+from kernelsweep.project.check import Checked, Given, check_file
+from kernelsweep.project.command import check
+from kernelsweep.project.guess import guess
+
+# One process compiles the emulator.
+pytestmark = pytest.mark.xdist_group("check")
+
+# What a published file may hold: a wrong guard, a race, host code that gives sizes and launches, unreadable arguments.
+FILE = r"""
+#include <helper_cuda.h>
+#define TILE 16
+typedef float real;
+__global__ void axpy(real *y, const real *x, real a, int in) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i GUARD in) y[i] += a * x[i];
+}
+template <typename T, int WIDTH>
+__global__ void product(T *C, const T *A, const T *B, int m, int n, int k) {
+    __shared__ T a[WIDTH][WIDTH + 1];
+    const int row = blockIdx.y * WIDTH + threadIdx.y, column = blockIdx.x * WIDTH + threadIdx.x;
+    T sum = 0;
+    for (int start = 0; start < k; start += WIDTH) {
+        const int at = start + threadIdx.x;
+        a[threadIdx.y][threadIdx.x] = row < m && at < k ? A[row * k + at] : T(0);
+        __syncthreads();
+        for (int i = 0; i < WIDTH && start + i < k; ++i)
+            if (column < n) sum += a[threadIdx.y][i] * B[(start + i) * n + column];
+        AFTER
+    }
+    if (row < m && column < n) C[row * n + column] = sum;
+}
+__global__ void structured(struct node *nodes, int n) { nodes[n].x = 0; }
+__global__ void gather(int *to, const int *at, const int *from, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[at[i]];
+}
+static int blocks_for(int total, int each) { return (total + each - 1) / each; }
+int main(int count, char **words) {
+    int size = count > 1 ? atoi(words[1]) : 1 << 26;
+    const int threads = 64 * 4;
+    axpy<<<blocks_for(size, threads), threads>>>(d_y, d_x, 2.0f, size);
+    dim3 block(TILE, TILE);
+    dim3 grid((n + block.x - 1) / block.x, m % TILE == 0 ? m / TILE : m / TILE + 1);
+    product<float, TILE><<<grid, block, 0, stream>>>(C, A, B, m, n, k);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _cached(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+
+
+def write(folder: Path, guard: str = "<", after: str = "__syncthreads();") -> Path:
+    file = folder / "file.cu"
+    file.write_text(FILE.replace("GUARD", guard).replace("AFTER", after))
+    return file
+
+
+def checked(file: Path, kernel: str, **given: object) -> Checked:
+    (result,) = check_file(file, kernel, Given(**given))  # type: ignore[arg-type]
+    return result
+
+
+def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
+    axpy, product = (guess(write(tmp_path), name) for name in ("axpy", "product"))
+    assert (axpy.grid, axpy.block, [*axpy.axes]) == (["(in_ + 256 - 1) // 256"], ["256"], ["in_"])
+    assert (product.function, product.block, product.axes) == (
+        "product<float, 16>",
+        ["16", "16"],
+        {"m": True, "n": True, "k": True},
+    )
+    columns, rows = (eval(side, {"m": 33, "n": 50}) for side in product.grid)
+    assert (columns, rows) == (4, 3)
+
+
+def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_path: Path) -> None:
+    for kernel, sizes in (("axpy", ["in_"]), ("product", ["m * n", "m * k", "n * k"]), ("gather", ["n"])):
+        result = checked(write(tmp_path), kernel)
+        assert (result.status, result.findings, len(result.points)) == (0, [], 3), result
+        assert "Results were not judged" in repr(result)
+        assert all(f" {size} elements" in repr(result) for size in sizes), result
+
+
+def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Path) -> None:
+    bounds = checked(write(tmp_path, guard="<="), "axpy")
+    assert bounds.status == 1 and {one.kind for one in bounds.findings} == {"out of bounds"}
+    assert "reads x[1000] at file.cu:7, out of bounds of the device buffer x of 1000 elements" in repr(bounds)
+    assert "file.cu:7  if (i <= in) y[i] += a * x[i];" in repr(bounds)
+    assert "at in_=1000; not at in_=512" in repr(bounds)
+    race = checked(write(tmp_path, after=""), "product", cases=[{"m": 20, "n": 20, "k": 40}])
+    assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
+
+
+def test_what_cannot_be_checked_is_said_and_what_is_given_is_used(tmp_path: Path) -> None:
+    result = checked(write(tmp_path), "structured")
+    assert result.status == 2 and "no argument can be made for `struct node *nodes`" in repr(result)
+    file = tmp_path / "tile.cu"
+    file.write_text("__global__ void copy(float *y, const float *x, int n) { y[blockIdx.x * TILE + threadIdx.x] = 0; }")
+    assert "Give --grid and --block, over n." in repr(checked(file, "copy", options=["-DTILE=32"]))
+    given = checked(file, "copy", options=["-DTILE=32"], grid="n / 32", block="32", cases=[{"n": 64}, {"n": 40}])
+    assert given.status == 1 and "writes y[40]" in repr(given) and "at n=40; not at n=64" in repr(given)
+
+
+def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, guard="<=")
+    assert check([str(file), "--kernel", "axpy", "--json"]) == 1
+    (record,) = json.loads(capsys.readouterr().out)
+    assert record["kernel"] == "axpy" and record["findings"][0]["lines"][0][0] == "file.cu:7"
+    run = [sys.executable, "-m", "kernelsweep.project.command", "check", "file.cu"]
+    done = subprocess.run(
+        run,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")},
+    )
+    assert done.returncode == 1 and done.stdout.count("elements, as it touches") >= 6, done.stdout + done.stderr
+    assert [*tmp_path.iterdir()] == [file]
