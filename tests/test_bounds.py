@@ -106,6 +106,13 @@ def test_numbers_of_few_bits_show_a_dropped_product_that_the_bound_allows() -> N
         assert (instance.judge(axes, {"C": found.reshape(-1)}, 0).mistake is None) == (drawn == "as_given")
 
 
+def test_the_problem_beside_those_of_other_tools_finds_plain_mistakes(tmp_path: Path) -> None:
+    text = (ROOT / "docs/coming-from.md").read_text(encoding="utf-8").partition("## kernelsweep")[2]
+    (tmp_path / "problem.py").write_text(text.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    problem = problem_of({"file": "problem.py", "axes": {"n": False}, "data": []}, tmp_path)
+    assert problem.doubts("axpy", {"n": 500}, 1) == []
+
+
 OWN, EXAMPLES = "benchmarks/own_kernels/kernels", "examples/own-repository/kernels"
 SUM = {"array_size": 3000, "operation": "sum", "block_size": 32, "unroll": 1}
 SHIPPED: list[tuple[str, dict[str, Any], str]] = [
