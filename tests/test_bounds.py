@@ -79,6 +79,14 @@ def test_roundings_that_may_lose_every_digit_bound_no_product_but_a_sum() -> Non
     assert bounds.additions(2049, "float16", chain=2048) == 1
 
 
+def test_masked_elements_of_a_softmax_have_to_be_zero() -> None:
+    x = np.where(RANDOM.random((4, 9)) < 0.3, -np.inf, np.float32(1))
+    bound = bounds.softmax(x, "float32")
+    assert (bound[x == -np.inf] < 1e-37).all()
+    assert (bound[x == 1] > 1e-8).all()
+    assert (abs(softmax(x.astype(np.float32)) - softmax(x)) <= bound).all()
+
+
 def test_an_edit_of_the_bounds_counts_as_one_of_the_problem(tmp_path: Path) -> None:
     (tmp_path / "problem.py").write_text("from helpers import unit\n", encoding="utf-8")
     (tmp_path / "helpers.py").write_text("from kernelsweep.bounds import unit\n", encoding="utf-8")

@@ -167,15 +167,22 @@ def softmax(
     """
     dtype = _type_of(dtype, x)
     u, of_exp, values = unit(dtype), _share("exp", dtype, ulps), _wide(x, axis)
-    distance = values.max(-1, keepdims=True) - values
+    # Terms that are masked, by minus infinity, are zero, and so is exp(-800).
+    distance = np.minimum(values.max(-1, keepdims=True) - values, 800)
     result = np.exp(-distance)
     result /= result.sum(-1, keepdims=True)
-    # exp(t) - 1 <= t (1 + t), and a product of factors 1 + t is at most the exponential of the sum of t.
-    of_term = u * distance * (1 + u * distance) * (1 + of_exp) + of_exp
+    # A term is off by a share of of_exp + slope * distance, since exp(t) - 1 <= t (1 + t). A product of factors 1 + t
+    # is at most the exponential of the sum of t.
+    slope = u * (1 + u * distance.max()) * (1 + of_exp)
+    of_terms = of_exp + slope * np.einsum("...i,...i", result, distance)[..., None]
     of_sum = np.expm1(additions(values.shape[-1], dtype, chain) + rescalings * (of_exp + u))
-    of_sum = of_sum + (1 + of_sum) * (result * of_term).sum(-1, keepdims=True)
-    share = (1 + of_term) * (1 + u) / (1 - of_sum) - 1
-    return np.moveaxis(result * share, -1, axis) + 2 * 2.0 ** _FORMATS[dtype][1]
+    factor = (1 + u) / (1 - of_sum - (1 + of_sum) * of_terms)
+    # result * (factor * (1 + of_exp + slope * distance) - 1), in place: rows may be many.
+    distance *= factor * slope
+    distance += factor * (1 + of_exp) - 1
+    distance *= result
+    distance += 2 * 2.0 ** _FORMATS[dtype][1]
+    return np.moveaxis(distance, -1, axis)
 
 
 def layer_norm(
