@@ -10,7 +10,8 @@ include: "workflow/rules/faster_snakemake.smk"
 include: "workflow/rules/library.smk"
 include: "workflow/rules/forked_scripts.smk"
 include: "workflow/rules/stop.smk"
-include: "workflow/rules/project.smk"
+include: "workflow/rules/start.smk"
+include: "workflow/rules/common.smk"
 include: "workflow/rules/check.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
@@ -31,7 +32,7 @@ include: "workflow/rules/share.smk"
 rule all:
     default_target: True
     input:
-        targets.everything(PROJECT),
+        targets.everything,
 
 
 # Each study is also a target: snakemake --cores 1 unrolling
@@ -41,65 +42,65 @@ for study in PROJECT.studies:
         name:
             study
         input:
-            targets.study(PROJECT, study),
+            targets(name=study).study,
 
 
 # A C++ header of constants for each of the run's studies: its best configurations. It needs times, from a GPU or from a
 # recording. Not part of `all`.
 rule header:
     input:
-        for_job(targets.header),
+        targets.header,
 
 
 # A view of the page's explorer as a PDF: --config view='<the page's address>' width=3.3. Not part of `all`.
 rule figure:
     input:
-        for_job(targets.figure),
+        targets.figure,
 
 
 # Only compile. On a machine without the GPU, name its architecture: --config arch=sm_90.
 rule build:
     input:
-        targets.build(PROJECT),
+        targets.build,
 
 
 # Compare each kernel before and after an edit; the current measurements are brought up to date first. `compare` in
 # config.yaml can name another sweep to compare with. Not part of `all`.
 rule compare:
     input:
-        for_job(targets.compare),
+        targets.compare,
 
 
 # Judge untrusted kernels for a study: --config candidate=<file> study=<study>. Not part of `all`.
 rule grade:
     input:
-        for_job(targets.grade),
+        targets.grade,
 
 
 # Collect hardware counters with NVIDIA's Nsight Compute. Needs a GPU and the CUDA toolkit. Part of `all` if config.yaml
 # says profile: true.
 rule profile:
     input:
-        for_job(targets.profile),
+        targets.profile,
 
 
 # Prove every kernel: small and ragged points with races, barriers, bounds and uninitialised reads watched. Part of `all`.
 rule prove:
     input:
-        targets.prove(PROJECT),
+        targets.prove,
 
 
 # Count every kernel's memory accesses on the emulator, and prove the kernels. Needs no GPU. Not part of `all`, which
 # shows existing counts.
 rule count:
     input:
-        targets.count(PROJECT),
+        targets.count,
 
 
 # Run every kernel under NVIDIA's compute-sanitizer. Needs a GPU and the CUDA toolkit. Not part of `all`.
 rule sanitize:
     input:
-        for_job(targets.sanitize),
+        targets.sanitize,
 
 
 include: "workflow/rules/reruns.smk"

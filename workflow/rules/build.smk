@@ -1,13 +1,14 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 from kernelsweep.baselines.libraries import COMPILED, LIBRARIES
+from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 
 # What the emulator itself needs is compiled once, not with every kernel.
 rule build_emulator:
     input:
-        headers=for_job(lambda project, target: inputs.emulator_files(project, target)[:-1]),
+        headers=inputs.emulator_headers,
         source=of_home(f"{EMULATOR_HEADERS}/runtime.cpp", Path.cwd()),
     output:
         path("emulator_runtime", suffix="o"),
@@ -15,31 +16,31 @@ rule build_emulator:
         path("emulator_runtime", suffix="log"),
     wildcard_constraints:
         target=EMULATOR,
-    priority: resources.build_priority(PROJECT, EMULATOR)
+    priority: resources.build_priority
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        compiler=for_job(building.compiler),
+        compiler=building.compiler,
     script:
         "../scripts/build/build_emulator.py"
 
 
 rule build_kernel:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        emulator=for_job(inputs.emulator_files),
+        kernel=code.kernel_file,
+        included=code.included,
+        emulator=inputs.emulator_files,
     output:
         binary=path("build", suffix="bin"),
         report=path("build", suffix="json"),
     log:
         path("build", suffix="log"),
-    priority: for_job(resources.build_priority)
+    priority: resources.build_priority
     conda:
         "../../envs/kernelsweep.yaml"
-    threads: for_job(resources.build_threads, cores=CORES)
+    threads: resources.build_threads
     params:
-        build=for_job(building.build_settings),
+        build=building.build_settings,
     script:
         "../scripts/build/build_kernel.py"
 
@@ -54,11 +55,11 @@ rule build_cub:
         path("cub", suffix="log"),
     wildcard_constraints:
         library="|".join(COMPILED),
-    priority: resources.first_priority(PROJECT)
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:
         options=lambda wildcards: LIBRARIES[wildcards.library].options,
-        compiler=for_job(building.compiler),
+        compiler=building.compiler,
     script:
         "../scripts/build/build_cub.py"

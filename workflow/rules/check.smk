@@ -1,5 +1,7 @@
 # Problem files, before anything is built: their functions at a small point, and the names that kernels' arguments have.
 
+from kernelsweep.project.resources import FIRST
+
 
 localrules:
     check_problem,
@@ -8,22 +10,18 @@ localrules:
 
 rule check_problem:
     input:
-        problem=by_code(inputs.problem_files),
+        problem=code.problem_files,
     output:
         path("checked_problem"),
     log:
         log("check_problem", "{study}", scope="build"),
     # Before any build.
-    priority: resources.first_priority(PROJECT) + 2
+    priority: FIRST + 1
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        kernels=for_job(parameters.checked_kernels),
-        rivals=for_job(
-            lambda project, study: {
-                name: call.values() for name, call in project.studies[study].settings.rival_calls.items()
-            }
-        ),
+        kernels=parameters.checked_kernels,
+        rivals=parameters.rival_calls,
         seed=config["seed"],
         seconds=config["measuring"]["timeout_seconds"],
     script:

@@ -11,11 +11,11 @@ localrules:
 
 rule compare_sweeps:
     input:
-        before=for_job(inputs.compared_with),
-        after=for_job(inputs.compared),
+        before=inputs.compared_with,
+        after=inputs.compared,
         device=path("device"),
         # An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample.
-        proofs=for_job(inputs.proofs_beside_samples),
+        proofs=inputs.proofs_beside_samples,
         sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         rows=path("comparison", file="comparison.csv"),
@@ -33,7 +33,7 @@ rule compare_sweeps:
         results=lambda wildcards: path("folder", scope=wildcards.platform),
         studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
         store=path("unit_store"),
-        explored=for_job(parameters.explored_studies),
+        explored=parameters.explored_studies,
         index=path("index"),
     script:
         "../scripts/publish/compare_sweeps.py"

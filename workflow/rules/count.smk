@@ -8,6 +8,6 @@ use rule prove_kernel as count_kernel with:
         log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
     params:
         is_candidate=False,
-        points=for_job(lambda project, study, kernel: [*map(dict, building.counted(project, study, kernel))]),
+        points=parameters.counted_points,
         journal=path("count_journal"),
         number=lambda wildcards: next_try(Path(of_scope("count_journal")(wildcards))),

@@ -23,10 +23,8 @@ if GRADING:
 
 rule grade_candidates:
     input:
-        points=lambda wildcards: inputs.of_kernels(PROJECT, scope_of(wildcards.platform, GRADING.study), "points"),
-        proofs=lambda wildcards: inputs.of_kernels(
-            PROJECT, scope_of(wildcards.platform, GRADING.study), "kernel_proofs"
-        ),
+        points=inputs(file="points").of_candidates,
+        proofs=inputs(file="kernel_proofs").of_candidates,
         sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         verdict=path("grade", file="verdict.json"),

@@ -15,10 +15,10 @@ localrules:
 
 rule judge:
     input:
-        measurements=for_job(inputs.measurements),
+        measurements=inputs.measurements,
         device=of_scope("device"),
-        proofs=for_job(inputs.proofs),
-        metrics=for_job(inputs.made_metrics),
+        proofs=inputs.proofs,
+        metrics=inputs.made_metrics,
         claims=[*filter(os.path.isfile, [CLAIMS_FILE])],
         sources=[*filter(os.path.isfile, [SOURCES_FILE])],
     output:
@@ -33,17 +33,13 @@ rule judge:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        studies=for_job(parameters.settings_by_study, keys=JUDGED),
-        measurements=for_job(inputs.measurements_by_study),
-        gridded=for_job(
-            lambda project, scope: {
-                study: parameters.kernels_with_a_grid(project, study) for study in project.studies_of(scope)
-            }
-        ),
+        studies=parameters(keys=JUDGED).settings_by_study,
+        measurements=inputs.measurements_by_study,
+        gridded=parameters.gridded_by_study,
         # By metric, how far its value may lie from run to run, as a fraction; 0 for counts.
         uncertainties={name: float(entry["uncertainty"]) for name, entry in config["metrics"].items()},
-        found_metrics=for_job(inputs.found_metrics),
-        plan=for_job(parameters.planned_kernels),
-        edited=for_job(parameters.edited_kernels),
+        found_metrics=inputs.found_metrics,
+        plan=parameters.planned_kernels,
+        edited=parameters.edited_kernels,
     script:
         "../scripts/judge/judge.py"

@@ -3,6 +3,7 @@
 
 from kernelsweep.measure.tries import next_try
 from kernelsweep.project.project import Project
+from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 
@@ -18,26 +19,26 @@ rule describe_device:
         log("describe_device"),
     wildcard_constraints:
         platform=names.MEASURED,
-    priority: resources.first_priority(PROJECT)
+    priority: FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
         **AT_THE_DEVICE,
     params:
-        state=for_job(lambda project, platform: project.models[platform].state if platform in project.models else None),
+        state=parameters.device_state,
     script:
         "../scripts/measure/describe_device.py"
 
 
 rule measure_kernel:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        build=for_job(inputs.measured_build),
+        kernel=code.kernel_file,
+        included=code.included,
+        build=inputs.measured_build,
         device=path("device"),
-        problem=by_code(inputs.problem_files),
-        chunks=for_job(inputs.chunks),
-        against=for_job(inputs.against),
+        problem=code.problem_files,
+        chunks=inputs.chunks,
+        against=inputs.against,
     output:
         points=path("points"),
         samples=path("samples"),
@@ -46,11 +47,11 @@ rule measure_kernel:
         log("measure_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
-    priority: for_job(resources.measuring_priority)
+    priority: resources.measuring_priority
     conda:
         "../../envs/kernelsweep.yaml"
     # One, unless it compiles while it measures.
-    threads: lambda wildcards: for_job(resources.measuring_threads, cores=CORES)(wildcards)
+    threads: resources.measuring_threads
     resources:
         **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
@@ -63,13 +64,13 @@ rule measure_kernel:
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=path("journal"),
         number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
-        sweep=for_job(parameters.sweep),
-        search=for_job(parameters.setting, key="search"),
-        against=for_job(parameters.against),
+        sweep=parameters.sweep,
+        search=parameters(key="search").setting,
+        against=parameters.against,
         measuring=config["measuring"],
-        kernel=for_job(parameters.kernel_settings),
-        is_candidate=for_job(parameters.is_candidate),
-        build=for_job(building.measuring_build),
+        kernel=parameters.kernel_settings,
+        is_candidate=parameters.is_candidate,
+        build=building.measuring_build,
         store=path("unit_store"),
         seed=config["seed"],
     script:
@@ -90,11 +91,11 @@ use rule measure_kernel as measure_on_emulator with:
 # A long kernel's sweep is cut into chunks. Each is a job, and leaves its points in the kernel's journals.
 use rule measure_kernel as measure_chunk with:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        build=for_job(inputs.measured_build),
+        kernel=code.kernel_file,
+        included=code.included,
+        build=inputs.measured_build,
         device=path("device"),
-        problem=by_code(inputs.problem_files),
+        problem=code.problem_files,
     output:
         temp(path("chunk")),
     log:
@@ -105,9 +106,9 @@ use rule measure_kernel as measure_chunk with:
 
 rule collect:
     input:
-        points=for_job(inputs.points),
-        builds=for_job(inputs.of_kernels, file="kernel_builds"),
-        proofs=for_job(inputs.proofs),
+        points=inputs.points,
+        builds=inputs(file="kernel_builds").of_kernels,
+        proofs=inputs.proofs,
     output:
         measurements=path("measurements"),
         builds=path("builds"),
@@ -125,13 +126,7 @@ rule describe_environment:
     input:
         measurements=path("measurements"),
         device=path("device"),
-        reports=for_job(
-            lambda project, platform: [
-                inputs.build(project, platform, study, kernel)[1]
-                for study, kernel in project.kernels_of(platform)
-                if not building.compiles_what_it_measures(project, platform, study)
-            ]
-        ),
+        reports=inputs.build_reports,
     output:
         path("environment"),
     log:
@@ -149,12 +144,7 @@ rule describe_environment:
             "studies": {study: PROJECT.studies[study].settings.values() for study in config["studies"]},
         },
         # By these, a recording of these results tells what was edited since.
-        kernel_codes=for_job(
-            lambda project, platform: {
-                f"{study}/{kernel}": parameters.code_to_record(project, study, kernel)
-                for study, kernel in project.kernels_of(platform)
-            }
-        ),
-        target=for_job(Project.target),
+        kernel_codes=parameters.codes_to_record,
+        target=PerJob(Project).target,
     script:
         "../scripts/measure/describe_environment.py"

@@ -8,12 +8,12 @@ localrules:
 
 rule profile_kernel:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        build=for_job(inputs.observed_build),
-        searched=for_job(inputs.searched_points),
+        kernel=code.kernel_file,
+        included=code.included,
+        build=inputs.observed_build,
+        searched=inputs.searched_points,
         device=path("device"),
-        problem=by_code(inputs.problem_files),
+        problem=code.problem_files,
     output:
         metrics=path("profiled_metrics"),
         # For Nsight Compute's window; empty where it gave no counters.
@@ -27,14 +27,12 @@ rule profile_kernel:
     resources:
         **AT_THE_DEVICE,
     params:
-        metrics=for_job(parameters.metric_definitions),
+        metrics=parameters.metric_definitions,
         profiling=config["profiling"],
-        kernel=for_job(parameters.kernel_settings),
-        study=for_job(
-            lambda project, study: parameters.settings(project, study, "problem", "reference", "steps", "profiled")
-        ),
-        sweep=for_job(parameters.sweep),
-        build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
+        kernel=parameters.kernel_settings,
+        study=parameters.profiled_settings,
+        sweep=parameters.sweep,
+        build=building.compiler_of,
         seed=config["seed"],
     script:
         "../scripts/observe/profile_kernel.py"
@@ -42,7 +40,7 @@ rule profile_kernel:
 
 rule collect_metrics:
     input:
-        metrics=for_job(inputs.kernel_metrics),
+        metrics=inputs.kernel_metrics,
     output:
         path("metrics"),
     log:

@@ -13,10 +13,10 @@ localrules:
 # Less urgent than anything that the GPU waits for.
 rule prove_kernel:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        emulator=for_job(inputs.emulator_files),
-        problem=by_code(inputs.problem_files),
+        kernel=code.kernel_file,
+        included=code.included,
+        emulator=inputs.emulator_files,
+        problem=code.problem_files,
     output:
         proofs=path("kernel_proofs"),
     log:
@@ -26,22 +26,17 @@ rule prove_kernel:
     priority: -1
     conda:
         "../../envs/kernelsweep.yaml"
-    threads: for_job(resources.proving_threads, cores=CORES)
+    threads: resources.proving_threads
     params:
         # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
         journal=path("proof_journal"),
         number=lambda wildcards: next_try(Path(of_scope("proof_journal")(wildcards))),
-        sweep=for_job(parameters.sweep, platform=EMULATOR),
-        has_own_axes=for_job(
-            lambda project, study, kernel: any(
-                EMULATOR in settings.platforms
-                for settings in (project.studies[study].settings, project.studies[study].entry(kernel))
-            )
-        ),
-        build=for_job(building.build_settings),
+        sweep=parameters(platform=EMULATOR).sweep,
+        has_own_axes=parameters.has_own_axes,
+        build=building.build_settings,
         measuring=config["measuring"],
-        kernel=for_job(parameters.kernel_settings),
-        is_candidate=for_job(parameters.is_candidate),
+        kernel=parameters.kernel_settings,
+        is_candidate=parameters.is_candidate,
         seed=config["seed"],
     script:
         "../scripts/observe/prove_kernel.py"
@@ -49,7 +44,7 @@ rule prove_kernel:
 
 rule collect_proofs:
     input:
-        proofs=for_job(inputs.proofs),
+        proofs=inputs.proofs,
     output:
         path("proofs"),
     log:

@@ -4,6 +4,7 @@
 import itertools
 
 from kernelsweep.drawing.figure_formats import formats_of
+from kernelsweep.project.inputs import published_files
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
 
@@ -24,18 +25,14 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         name:
             figure_files.rule_name(study, has_clock)
         input:
-            measurements=for_job(inputs.measurements),
+            measurements=inputs.measurements,
             device=path("device"),
-            proofs=for_job(inputs.proofs),
-            published=for_job(
-                lambda project, study: [
-                    f"resources/published/{name}" for name in [project.studies[study].settings.published] if name
-                ]
-            ),
-            metrics=for_job(inputs.made_metrics),
-            kernels=by_code(inputs.kernel_files),
+            proofs=inputs.proofs,
+            published=inputs.published_numbers,
+            metrics=inputs.made_metrics,
+            kernels=code.kernel_files,
         output:
-            inputs.published_files(PROJECT, study, has_clock),
+            published_files(PROJECT, study, has_clock),
         log:
             log("publish_study", "{study}"),
         wildcard_constraints:
@@ -47,15 +44,15 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         # At the end of a run only the last study's figures are left to draw. On two cores, a job measures meanwhile.
         threads: max(1, min(4, (CORES or 1) // 2))
         params:
-            study=for_job(parameters.drawn_study),
-            figures=for_job(parameters.figures),
+            study=parameters.drawn_study,
+            figures=parameters.figures,
             widths=config["figure_widths"],
             formats=formats_of(config["sweep"]),
-            definitions=for_job(parameters.metric_definitions),
-            found_metrics=for_job(inputs.found_metrics),
-            accesses=for_job(parameters.told_accesses),
-            edited=for_job(parameters.edited_kernels),
-            gridded=for_job(parameters.kernels_with_a_grid),
+            definitions=parameters.metric_definitions,
+            found_metrics=inputs.found_metrics,
+            accesses=parameters.told_accesses,
+            edited=parameters.edited_kernels,
+            gridded=parameters.kernels_with_a_grid,
         script:
             "../scripts/publish/publish_study.py"
 
@@ -63,9 +60,9 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
 # A view of the page's explorer, as config.yaml's view names it.
 rule end_figure:
     input:
-        measurements=for_job(inputs.measurements),
+        measurements=inputs.measurements,
         device=path("device"),
-        proofs=for_job(inputs.proofs),
+        proofs=inputs.proofs,
     output:
         path("view"),
     log:
@@ -73,10 +70,10 @@ rule end_figure:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=for_job(parameters.drawn_study),
-        edited=for_job(parameters.edited_kernels),
+        study=parameters.drawn_study,
+        edited=parameters.edited_kernels,
         view=config["view"],
-        gridded=for_job(parameters.kernels_with_a_grid),
+        gridded=parameters.kernels_with_a_grid,
         width=config["width"],
     script:
         "../scripts/publish/draw_view.py"
@@ -87,15 +84,15 @@ rule make_page:
         summary=path("summary"),
         claims=[path("claims", suffix=suffix) for suffix in ("md", "csv")],
         best=[path("best", suffix=suffix) for suffix in ("md", "json")],
-        measurements=for_job(inputs.joined_measurements),
+        measurements=inputs.joined_measurements,
         device=of_scope("device"),
-        proofs=for_job(inputs.proofs),
-        environment=for_job(inputs.environment),
-        published=for_job(inputs.tables_and_figures),
-        accesses=for_job(inputs.accesses),
+        proofs=inputs.proofs,
+        environment=inputs.environment,
+        published=inputs.tables_and_figures,
+        accesses=inputs.accesses,
         sources=[of_home(file, Path.cwd()) for file in PAGE_FILES],
         glossary=of_home(ROOT / "docs/glossary.md", Path.cwd()),
-        kernels=by_code(inputs.kernel_files),
+        kernels=code.kernel_files,
     output:
         path("page"),
     log:
@@ -103,10 +100,10 @@ rule make_page:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        title=for_job(lambda project, study=None: project.studies[study].settings.title if study else "kernelsweep"),
+        title=parameters.page_title,
         index=path("index"),
-        studies=for_job(parameters.page_studies),
-        edited=for_job(parameters.edited_kernels),
+        studies=parameters.page_studies,
+        edited=parameters.edited_kernels,
     script:
         "../scripts/publish/make_page.py"
 
@@ -118,11 +115,11 @@ rule end_run:
         summary=path("summary"),
         best=path("best", suffix="json"),
         claims=path("claims", suffix="csv"),
-        measurements=for_job(inputs.joined_measurements),
+        measurements=inputs.joined_measurements,
         device=of_scope("device"),
-        proofs=for_job(inputs.proofs),
-        environment=for_job(inputs.environment),
-        published=for_job(inputs.tables_and_figures),
+        proofs=inputs.proofs,
+        environment=inputs.environment,
+        published=inputs.tables_and_figures,
         page=path("page"),
     output:
         touch(path("end")),
@@ -133,8 +130,8 @@ rule end_run:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        plan=for_job(parameters.planned_kernels),
-        studies=for_job(parameters.settings_by_study, keys=("title", "kinds", "reference", "limits", "search")),
-        edited=for_job(parameters.edited_kernels),
+        plan=parameters.planned_kernels,
+        studies=parameters(keys=("title", "kinds", "reference", "limits", "search")).settings_by_study,
+        edited=parameters.edited_kernels,
     script:
         "../scripts/publish/end_run.py"

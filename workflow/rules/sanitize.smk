@@ -12,12 +12,12 @@ localrules:
 # It takes the place of a job that measures, where none of these is ready; a study is published after it.
 rule sanitize_kernel:
     input:
-        kernel=by_code(inputs.kernel_file),
-        included=by_code(inputs.included),
-        build=for_job(inputs.observed_build),
-        searched=for_job(inputs.searched_points),
+        kernel=code.kernel_file,
+        included=code.included,
+        build=inputs.observed_build,
+        searched=inputs.searched_points,
         device=path("device"),
-        problem=by_code(inputs.problem_files),
+        problem=code.problem_files,
     output:
         path("sanitized_proofs"),
     log:
@@ -31,10 +31,10 @@ rule sanitize_kernel:
         **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
-        sweep=for_job(parameters.sweep),
-        small_sweep=for_job(parameters.sweep, platform=EMULATOR),
-        build=for_job(lambda project, platform: building.compiler(project, project.target(platform))),
-        kernel=for_job(parameters.kernel_settings),
+        sweep=parameters.sweep,
+        small_sweep=parameters(platform=EMULATOR).sweep,
+        build=building.compiler_of,
+        kernel=parameters.kernel_settings,
         seed=config["seed"],
         timeout_seconds=config["measuring"]["timeout_seconds"],
     script:
@@ -44,7 +44,7 @@ rule sanitize_kernel:
 # Ends a run of the target `sanitize`.
 use rule end_proofs as end_sanitizer with:
     input:
-        proofs=for_job(inputs.of_kernels, file="sanitized_proofs"),
+        proofs=inputs(file="sanitized_proofs").of_kernels,
     output:
         touch(path("sanitizer_end")),
     log:

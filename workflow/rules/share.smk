@@ -17,6 +17,6 @@ rule export_constants:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        reference=for_job(parameters.setting, key="reference"),
+        reference=parameters(key="reference").setting,
     script:
         "../scripts/share/export_constants.py"

@@ -9,8 +9,8 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from kernelsweep.build import nvcc
-from kernelsweep.build.build import DEFAULT_ARCHITECTURE, compiler_of
+from kernelsweep.build import build, nvcc
+from kernelsweep.build.build import DEFAULT_ARCHITECTURE
 from kernelsweep.compilers import code_variables
 from kernelsweep.errors import BuildError
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
@@ -141,6 +141,11 @@ def _told(asked: Callable[[str], str], of: str) -> str | None:
     return None
 
 
+def compiler_of(project: Project, platform: str) -> dict[str, Any]:
+    """What compiles for a platform, as of compiler()."""
+    return compiler(project, project.target(platform))
+
+
 @cache
 def compiler(project: Project, target: str) -> dict[str, Any]:
     """What compiles for a target on this machine: the compiler's release, and the environment variables that change
@@ -148,7 +153,7 @@ def compiler(project: Project, target: str) -> dict[str, Any]:
     """
     return {
         "target": target,
-        "release": _told(compiler_of, target),
+        "release": _told(build.compiler_of, target),
         "variables": code_variables(),
         "include": include_folders(project.root),
         "emulator": of_home(EMULATOR_HEADERS, project.root),

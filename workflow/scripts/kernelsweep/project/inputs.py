@@ -66,10 +66,29 @@ def emulator_files(project: Project, target: str = EMULATOR) -> list[str]:
     return [*headers, path("emulator_runtime", target=target, suffix="o")]
 
 
+def emulator_headers(project: Project, target: str) -> list[str]:
+    """The emulator's sources alone."""
+    return emulator_files(project, target)[:-1]
+
+
+def included_by_kernels(project: Project, scope: str) -> list[str]:
+    """The files that the sources of a scope's kernels include."""
+    return [file for kernel in project.kernels_of(scope) for file in included(project, *kernel)]
+
+
 def build(project: Project, platform: str, study: str, kernel: str) -> list[str]:
     """A kernel's binary on a platform, and the report on its build."""
     target = project.target(platform)
     return [path("build", target=target, study=study, kernel=kernel, suffix=suffix) for suffix in ("bin", "json")]
+
+
+def build_reports(project: Project, platform: str) -> list[str]:
+    """The reports on the builds of a platform's kernels that one job compiles and another measures."""
+    return [
+        build(project, platform, study, kernel)[1]
+        for study, kernel in project.kernels_of(platform)
+        if not compiles_what_it_measures(project, platform, study)
+    ]
 
 
 def measured_build(project: Project, platform: str, study: str, kernel: str) -> list[str]:
@@ -110,6 +129,12 @@ def of_kernels(project: Project, scope: str, file: str) -> list[str]:
     """A kind of file (files.py) of each of a scope's kernels."""
     platform, _ = parts_of(scope)
     return [path(file, platform=platform, study=study, kernel=kernel) for study, kernel in project.kernels_of(scope)]
+
+
+def of_candidates(project: Project, platform: str, file: str) -> list[str]:
+    """A kind of file (files.py) of each candidate, and of the kernel beside which they run."""
+    assert project.grading, "only the target grade asks"
+    return of_kernels(project, scope_of(platform, project.grading.study), file)
 
 
 def chunks(project: Project, platform: str, study: str, kernel: str) -> list[str]:
@@ -292,6 +317,12 @@ def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
         path("steps"),
         *(path("figure", file=file) for file in (*figures, figure_files.TEXTS_FILE)),
     ]
+
+
+def published_numbers(project: Project, study: str) -> list[str]:
+    """The file of numbers that others have published, if a study names one."""
+    name = project.studies[study].settings.published
+    return [f"resources/published/{name}"] if name else []
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:

@@ -51,6 +51,32 @@ def sweep_beside_kernels(project: Project, platform: str, study: str, rival: str
     }
 
 
+def has_own_axes(project: Project, study: str, kernel: str) -> bool:
+    """Whether a study, or a kernel of it, has axes for the emulator."""
+    of_study = project.studies[study]
+    return any(EMULATOR in settings.platforms for settings in (of_study.settings, of_study.entry(kernel)))
+
+
+def counted_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
+    """A kernel's points to count, as plain values."""
+    return [*map(dict, building.counted(project, study, kernel))]
+
+
+def rival_calls(project: Project, study: str) -> dict[str, Any]:
+    """How a study calls each library's function, by the function's name."""
+    return {name: call.values() for name, call in project.studies[study].settings.rival_calls.items()}
+
+
+def rival_call(project: Project, study: str, rival: str) -> dict[str, Any]:
+    """How a study calls a library's function."""
+    return rival_calls(project, study)[rival]
+
+
+def device_state(project: Project, platform: str) -> Any:
+    """What a GPU may change without a new name, as its clocks; None of the emulator."""
+    return project.models[platform].state if platform in project.models else None
+
+
 def setting(project: Project, study: str, key: str) -> Any:
     """One of a study's settings."""
     return project.studies[study].settings.values(key)[key]
@@ -119,6 +145,13 @@ def code_to_record(project: Project, study: str, kernel: str) -> str:
     return code_sha256(project.kernel(study, kernel).path, included)
 
 
+def codes_to_record(project: Project, platform: str) -> dict[str, str]:
+    """The hash of each kernel's code, by `study/kernel`: by these, a recording tells what was edited since."""
+    return {
+        f"{study}/{kernel}": code_to_record(project, study, kernel) for study, kernel in project.kernels_of(platform)
+    }
+
+
 def edited_kernels(project: Project, scope: str) -> list[str]:
     """The kernels of a recording that were edited after they were recorded, as `study/kernel`; none elsewhere."""
     platform, _ = parts_of(scope)
@@ -182,6 +215,11 @@ def kernels_with_a_grid(project: Project, study: str) -> list[str]:
     return [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]
 
 
+def gridded_by_study(project: Project, scope: str) -> dict[str, list[str]]:
+    """The same of each of a scope's studies."""
+    return {study: kernels_with_a_grid(project, study) for study in project.studies_of(scope)}
+
+
 def drawn_study(project: Project, study: str) -> dict[str, Any]:
     """The settings of a study that its tables and figures read."""
     values = project.studies[study].settings.values()
@@ -202,6 +240,16 @@ def planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
         cannot_run = None if recorded else source.unsupported_on(project.target(platform))
         plan.append({"study": study, "kernel": kernel, "is_made": not recorded, "cannot_run": cannot_run})
     return plan
+
+
+def page_title(project: Project, study: str | None = None) -> str:
+    """The title of a page: its study's, or that of all studies."""
+    return project.studies[study].settings.title if study else "kernelsweep"
+
+
+def profiled_settings(project: Project, study: str) -> dict[str, Any]:
+    """The settings of a study by which its profiled points are chosen."""
+    return settings(project, study, "problem", "reference", "steps", "profiled")
 
 
 def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:

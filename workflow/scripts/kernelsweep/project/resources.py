@@ -20,6 +20,10 @@ CLUSTER_CORES = 4
 # One core of so many proves kernels while others measure and compile: else a proof would wait for the GPU.
 PART_PROVING = 4
 
+# Priorities: of what all others wait for, of baselines, and of measuring. A kernel's place among the others is added to
+# the last, and is its build's priority.
+FIRST, BASELINES, MEASURING = 3_000_000, 2_000_000, 1_000_000
+
 
 @cache
 def spanned_points(project: Project, platform: str, study: str, kernel: str) -> int:
@@ -89,11 +93,7 @@ def measuring_priority(project: Project, platform: str, study: str, kernel: str,
         return -1
     if not points_of_job(project, platform, study, kernel, chunks):
         return 0
-    return _kernel_count(project) + _place(project, platform, study, kernel)
-
-
-def _kernel_count(project: Project) -> int:
-    return sum(len(study.kernels) for study in project.studies.values())
+    return MEASURING + _place(project, platform, study, kernel)
 
 
 @cache
@@ -109,11 +109,6 @@ def _place(project: Project, platform: str, study: str, kernel: str) -> int:
     return 1 + by_points.index((study, kernel))
 
 
-def first_priority(project: Project) -> int:
-    """More than the priority of any job that builds or measures."""
-    return 2 * _kernel_count(project) + 2
-
-
 def build_priority(project: Project, target: str, study: str | None = None, kernel: str | None = None) -> int:
     """The priority of a kernel's build for a target, or of what all of the target's kernels need: as they are measured.
 
@@ -123,7 +118,7 @@ def build_priority(project: Project, target: str, study: str | None = None, kern
         return -1
     platforms = [platform for platform in project.models if project.target(platform) == target]
     if study is None or kernel is None or not platforms:
-        return first_priority(project)
+        return FIRST
     return _place(project, platforms[0], study, kernel)
 
 

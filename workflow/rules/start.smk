@@ -1,8 +1,6 @@
-# Code that the rules share: the project, and functions from a job's wildcards to its files and parameters.
+# What a start does before any job: it reads the project, tells what is wrong with it, and prepares the run's last words.
 
 import contextlib
-import functools
-import inspect
 import os
 from pathlib import Path
 
@@ -10,14 +8,11 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
 
-from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
-from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.locks import clear_locks_of_killed_run
-from kernelsweep.platforms import names
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.project import building, inputs, parameters, resources, targets
-from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
+from kernelsweep.project.files import RESULTS, log, scope_of
 from kernelsweep.project.project import load_project
+from kernelsweep.project.resources import gpu_count, most_measuring
+from kernelsweep.project.targets import figure
 
 
 def jobs_bring_pycuda():
@@ -63,7 +58,7 @@ def earlier_answers():
     if end := {"compare": "end_comparison", "grade": "end_grading"}.get(asked[0]):
         return [log(end).format(platform=platform) for platform in PROJECT.platforms]
     if asked == ["figure"]:
-        folder, _, rest = targets.figure(PROJECT)[0].partition("/studies/")
+        folder, _, rest = figure(PROJECT)[0].partition("/studies/")
         return [f"{folder}/logs/figure/{rest.replace('views/', 'end_').removesuffix('.pdf')}.log"]
     studies = [None] if asked == ["all"] else [name for name in asked if name in PROJECT.studies]
     return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
@@ -75,11 +70,6 @@ LAST_WORDS.earlier = earlier_answers
 if os.environ.get("NO_COLOR"):
     for handler in logger.handlers:
         handler.nocolor = True
-
-
-def is_for_verdict():
-    """Whether this run is for a verdict alone. It makes no more visits than decide; another target's makes the others."""
-    return bool(PROJECT.grading) or targets_of(workflow) == ["compare"] and config["compare"]["before"] == PREVIOUS
 
 
 # Skipped in dry runs: reading someone else's results is fine.
@@ -96,55 +86,5 @@ onstart:
 
 
 # On this machine's GPUs, few jobs measure or wait for a GPU at once, so that the others prove and draw meanwhile.
-if workflow.local_exec and (gpus := resources.gpu_count(PROJECT)):
-    workflow.register_resource("measuring", resources.most_measuring(gpus, CORES or 1))
-
-
-wildcard_constraints:
-    platform=names.ANY,
-    scope=rf"({names.ANY})(/studies/[^/]+)?",
-    study=r"[^/]+",
-    kernel=r"[^/]+",
-    target=r"[^/]+",
-    chunk=r"[1-9][0-9]*",
-    chunks=r"[1-9][0-9]*",
-
-
-def for_job(function, **fixed):
-    """A function of wildcards: `function` of the project, `fixed`, and the wildcards that are among its parameters.
-
-    Where the wildcards are a platform and maybe a study, it can ask for their scope, and the other way round.
-    """
-    signature = inspect.signature(function)
-
-    # A start asks twice: whether a job is up to date (reruns.smk), and for its files and parameters.
-    @functools.cache
-    def answer(wildcards):
-        known = with_scope(dict(wildcards)) | fixed
-        chosen = {name: known[name] for name in signature.parameters if name in known}
-        # By position: a cache would keep what is given by name once more.
-        called = signature.bind(PROJECT, **chosen)
-        return for_users(function)(*called.args, **called.kwargs)
-
-    return lambda wildcards: answer(tuple(wildcards.items()))
-
-
-def of_scope(name, **fixed):
-    """A function of wildcards: the path of a kind of file (files.py) for a job's scope, platform and study."""
-    return lambda wildcards: path(name, **with_scope(dict(wildcards.items())), **fixed)
-
-
-# What jobs at a platform's device ask a cluster for.
-RESOURCES = {"gpu"}.union(*(model.resources for model in PROJECT.config.gpu_models.values()))
-AT_THE_DEVICE = {name: for_job(resources.resource, name=name) for name in sorted(RESOURCES)}
-
-
-def by_code(function, **fixed):
-    """Files of the user's code as inputs. Their times are no reason to run the job: their code is (reruns.smk)."""
-    sources = for_job(function, **fixed)
-
-    def answer(wildcards):
-        found = sources(wildcards)
-        return ancient(found) if isinstance(found, str) else [ancient(file) for file in found]
-
-    return answer
+if workflow.local_exec and (gpus := gpu_count(PROJECT)):
+    workflow.register_resource("measuring", most_measuring(gpus, CORES or 1))
