@@ -48,6 +48,7 @@ from kernelsweep.measure.pairs import (
     scatter_of,
     verdict,
 )
+from kernelsweep.measure.recorded import note_return
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 from kernelsweep.scatter import Scatter
 from kernelsweep.statistics import Interval, ratio, time_interval
@@ -392,6 +393,12 @@ def test_an_edit_that_was_taken_back_is_no_verdict(tmp_path: Path) -> None:
         assert (found.rows, found.reasons, found.unchanged) == ([], back, [])
     points = compare_points([], rows, MARGIN, back)
     assert verdict_lines(points, MARGIN) == ["Nothing to compare.", "Edit taken back: k."]
+    # The next edit is compared with what was there before it, and not with what was taken back.
+    with Journal(path) as journal:
+        for _ in range(2):
+            note_return(journal, {row["identity_sha256"] for row in rows})
+    assert len(path.read_text().splitlines()) == 14 and not previous(rows, path.parents[2]).rows
+    assert before(path, ran(path, "third", ["c1", "c2"]))[0] == ["a1", "a2"]
     # Another kernel's edit is the heading.
     other = ran(tmp_path / "journal/s/other.jsonl", "third", ["d1", "d2"])
     other = [{**row, "kernel": "other", "binary_sha256": "d"} for row in other]

@@ -30,6 +30,7 @@ from kernelsweep.measure.journal import Journal, chunk_journal, journals_of
 from kernelsweep.measure.kernel_job import KernelJob
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import proof_rows
+from kernelsweep.measure.recorded import note_return
 from kernelsweep.measure.rows import build_rows, measurement_rows, sample_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
@@ -124,6 +125,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
                 params.measuring["relative_precision"],
                 identity_of,
             )
+            note_return(journal, {row["identity_sha256"] for row in rows})
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))

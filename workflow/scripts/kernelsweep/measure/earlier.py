@@ -10,7 +10,7 @@ from kernelsweep.build.build import variant_reports
 from kernelsweep.build.built_unit import BuiltUnit
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.measure.identity import Identity, identity_sha256
-from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.journal import AGAIN, Journal
 from kernelsweep.measure.request import Partner
 from kernelsweep.sweep.kernels.units import EARLIER, Unit, variant_name
 from kernelsweep.sweep.point import Point
@@ -27,7 +27,7 @@ class EarlierVersions:
 
     def __init__(self, journal: Journal, store: UnitStore, units: Sequence[Unit]) -> None:
         """`units`: those of the current version, whose variants have the same names before."""
-        self._measured: dict[str, dict[str, str]] = {}  # when each version of a point was, by its machine code
+        self._measured: dict[str, dict[str, str]] = {}  # when each version of a point was last, by its machine code
         for value in journal.values():
             self._add(value)
         wanted = {binary for versions in self._measured.values() for binary in versions}
@@ -52,11 +52,11 @@ class EarlierVersions:
         return Partner(binary, unit) if unit else None
 
     def _add(self, value: Any) -> None:
-        """Note a line of the journal, if it is a right visit's."""
+        """Note a line of the journal, if it is a right visit's, or of a version that is there again."""
         try:
-            if value["outcome"]["status"] == "ok":
+            if AGAIN in value or value["outcome"]["status"] == "ok":
                 versions = self._measured.setdefault(_key(value["of"]), {})
-                binary, when = value["of"]["version"][_BINARY], str(value["measured"])
+                binary, when = value["of"]["version"][_BINARY], str(value.get(AGAIN) or value["measured"])
                 versions[binary] = max(when, versions.get(binary, ""))
         except (KeyError, TypeError, AttributeError):  # A sweep's line, or one that was edited.
             return

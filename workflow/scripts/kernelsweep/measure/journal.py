@@ -27,6 +27,9 @@ from kernelsweep.results import STATUSES
 # Raise it when the form of a line, or the meaning of its value, changes.
 VERSION = 3
 
+# The key in the value of a line that notes when a version of a point was there again, after an edit was taken back.
+AGAIN = "again"
+
 _OF_ANY_VERSION = b'{"journal": '
 _BEGINNING = _OF_ANY_VERSION + f'{VERSION}, "key": "'.encode()
 

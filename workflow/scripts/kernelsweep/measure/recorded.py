@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from kernelsweep.measure.environment import git_revision
 from kernelsweep.measure.identity import Identity, identity_sha256
-from kernelsweep.measure.journal import Journal
+from kernelsweep.measure.journal import AGAIN, Journal
 from kernelsweep.measure.outcome import Outcome, ended_early, outcome_values, read_outcome
 
 
@@ -45,6 +46,31 @@ def recorded(journal: Journal, outcome: Outcome, identity: Identity, source: Map
         outcome = replace(outcome, once_wrong=wrong, is_repeated=outcome.status != "ok" and same)
     journal.add(key, {"measured": when, "outcome": outcome_values(outcome), "of": identity, **source})
     return outcome
+
+
+def note_return(journal: Journal, current: Set[str]) -> None:
+    """Note which versions an edit brought back: the next edit is compared with these, and not with what was between.
+
+    current  the hashes of the identities of today's points, without a visit's number
+    """
+    latest: dict[str, tuple[str, str]] = {}  # by point and settings, when a version was there last, and which
+    known: dict[str, Identity] = {}
+    for value in journal.values():
+        with suppress(KeyError, TypeError):  # A sweep's line, or one that was edited.
+            of = {name: value["of"][name] for name in ("point", "version", "settings")}
+            place, when = _place(of), str(value.get(AGAIN) or value["measured"])
+            if when >= latest.get(place, ("",))[0]:
+                latest[place] = when, identity_sha256(of)
+            known[identity_sha256(of)] = of
+    now = time.strftime("%FT%TZ", time.gmtime())
+    for version in current & known.keys():
+        if latest[_place(known[version])][1] != version:
+            journal.add(f"{AGAIN} {version}", {"of": known[version], AGAIN: now})
+
+
+def _place(of: Identity) -> str:
+    """What all versions of a point have in common."""
+    return identity_sha256({**of, "version": {}})
 
 
 def of_source(source_sha256: str) -> dict[str, Any]:

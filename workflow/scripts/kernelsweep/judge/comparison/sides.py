@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import journals_of, read_lines, refused_line
+from kernelsweep.measure.journal import AGAIN, journals_of, read_lines, refused_line
 from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.measure.pairs import Pairs, pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
@@ -22,7 +22,8 @@ class Record:
     identity  the SHA-256 of point, version and settings, as in the column identity_sha256
     source    the kernel's source at the last visit
     measured  the time of the last visit (UTC)
-    place     the number of the last visit's line among all lines of the kernel
+    first     the number of the first visit's line among all lines of the kernel
+    place     the same of the last visit's, or of the line that says that an edit brought this version back
     right     the outcomes of right visits by number; a visit that failed later is none
     """
 
@@ -32,6 +33,7 @@ class Record:
     settings: Mapping[str, Any]
     source: str = ""
     measured: str = ""
+    first: int = 0
     place: int = 0
     right: dict[int, Outcome] = field(default_factory=dict)
 
@@ -48,7 +50,7 @@ class Record:
 
 
 def read_records(journals: Sequence[Path]) -> dict[str, Record]:
-    """The records in a kernel's journals by identity, in the order of their last visits.
+    """The records in a kernel's journals by identity, in the order in which each was there last.
 
     Raises UserError, naming file and line, for a line that is no journal's.
 
@@ -57,19 +59,21 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
     """
     lines = [line for path in journals for line in _lines(path)]
     if len(journals) > 1:
-        lines.sort(key=lambda line: str(line["measured"]))
+        lines.sort(key=lambda line: str(line.get(AGAIN) or line["measured"]))
     records: dict[str, Record] = {}
     for place, line in enumerate(lines):
         of = line["of"]
         shared = {name: of[name] for name in ("point", "version", "settings")}
         identity = identity_sha256(shared)
-        record = records.pop(identity, None) or Record(identity, **shared)
-        record.source, record.measured, record.place = line["source_sha256"], line["measured"], place
+        record = records[identity] = records.pop(identity, None) or Record(identity, **shared, first=place)
+        record.place = place
+        if AGAIN in line:
+            continue
+        record.source, record.measured = line["source_sha256"], line["measured"]
         if line["outcome"].status == "ok":
             record.right[of["visit"]] = line["outcome"]
         else:
             record.right.pop(of["visit"], None)
-        records[identity] = record
     return records
 
 
@@ -83,7 +87,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The values of a journal's lines, each with its outcome as a record."""
     for number, value in read_lines(path):
         try:
-            if "sweep" not in value:  # As earlier releases left them.
+            if AGAIN in value:
+                yield {**value, "of": value["of"]}
+            elif "sweep" not in value:  # As earlier releases left them.
                 yield {**value, "outcome": read_outcome(value["outcome"])}
         except (TypeError, KeyError, AttributeError) as error:
             raise refused_line(path, number, f"it has another form ({error})") from error
@@ -97,7 +103,7 @@ SAME_CODE = "the edit left the machine code as it was"
 TAKEN_BACK = "the edit was taken back"
 
 Name = tuple[str, ...]
-_PLACE = attrgetter("place")
+_FIRST, _PLACE = attrgetter("first"), attrgetter("place")
 
 
 def name_of(row: Mapping[str, Any]) -> Name:
@@ -140,15 +146,15 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
             if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
         ]
         compared = [(own, found) for _, own, found in choices if own and isinstance(found, Record)]
-        newest = max((own for own, _ in compared), default=None, key=_PLACE)
-        # What is taken back runs nothing: the other version was measured later.
-        is_taken_back = newest is not None and any(found.place > newest.place for _, found in compared)
+        newest = max((own for own, _ in compared), default=None, key=_FIRST)
+        # What is taken back runs nothing: it was there before what it would be compared with.
+        is_taken_back = newest is not None and any(found.first > newest.first for _, found in compared)
         for row, own, found in choices:
             if isinstance(found, str):
                 result.reasons[name_of(row)] = found
-            elif own and is_taken_back:
-                result.reasons[name_of(row)] = TAKEN_BACK if found.place > own.place else SAME_CODE
-            elif own and newest and own.source != newest.source:  # The point did not run again.
+            elif own and found.first > own.first:
+                result.reasons[name_of(row)] = TAKEN_BACK
+            elif own and newest and (is_taken_back or own.source != newest.source):  # The point did not run again.
                 result.reasons[name_of(row)] = SAME_CODE
             else:
                 result.rows.append(_as_row(row, found, own))
