@@ -5,8 +5,6 @@ from snakemake.utils import min_version
 min_version("9.17")
 
 
-include: "workflow/rules/patches.smk"
-include: "workflow/rules/faster_snakemake.smk"
 include: "workflow/rules/library.smk"
 include: "workflow/rules/forked_scripts.smk"
 include: "workflow/rules/stop.smk"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
+from workflow_runs import shrink, snakemake
 
 from kernelsweep.logs import SAID, read_sentence
 from kernelsweep.project.last_words import LastWords
@@ -154,3 +156,20 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "2 of 44 jobs, 1:03 left: publish_matmul and 5 more",
         "4 of 44 jobs, 1:25 left: a_rule_of_a_long_name matmul and 3 more",
     ]
+
+
+def test_a_run_needs_nothing_that_is_changed_in_snakemake(project: Path) -> None:
+    shrink(project)
+    checked, bare = "results/build/warp_shuffle.checked.txt", {**os.environ, "KERNELSWEEP_FORKS": "none"}
+    run = snakemake(project, checked, environment=bare, shares_builds=False)
+    assert run.returncode == 0 and (project / checked).is_file(), run.stdout
+    misspelt = snakemake(project, "warp_shufle", shares_builds=False)
+    assert misspelt.returncode == 1 and "did you mean 'warp_shuffle'?" in misspelt.stdout
+
+
+def test_another_major_release_of_snakemake_is_refused_with_a_sentence(project: Path) -> None:
+    snakefile = project / "Snakefile"
+    snakefile.write_text(f'import snakemake\nsnakemake.__version__ = "10.0.0"\n{snakefile.read_text()}')
+    run = snakemake(project, "--dry-run")
+    assert run.returncode == 1
+    assert run.stdout.splitlines()[-1].startswith("kernelsweep needs Snakemake 9, and this is Snakemake 10.0.0")

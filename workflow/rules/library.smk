@@ -3,13 +3,28 @@
 
 import atexit
 import functools
+import gc
 import os
 import sys
 from pathlib import Path
 
+import snakemake
+from packaging.version import Version
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from snakemake.utils import update_config
+
+if Version(snakemake.__version__).major != 9:
+    sys.exit(
+        f"kernelsweep needs Snakemake 9, and this is Snakemake {snakemake.__version__}: uv run takes the right one."
+    )
+
+# What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a
+# start's time. What it makes then is mostly kept, too, and to parse the library's code makes much.
+gc.freeze()
+gc.set_threshold(100_000)
+# Nor is it looked through once more before the process ends.
+atexit.register(gc.freeze)
 
 # The folder of kernelsweep, wherever the user's own repository is.
 ROOT = Path(workflow.current_basedir).parents[1]

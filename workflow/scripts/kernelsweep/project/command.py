@@ -61,7 +61,7 @@ def main() -> None:
     except UserError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:  # In the first second; later, the rules answer it.
-        sys.exit(130)
+        sys.exit(1)
 
 
 def _run_snakemake(arguments: Sequence[str]) -> None:

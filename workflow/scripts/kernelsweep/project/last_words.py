@@ -59,13 +59,16 @@ def without_stack(record: logging.LogRecord) -> bool:
 class LastWords(logging.Filter):
     """A filter of Snakemake's messages, which remembers the logs of failed jobs and of jobs with an answer.
 
-    known     gives the names of the targets
-    asked     gives the targets of the command line
-    is_quiet  whether Snakemake's lines on its own work are left out
-    is_dry    tells whether no job runs
-    renew     makes the page again that leads to all others
-    earlier   gives the logs of the jobs that gave the answer to these targets, for a run with nothing to do
-    status    gives the exit status of a run whose answer is bad; None for Snakemake's
+    known       gives the names of the targets
+    asked       gives the targets of the command line
+    is_quiet    whether Snakemake's lines on its own work are left out
+    is_dry      tells whether no job runs
+    renew       makes the page again that leads to all others
+    earlier     gives the logs of the jobs that gave the answer to these targets, for a run with nothing to do
+    status      gives the exit status of a run whose answer is bad; None for Snakemake's
+    starting    is called once Snakemake knows its settings, and before its scheduler reads them
+    scheduling  is called once Snakemake's scheduler is made, and before it runs jobs
+    stopped     the only words of a run that the user has stopped
     """
 
     def __init__(
@@ -79,6 +82,9 @@ class LastWords(logging.Filter):
         self.renew: Callable[[], None] = lambda: None
         self.earlier: Callable[[], Iterable[str]] = tuple
         self.status: Callable[[], int] | None = None
+        self.starting: Callable[[], None] = lambda: None
+        self.scheduling: Callable[[], None] = lambda: None
+        self.stopped = ""
         self._known = known
         self._asked = asked
         self._is_quiet = is_quiet
@@ -130,6 +136,12 @@ class LastWords(logging.Filter):
     def say(self) -> None:
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
         self._over.set()
+        if self.stopped:
+            with chdir(self._folder or Path.cwd()):
+                self.renew()
+            erase = "\r\033[K" if sys.stderr.isatty() else ""  # what a job may have left of a line of progress
+            _print([f"{erase}{self.stopped}"])
+            return
         for thread in list(self._held):
             self._release(thread)
         if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
@@ -159,6 +171,9 @@ class LastWords(logging.Filter):
         job: int | None = getattr(record, "jobid", None)
         if event == "workflow_started":
             self._folder, self._logger = Path.cwd(), record.name
+            self.starting()
+        if event in ("resources_info", "run_info"):
+            self.scheduling()
         if event in ("job_finished", "job_error"):
             self._running.pop(getattr(record, "job_id", job), None)
         if event == "job_info":
