@@ -65,8 +65,8 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
         of = line["of"]
         shared = {name: of[name] for name in ("point", "version", "settings")}
         identity = identity_sha256(shared)
-        record = records[identity] = records.pop(identity, None) or Record(identity, **shared, first=place)
-        record.place = place
+        record = records.pop(identity, None) or Record(identity, **shared, first=place)
+        records[identity], record.place = record, place
         if AGAIN in line:
             continue
         record.source, record.measured = line["source_sha256"], line["measured"]
