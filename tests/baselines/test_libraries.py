@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -21,12 +22,14 @@ from kernelsweep.baselines import libraries
 from kernelsweep.baselines.driver import driver_points, measure_driver
 from kernelsweep.baselines.libraries import LIBRARIES, as_kernel, library_axes, planned_calls
 from kernelsweep.build.binaries import Report
+from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.measure.sampling import Sampling
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.settings import Rival, read_yaml
+from kernelsweep.sweep.study import Study
 
 SAMPLING = Sampling(relative_precision=1.0, min_samples=6, max_samples=6, max_seconds=1.0)
 
@@ -63,11 +66,36 @@ def test_what_is_missing_or_cannot_be_asked_of_a_library_is_skipped_with_the_rea
     monkeypatch.setattr(libraries, "LIBRARIES", LIBRARIES | lacking)
     skipped = {each.skipped for each in planned_calls(reducing("torch"), on_gpu(), [])}
     assert skipped == {"no_such is not installed (a wish)"}
-    few = {"cub": replace(LIBRARIES["cub"], operations=("sum", "minimum"))}
+    few = {"cub": replace(LIBRARIES["cub"], words={"operation": ("sum", "minimum"), "dtype": ()})}
     monkeypatch.setattr(libraries, "LIBRARIES", LIBRARIES | few)
     sweep = {**on_gpu()[0], "operation": ["product"], "array_size": [2**20]}
     (planned,) = planned_calls(reducing("cub"), [sweep], [])
     assert planned.skipped == "operation product: CUB's DeviceReduce has sum, minimum"
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        ("torch<operation, float16x>", "'float16x' is no dtype. Allowed: int32, "),
+        ("cub<mean, dtype>", "'mean' is no operation. Allowed: sum, product, minimum, maximum, and expressions over"),
+        ("cub<operation>", "It needs: cub<operation, dtype> with data, value, array_size."),
+    ],
+)
+def test_a_call_that_a_library_does_not_have_ends_a_start(tmp_path: Path, call: str, wrong: str) -> None:
+    # Pins: 'float32' in brackets, which ended in "can't be computed" on a GPU, after everything was built.
+    study = load_study("bandwidth_bound", ROOT)
+
+    def calling(words: str) -> Study:
+        rivals = [Rival(call=words, arguments=["data", "value", "array_size"])]
+        return replace(study, settings=study.settings.changed(rivals=rivals))
+
+    libraries.check_baselines(calling("cub<sum, float32>"))
+    with pytest.raises(UserError, match=re.escape(wrong)):
+        libraries.check_baselines(calling(call))
+    called = as_kernel("cub", REDUCTION, calling("cub<sum, float32>").settings.rivals[0])
+    (planned,) = planned_calls(called, [{"array_size": [64], "cache": ["hot"]}], [])
+    report = libraries.library_report(called, Path(__file__), {"target": "sm_90", "status": "ok"}, [planned])
+    assert [one["words"] for one in report["variants"].values()] == [["sum", "float32"]]
 
 
 def build_cub(source: Path, library: str) -> Report:

@@ -9,20 +9,21 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.build.binaries import new_report
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.problems.problem import CXX_TYPES
 from kernelsweep.problems.problem_file import Problem
 from kernelsweep.results import DRIVER_LIMITS
 from kernelsweep.sweep.axes import Axes
 from kernelsweep.sweep.expressions import expression
 from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, swept_points
-from kernelsweep.sweep.kernels.launches import function_name
+from kernelsweep.sweep.kernels.launches import function_name, is_expression
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import swept_axes
@@ -41,9 +42,9 @@ class Library:
     label       its name for readers
     package     the Python package that has it; "" for CUB, which nvcc compiles here
     install     how to install it
-    words       what a study gives it in brackets, for readers: cublas_matmul<precision>
+    words       what a study gives it in brackets, as cublas_matmul<precision>: the values that it has of each; none
+                where it has all
     parameters  its arguments for readers, in their order
-    operations  of a reduction: the operations that it supports
     roundings   an expression for the longest chain of additions of an element, as a kernel's
     options     what nvcc is given for it besides cub.cu
     """
@@ -51,20 +52,18 @@ class Library:
     label: str
     package: str
     install: str
-    words: tuple[str, ...] = ()
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     parameters: tuple[str, ...] = ()
-    operations: tuple[str, ...] = ()
     roundings: str = "0"
     options: tuple[str, ...] = ()
 
 
-_ALL = ("sum", "product", "minimum", "maximum")
 _TOOLKIT = "the CUDA toolkit, of which it is part"
 
 
 def _reduction(label: str, package: str, install: str) -> Library:
-    words, parameters = ("operation", "dtype"), ("data", "value", "array_size")
-    return Library(label, package, install, words, parameters, _ALL, _SUMMATION_DEPTH)
+    words = {"operation": ("sum", "product", "minimum", "maximum"), "dtype": ()}
+    return Library(label, package, install, words, ("data", "value", "array_size"), _SUMMATION_DEPTH)
 
 
 # In the order of tables.
@@ -72,7 +71,11 @@ LIBRARIES: Mapping[str, Library] = {
     "cub": _reduction("CUB's DeviceReduce", "", _TOOLKIT),
     "torch": _reduction("PyTorch's sum", "torch", "pip install torch"),
     "cublas_matmul": Library(
-        "cuBLAS's SGEMM", "torch", "pip install torch", ("precision",), ("C", "A", "B", "m", "n", "k")
+        "cuBLAS's SGEMM",
+        "torch",
+        "pip install torch",
+        {"precision": ("float32", "tf32")},
+        ("C", "A", "B", "m", "n", "k"),
     ),
     "cub_histogram": Library(
         "CUB's DeviceHistogram::HistogramEven",
@@ -136,8 +139,8 @@ def words_of(kernel: KernelSource) -> tuple[str, ...]:
 
 def axes_of_call(kernel: KernelSource) -> set[str]:
     """The axes that a library's call names in its words and its arguments."""
-    texts = (*words_of(kernel), *kernel.launches.listed[0].arguments)
-    return {name for text in texts for name in expression(str(text)).names} & {*kernel.problem.axes}
+    texts = (*words_of(kernel), *map(str, kernel.launches.listed[0].arguments))
+    return {name for text in texts if is_expression(text) for name in expression(text).names} & {*kernel.problem.axes}
 
 
 def planned_calls(
@@ -149,8 +152,9 @@ def planned_calls(
     def reason(point: Point) -> str | None:
         if missing := why_missing(kernel.name):
             return missing
-        if library.operations and (operation := _words(kernel, point)[0]) not in library.operations:
-            return f"operation {operation}: {library.label} has {', '.join(library.operations)}"
+        for (name, known), word in zip(library.words.items(), _words(kernel, point), strict=True):
+            if known and word not in known:
+                return f"{name} {word}: {library.label} has {', '.join(known)}"
         return None
 
     planned = swept_points(sweeps, 1, restrictions, tied)
@@ -181,7 +185,12 @@ def library_report(
 
 def _words(kernel: KernelSource, point: Point) -> list[str]:
     """The words of a variant, which come first when its library is called."""
-    return [str(expression(text)(point)) for text in words_of(kernel)]
+    return [str(expression(text)(point)) if _is_of_axes(text, point) else text for text in words_of(kernel)]
+
+
+def _is_of_axes(text: str, axes: Collection[str]) -> bool:
+    """Whether a word of a call is an expression over axes. Any other stands for itself, as in cublas_matmul<tf32>."""
+    return is_expression(text) and expression(text).names <= {*axes}
 
 
 def version(name: str, library: Path | None) -> str:
@@ -213,10 +222,17 @@ def _check_call(name: str, call: Rival, study: Study) -> None:
     """Raise UserError if a study calls a library's function that there isn't, or with other words or arguments."""
     check_known(name, LIBRARIES, f"{study.file}: rivals has")
     words, parameters = LIBRARIES[name].words, LIBRARIES[name].parameters
-    given = len(words_of(as_kernel(name, study.problem, call))), len(call.arguments)
-    if given != (len(words), len(parameters)):
+    given = words_of(as_kernel(name, study.problem, call))
+    if (len(given), len(call.arguments)) != (len(words), len(parameters)):
         needed = f"{name}<{', '.join(words)}>" if words else name
         raise UserError(
-            f"{study.file}: rivals calls {call.call!r} with {given[1]} arguments. It needs: {needed} with "
+            f"{study.file}: rivals calls {call.call!r} with {len(call.arguments)} arguments. It needs: {needed} with "
             f"{', '.join(parameters)}."
         )
+    axes = study.problem.axes
+    for word, known, text in zip(words, words.values(), given, strict=True):
+        if not _is_of_axes(text, axes) and text not in (known or CXX_TYPES):
+            raise UserError(
+                f"{study.file}: rivals calls {call.call!r}, and {text!r} is no {word}. Allowed: "
+                f"{', '.join(known or CXX_TYPES)}, and expressions over the axes {', '.join(axes)}."
+            )

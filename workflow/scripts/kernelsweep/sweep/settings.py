@@ -538,7 +538,7 @@ class Rival(AxesLayer):
     """A function of a library that does the same work."""
 
     call: Annotated[str, Field(examples=["cublas_matmul<precision>"])]
-    """The function, with the words that it needs as expressions over the axes."""
+    """The function, with the words that it needs: expressions over the axes, or words that stand for themselves."""
     arguments: Items[Argument]
     """The arguments in the function's order, each the name of an array, of a scalar or of an axis, or an expression
     over the axes."""

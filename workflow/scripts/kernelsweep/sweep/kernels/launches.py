@@ -96,7 +96,7 @@ class KernelLaunches:
     def variant_names(self) -> set[str]:
         """The names in macros, options and template arguments, among them the axes that a variant depends on."""
         functions = [launch.kernel or self.function for launch in self.listed] or [self.function]
-        templates = (text for function in functions for text in function_name(function)[1] if _is_expression(text))
+        templates = (text for function in functions for text in function_name(function)[1] if is_expression(text))
         return self._names(_OF_VARIANTS, OF_TOOLKITS, *templates)
 
     @cached_property
@@ -154,7 +154,7 @@ class KernelLaunches:
         """A template argument or a macro's value at a point, as C++ spells it."""
         if text in self.cxx:
             return self.cxx[text].get(str(point[text]), str(point[text]))
-        if not _is_expression(text) or not expression(text).names <= set(point):
+        if not is_expression(text) or not expression(text).names <= set(point):
             return text
         return _text(expression(text)(point))
 
@@ -260,7 +260,8 @@ def _split(arguments: str) -> list[str]:
 
 
 @cache
-def _is_expression(text: str) -> bool:
+def is_expression(text: str) -> bool:
+    """Whether a text is an expression, by its form."""
     try:
         expression(text)
     except UserError:
