@@ -19,4 +19,5 @@ project      files, inputs and resources of the rules
 A stage imports only stages above it. No module knows Snakemake.
 """
 
-from kernelsweep.offered import __getattr__  # noqa: F401
+from kernelsweep.offered import NAMES as __all__  # noqa: F401
+from kernelsweep.offered import __dir__, __getattr__  # noqa: F401

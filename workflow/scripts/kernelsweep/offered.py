@@ -1,4 +1,11 @@
-"""What `import kernelsweep` offers, for notebooks and tests. A name is imported when it is first used."""
+"""What `import kernelsweep` offers, for notebooks and tests. A name is imported when it is first used.
+
+check(file, ...)       is a kernel right? On the emulator, without a GPU
+Study(kernel=..., ...)  the same as an object: check(), sweep() as a frame, save() as a study's files
+load(folder)           the results of a platform as frames
+run(study)             run a study of this folder, by its file or name
+read_study, checked_study, sweep_kernel  what these are made of
+"""
 
 from __future__ import annotations
 
@@ -11,7 +18,16 @@ _MODULES = {
     "checked_study": "sweep.study",
     "read_study": "sweep.study",
     "sweep_kernel": "measure.sweep_kernel",
+    "Study": "project.given_study",
+    "check": "project.given_study",
 }
+
+
+NAMES = [*_MODULES]
+
+
+def __dir__() -> list[str]:
+    return NAMES
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,12 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.build import gcc
+from kernelsweep.build.binaries import Report
 from kernelsweep.build.build import Source
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
@@ -19,12 +20,16 @@ from kernelsweep.home import EMULATOR_HEADERS, HEADERS, HOME
 from kernelsweep.measure.full import sweep_points
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.point.instances import second_seed
+from kernelsweep.measure.rows import measurement_rows
 from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.visit import Visit
 from kernelsweep.measure.visits import outcomes_without_runs
 from kernelsweep.platforms.choose import choose_platforms
 from kernelsweep.platforms.kinds import kind_of, load
 from kernelsweep.platforms.lease import leased_device
+from kernelsweep.results import Row
+from kernelsweep.sweep.axes import CACHE_STATES
 from kernelsweep.sweep.kernel_sweep import KernelSweep, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import EMULATOR
@@ -34,12 +39,30 @@ from kernelsweep.sweep.settings import Config
 from kernelsweep.sweep.study import Study
 
 
+@dataclass(frozen=True)
+class Swept:
+    """A kernel's sweep: the outcome of each point, and what its rows have besides."""
+
+    kernel: KernelSource
+    outcomes: dict[Point, Outcome]
+    report: Report
+    device: Mapping[str, Any]
+    relative_precision: float
+
+    def rows(self, study: str, source_sha256: str) -> list[Row]:
+        """The rows of measurements.csv."""
+        known = {"study": study, "kernel": self.kernel.name, "platform": self.device["kind"]}
+        known["source_sha256"] = source_sha256
+        return measurement_rows(self.kernel, self.report, self.outcomes, self.device, known, self.relative_precision)
+
+
 def sweep_kernel(
     study: Study,
     kernel: str,
     folder: Path,
     platform: str = EMULATOR,
     axes: Mapping[str, Sequence[Any]] | None = None,
+    points: Sequence[Mapping[str, Any]] | None = None,
     show: Callable[[Visit, Outcome], None] = lambda *_: None,
     **measuring: Any,
 ) -> dict[Point, Outcome]:
@@ -51,29 +74,49 @@ def sweep_kernel(
     folder     keeps compiled units and the journal: a second call runs only what is missing
     platform   "emulator", or "gpu" for this machine's
     axes       values in place of the study's, by axis
+    points     those to run in place of all combinations, each its values by axis
     show       gets each visit with its outcome, once it is made
     measuring  keys of config.yaml's `measuring`, such as visits=1
 
     An outcome has a status of results.STATUSES. Where that is "ok" and the platform has a clock, its `samples` are
     microseconds. Raises UserError for a wrong study, and where the platform can't be used.
     """
+    return swept(study, kernel, folder, platform, axes, points, show, **measuring).outcomes
+
+
+def swept(
+    study: Study,
+    kernel: str,
+    folder: Path,
+    platform: str = EMULATOR,
+    axes: Mapping[str, Sequence[Any]] | None = None,
+    points: Sequence[Mapping[str, Any]] | None = None,
+    show: Callable[[Visit, Outcome], None] = lambda *_: None,
+    **measuring: Any,
+) -> Swept:
+    """As sweep_kernel(), with what rows of results need."""
     config = Config.read({"axes": dict(axes or {}), "measuring": measuring}, "sweep_kernel()")
     (name,), models = choose_platforms(platform, study.root, {})
     kind, source = kind_of(name), study.kernels[kernel]
     target = kind.target or models[name].arch
     device = load(kind.implementation).describe(name)
-    swept = kernel_axes(config, study, kernel, name)
+    all_axes = kernel_axes(config, study, kernel, name)
     restrictions, tied = restrictions_of(study, kernel), study.settings.tied
-    planned = KernelSweep(source, swept, device["multiprocessors"], restrictions, target, tied).planned()
+    sweep = KernelSweep(source, all_axes, device["multiprocessors"], restrictions, target, tied)
+    cold = {"cache": CACHE_STATES[0]}
+    chosen = [Point({axis: {**cold, **point}[axis] for axis in study.problem.axes}) for point in points or ()]
+    planned = sweep.planned(None if points is None else chosen)
 
     binary = folder / f"{study.name}.{kernel}.{target}.bin"
     variants = units(source, [each.point for each in planned if not each.skipped])
     report = build(_source(source, folder, target), binary, target, variants, store=UnitStore(folder / "units"))
     protocol = measuring_protocol(config.measuring.values(), config.seed, kind)
     task = BuiltKernel(source, report, binary).task(kind.implementation, protocol)
-    task = replace(task, problem={**task.problem, "root": str(study.root.resolve())})
+    run, seeds = [each.point for each in planned if not each.skipped], (protocol.seed, second_seed(protocol.seed))
+    task = replace(task, problem=source.problem.for_workers(study.root, kernel, run, seeds))
     with Journal(folder / f"{study.name}.{kernel}.{name}.jsonl") as journal, leased_device(name, device):
-        return sweep_points(task, planned, outcomes_without_runs(planned, report), journal, device, show)
+        outcomes = sweep_points(task, planned, outcomes_without_runs(planned, report), journal, device, show)
+    return Swept(source, outcomes, report, device, config.measuring.relative_precision)
 
 
 def _source(kernel: KernelSource, folder: Path, target: str) -> Source:

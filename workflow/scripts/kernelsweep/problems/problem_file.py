@@ -18,7 +18,7 @@ reference). So it is known which axes the data depends on. GIVEN in user_module.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -219,6 +219,13 @@ class Problem:
         if self._latest.get("inputs") != inputs:
             self._latest["inputs"] = inputs
         return make_instance(kernel, self.functions, values, self._latest["inputs"], store, [*self.named["axes"]])
+
+    def for_workers(self, root: Path, kernel: str, points: Iterable[Point], seeds: Iterable[int]) -> Named:
+        """The problem as a process that runs these points of a kernel finds it, with these seeds.
+
+        root  the folder that paths start from
+        """
+        return {**self.named, "root": str(root.resolve())}
 
     def doubts(self, kernel: str, point: Point, seed: int) -> list[str]:
         """A sentence for each plain mistake that the check of a kernel's results at a point would not find.

@@ -13,7 +13,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
@@ -43,6 +43,7 @@ _SECONDS = 10.0  # for a point
 _KEPT_DAYS = 30
 
 _OF_MEMORY = {"races": "race", "bounds": "out of bounds", "barriers": "barrier", "uninitialised": "uninitialised read"}
+_OF_KIND = {"misaligned": "misaligned", "wrong_result": "wrong result"}
 _FOLDERS = re.compile(r"(?<=\s)/\S*/(?=[^\s/:]+:\d)")
 _PLACE = re.compile(r"([^\s/:(]+\.\w+):(\d+)")
 
@@ -133,9 +134,10 @@ class Checked:
         number = len(self.findings)
         found = f"{number} mistake{'s' if number > 1 else ''} found" if number else "No mistake found"
         ran = len(self.points)
-        judged = "Results were judged." if self.judged else "Results were not judged: nobody said which are right."
+        judged = "" if self.judged else " Results were not judged: nobody said which are right."
         at = f"at {ran} point{'s' if ran != 1 else ''} on the emulator"
-        return f"{found} in accesses and barriers, {at}. {judged}"
+        what = "results, accesses and barriers" if self.judged else "accesses and barriers"
+        return f"{found} in {what}, {at}.{judged}"
 
 
 def as_values(checked: Checked) -> dict[str, Any]:
@@ -183,14 +185,12 @@ def _checked(file: Path, kernel: str, given: Given) -> Checked:
         _check_arguments(guessed)
         run = _Runs(file.resolve(), guessed, given)
         holds = learn(guessed, run)
-        points = [_case(guessed, case) for case in given.cases] or [*_points(guessed, _ROUND, _ROUND_OF_MANY)[:1]]
-        points += [] if given.cases else _points(guessed, _RAGGED, _RAGGED_OF_MANY)
-        points = [point for point in points if all(_value(side, point) for side in guessed.grid)] or points
-        outcomes = {point: outcome for case in points for point, outcome in run(case, holds).items()}
+        points = [_case(guessed, case) for case in given.cases] or default_points(guessed)
+        outcomes = run(points, holds)
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
     result = replace(result, guessed=_in_words(guessed, holds, points, given))
-    return replace(_judged(result, outcomes, file, given.options), seconds=time.perf_counter() - started)
+    return replace(judged(result, outcomes, file, given.options), seconds=time.perf_counter() - started)
 
 
 def _includes(options: Sequence[str]) -> list[Path]:
@@ -254,6 +254,25 @@ def _points(
     return found
 
 
+def default_points(guessed: Guess) -> list[dict[str, int]]:
+    """The points at which a kernel is checked that nobody says others of: a round one, and ragged ones."""
+    points = _points(guessed, _ROUND, _ROUND_OF_MANY)[:1] + _points(guessed, _RAGGED, _RAGGED_OF_MANY)
+    return [point for point in points if all(_value(side, point) for side in guessed.grid)] or points
+
+
+def guessed_functions(file: Path, guessed: Guess, given: Given) -> dict[str, Any]:
+    """The functions `inputs` and `outputs` for a kernel's guessed call. Raises UserError where it can't be guessed."""
+    _check_arguments(guessed)
+    names: dict[str, Any] = {}
+    exec(problem_text(guessed, learn(guessed, _Runs(file, guessed, given))), names)
+    return {name: names[name] for name in ("inputs", "outputs") if name in names}
+
+
+def arguments_of(guessed: Guess, inputs: Collection[str] = ()) -> list[str]:
+    """What a study's launch passes: names of arrays and scalars, and expressions of sizes that are no input."""
+    return [one.value if one.is_size and one.name not in inputs else one.made or one.name for one in guessed.parameters]
+
+
 def _case(guessed: Guess, case: Mapping[str, int]) -> dict[str, int]:
     return {**_points(guessed, _RAGGED, _RAGGED_OF_MANY)[0], **case}
 
@@ -261,7 +280,7 @@ def _case(guessed: Guess, case: Mapping[str, int]) -> dict[str, int]:
 # What arrays hold
 
 
-Run = Callable[[Mapping[str, int], Mapping[str, Holds]], Mapping[Point, Outcome]]
+Run = Callable[[Sequence[Mapping[str, int]], Mapping[str, Holds]], Mapping[Point, Outcome]]
 
 
 def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
@@ -274,7 +293,7 @@ def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
     for place, given in ((first[0], holds), (last[0], unwritten), (last[0], holds)):
         if len(touched) == 2:
             break
-        (outcome,) = run(place, given).values()
+        (outcome,) = run([place], given).values()
         read = {mistake.array for mistake in outcome.mistakes if mistake.kind in ("uninitialised", INDIFFERENT_READ)}
         if outcome.status in ("ok", "wrong_result"):
             touched.append(outcome.touched)
@@ -342,18 +361,18 @@ class _Runs:
     guessed: Guess
     given: Given
 
-    def __call__(self, point: Mapping[str, int], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
+    def __call__(self, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
         folder = cache_folder()
         place = hashlib.sha256(f"{self.file} {self.guessed.name}".encode()).hexdigest()
         name = f"{re.sub('[^a-z0-9_]', '_', self.guessed.name.lower())}_{place[:12]}"
         root = folder / "checked" / name
         root.mkdir(parents=True, exist_ok=True)
         (root / "problem.py").write_text(problem_text(self.guessed, holds), encoding="utf-8")
-        settings = study_settings(self.guessed, {axis: [value] for axis, value in point.items()}, "problem.py")
+        settings = study_settings(self.guessed, points[0], "problem.py")
         options = [f"-I{Path(one[2:]).absolute()}" if one.startswith("-I") else one for one in self.given.options]
         settings["kernels"][0]["options"] = options
         study = checked_study(name, root, settings, str(self.file), {self.guessed.name: self.file}, judged=False)
-        outcomes = sweep_kernel(study, self.guessed.name, folder, timeout_seconds=_SECONDS)
+        outcomes = sweep_kernel(study, self.guessed.name, folder, points=points, timeout_seconds=_SECONDS)
         for outcome in outcomes.values():
             if outcome.status == "build_failed":
                 raise UserError(outcome.message)
@@ -419,17 +438,22 @@ def _drawn(one: Parameter, size: str, high: str) -> str:
     return f"random.integers(0, {f'min({most}, {high})' if most else high}, {shape}).astype(np.{one.dtype})"
 
 
-def study_settings(guessed: Guess, axes: Mapping[str, Sequence[Any]], problem: str) -> dict[str, Any]:
-    """The keys of a study that runs a kernel at these values of its axes."""
+def study_settings(guessed: Guess, point: Mapping[str, Any], problem: str) -> dict[str, Any]:
+    """The keys of a study that runs a kernel at a point."""
     launch = {
         "kernel": guessed.function,
         "grid": [*guessed.grid],
         "block": [*guessed.block],
         "shared": guessed.shared,
-        "arguments": [one.value if one.is_size else one.made or one.name for one in guessed.parameters],
+        "arguments": arguments_of(guessed),
     }
     kernels = [{"name": guessed.name, "launches": [launch]}]
-    return {"title": guessed.name, "problem": problem, "axes": dict(axes), "kernels": kernels}
+    return {
+        "title": guessed.name,
+        "problem": problem,
+        "axes": {axis: [value] for axis, value in point.items()},
+        "kernels": kernels,
+    }
 
 
 # What is said
@@ -454,15 +478,20 @@ def _in_words(
     if points and guessed.axes:
         for axis in guessed.axes:
             told[axis] = ", ".join(str(point[axis]) for point in points)
-    where = f"as in line {guessed.launched}" if guessed.launched else "the file has none"
-    where = "given" if given.grid else where
-    launch = [f"grid {' x '.join(guessed.grid)}", f"block {' x '.join(guessed.block)}"]
-    launch += [f"shared {guessed.shared}"] if guessed.shared != "0" else []
-    told["launch"] = f"{', '.join(launch)} ({where})"
+    told["launch"] = launch_in_words(guessed, bool(given.grid))
     return told
 
 
-def _judged(result: Checked, outcomes: Mapping[Point, Outcome], file: Path, options: Sequence[str]) -> Checked:
+def launch_in_words(guessed: Guess, is_given: bool = False) -> str:
+    """A guess's launch, and where it is from."""
+    where = f"as in line {guessed.launched}" if guessed.launched else "the file has none"
+    where = "given" if is_given else where
+    launch = [f"grid {' x '.join(guessed.grid)}", f"block {' x '.join(guessed.block)}"]
+    launch += [f"shared {guessed.shared}"] if guessed.shared != "0" else []
+    return f"{', '.join(launch)} ({where})"
+
+
+def judged(result: Checked, outcomes: Mapping[Point, Outcome], file: Path, options: Sequence[str]) -> Checked:
     """The result with what the outcomes of points say."""
     sources = {one.name: one for one in (*included_files(file, [file.parent, *_includes(options)]), file)}
     found: dict[Any, Finding] = {}
@@ -473,6 +502,7 @@ def _judged(result: Checked, outcomes: Mapping[Point, Outcome], file: Path, opti
             (check, kind, _FOLDERS.sub("", message))
             for check, kind, message in findings(outcome)
             if check in _OF_MEMORY
+            or (kind == "wrong_result" and message not in {mistake.message for mistake in outcome.mistakes})
         ]
         if outcome.status in ("ok", "wrong_result") or mistakes:
             ran.append(at)
@@ -480,11 +510,12 @@ def _judged(result: Checked, outcomes: Mapping[Point, Outcome], file: Path, opti
             unchecked[at] = outcome.message or outcome.status
         for check, kind, message in mistakes:
             places = tuple(dict.fromkeys(_PLACE.findall(message)))
-            key = (check, kind in NOTES, places, re.sub(r"\d+", "", message))  # An array's, wherever it is.
+            # The same of one array, wherever it is.
+            key = (check, kind in NOTES, places, re.sub(r"\d+", "", message) if places else message.partition(":")[0])
             if key in found:
                 found[key] = replace(found[key], points=tuple(dict.fromkeys([*found[key].points, at])))
                 continue
-            name = "misaligned" if kind == "misaligned" else _OF_MEMORY[check]
+            name = _OF_KIND.get(kind) or _OF_MEMORY[check]
             found[key] = Finding(name, message, tuple(_lines(places, sources)), (at,))
     mistakes_, notes = (
         [one for (_, is_note, *_), one in found.items() if is_note == wanted] for wanted in (False, True)

@@ -29,6 +29,8 @@ from kernelsweep.platforms.kinds import GPU
 from kernelsweep.publish.index.statuses import read_platform
 from kernelsweep.results import SAMPLE_COLUMNS
 
+_TIMES = ("time_us", "time_low_us", "time_high_us")
+
 
 @dataclass(frozen=True)
 class PlatformResults:
@@ -71,8 +73,12 @@ class PlatformResults:
         return rows
 
     def study(self, name: str) -> pandas.DataFrame:
-        """A study's measurements, without the columns that are empty there. Raises UserError for another name."""
-        rows = self.measurements[self.measurements["study"] == name].dropna(axis="columns", how="all")
+        """A study's measurements, without the columns that are empty there, but with times, NA on the emulator.
+
+        Raises UserError for another name.
+        """
+        rows = self.measurements[self.measurements["study"] == name]
+        rows = rows.drop(columns=[column for column in rows if column not in _TIMES and rows[column].isna().all()])
         if rows.empty:
             known = ", ".join(self.measurements["study"].cat.categories)
             raise UserError(f"{self.folder} has no study {name!r}. It has: {known}.")
@@ -101,19 +107,30 @@ class PlatformResults:
 
 
 def load(folder: str | Path) -> PlatformResults:
-    """The results in a folder, such as results/nvidia-h200, results/emulator or resources/recordings/nvidia-h200."""
+    """The results in a folder, such as results/nvidia-h200, results/emulator or resources/recordings/nvidia-h200.
+
+    Raises UserError where there is no such folder.
+    """
+    if not Path(folder).is_dir():
+        raise UserError(f"{folder} is no folder. Name one with results, such as results/nvidia-h200.")
     return PlatformResults(Path(folder))
 
 
 def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformResults:
-    """Run a study, by its file config/studies/<study>.yaml, and return the results of the platform that ran.
+    """Run a study, and return the results of the platform that ran.
+
+    study   its file, config/studies/<study>.yaml of some folder, or the name of one of the working folder
 
     cores   that jobs may use; all by default
     config  settings of config.yaml for this run, such as platform="emulator" or axes={"n": [1024]}
 
     What it says is printed. Raises UserError, with its last words, where it failed before a point was run.
     """
-    file, start = Path(study).resolve(), time.time()
+    start = time.time()
+    file = Path(study) if Path(study).suffix else Path(f"config/studies/{study}.yaml")
+    if not file.is_file():
+        raise UserError(f"{file} is no file. Name a study of {Path.cwd()}, or a study's file.")
+    file = file.resolve()
     root, given = file.parents[2], [f"{name}={json.dumps(value)}" for name, value in config.items()]
     command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile"), "-d", str(root)]
     command += ["--cores", str(cores or os.cpu_count() or 1), file.stem, *(["--config", *given] if given else [])]

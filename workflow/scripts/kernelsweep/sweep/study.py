@@ -79,12 +79,14 @@ def checked_study(
     files: Mapping[str, Path] | None = None,
     stands_for: str = "",
     judged: bool = True,
+    problem: Problem | None = None,
 ) -> Study:
     """A study of what its file says, as read_study().
 
     files       the files of kernels that don't lie in kernels/, by name
     stands_for  the kernel as which the problem's functions know all of them; "" for each by its own name
     judged      whether a function of the problem has to say which results are right
+    problem     in place of the one whose file is named
     """
     written = StudyFile.read(data, shown)
     axes = _axes(written, shown)
@@ -92,15 +94,15 @@ def checked_study(
         for axis in group:
             check_known(axis, written.axes, f"{shown}: tied.{number} has")
     for key, file in (("problem", written.problem), *(("data", data) for data in written.data)):
-        if not (root / file).is_file():
+        if not problem and not (root / file).is_file():
             raise UserError(f"{shown}: {key} is {file!r}, and there is no such file.")
-    named = Named(file=written.problem, axes=axes, data=[*written.data])
+    named = problem.named if problem else Named(file=written.problem, axes=axes, data=[*written.data])
     if stands_for:
         named["kernel"] = stands_for
     if not judged:
         named["judged"] = False
     settings = StudySettings.model_construct(**{**dict(written), "problem": named})
-    problem = problem_of(named, root)
+    problem = problem or problem_of(named, root)
     for where, restrictions in (
         ("", settings.restrictions),
         *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),

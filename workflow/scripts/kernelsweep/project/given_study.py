@@ -1,0 +1,303 @@
+"""A study as a Python object, for notebooks and tests: the same as its three files, and one way to write these.
+
+assert ks.check("axpy.cu", inputs=inputs, reference=reference, error_bound=error_bound).right
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import itertools
+import os
+import re
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from kernelsweep.errors import UserError
+from kernelsweep.measure.sweep_kernel import sweep_kernel, swept
+from kernelsweep.problems.given import given_problem, outputs_of
+from kernelsweep.project.check import (
+    Checked,
+    Given,
+    arguments_of,
+    cache_folder,
+    check_file,
+    default_points,
+    guessed_functions,
+    judged,
+    launch_in_words,
+)
+from kernelsweep.project.guess import Guess, guess
+from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
+from kernelsweep.sweep.kernels.source import source_sha256
+from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.sweep.study import Study as CheckedStudy
+from kernelsweep.sweep.study import checked_study
+
+if TYPE_CHECKING:
+    import pandas
+
+# What a problem's function may be: one, or what it would always return.
+Returns = Callable[..., Any] | Mapping[str, Any] | None
+
+_FUNCTIONS = ("inputs", "outputs", "scratch", "reference", "error_bound", "work")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A kernel, what it computes, and which points of it run: check() it, sweep() it, or save() it as files.
+
+    kernel       the kernel's file
+    function     its name in the file, by default the first one's
+    axes         values by axis: sizes, and parameters of the kernel. All combinations are points
+    cases        points one by one, each its values by axis, in place of axes
+    launches     a list as in a study's file, or a function; by default the file's own
+    inputs, outputs, scratch, reference, error_bound, work  as in a problem.py (docs/your-kernel.md): functions, or what
+                 they would return. Without inputs, they are guessed from the signature; without outputs, they are what
+                 reference returns; without reference, results are not judged
+    macros, options, constants, restrictions  as in a study's file
+    """
+
+    kernel: str | Path
+    function: str = ""
+    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    cases: Sequence[Mapping[str, Any]] = ()
+    launches: Sequence[Mapping[str, Any]] | Callable[..., Any] | None = None
+    inputs: Returns = None
+    outputs: Returns = None
+    scratch: Returns = None
+    reference: Returns = None
+    error_bound: Returns = None
+    work: Returns = None
+    macros: Sequence[Any] = ()
+    options: Sequence[str] = ()
+    constants: Sequence[str] = ()
+    restrictions: Sequence[str] = ()
+
+    def check(self) -> Checked:
+        """Run all points on the emulator: are the results right, and each access to memory, and each barrier?
+
+        Raises UserError where a function is wrong, or the kernel can't be read.
+        """
+        started = time.perf_counter()
+        if not self._given and not self.axes and self.launches is None and not self.macros and not self.constants:
+            (result,) = check_file(self._file, self._guess.name, Given(self.cases, options=self.options))
+            return result
+        name = self._guess.name
+        outcomes = sweep_kernel(self._study(self._all_axes), name, cache_folder(), points=self._points)
+        result = Checked(str(self.kernel), name, self._guess.line, judged="reference" in self._functions)
+        result = replace(result, guessed={"launch": launch_in_words(self._guess)} if self.launches is None else {})
+        result = judged(result, outcomes, self._file, self.options)
+        return replace(result, seconds=time.perf_counter() - started)
+
+    def sweep(self, platform: str = EMULATOR, folder: str | Path | None = None, **measuring: Any) -> pandas.DataFrame:
+        """Check every point, and time it if the platform is "gpu": a frame with a row for each.
+
+        folder     keeps what was compiled and measured, by default in the user's cache: only what is missing runs
+        measuring  keys of config.yaml's `measuring`, such as visits=1
+
+        The columns are those of load(...).study(). Raises UserError, also without a reference.
+        """
+        if "reference" not in self._functions:
+            raise UserError("a sweep needs a reference: no kernel is called fast before its results are right.")
+        from kernelsweep.project.notebook import load
+
+        kept = Path(folder) if folder else cache_folder() / "swept" / self._key
+        study, name = self._study(self._all_axes), self._guess.name
+        made = swept(study, name, kept, platform, **measuring)
+        rows = made.rows(study.name, source_sha256(self._file, []))
+        file = kept / f"points/{study.name}/{name}.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_rows(file, MEASUREMENT_COLUMNS, rows)
+        return load(kept).study(study.name)
+
+    def save(self, folder: str | Path = ".") -> list[Path]:
+        """Write the study's files, as `kernelsweep <name>` reads them; the kernel's includes the one that it is of.
+
+        Returns their paths. Raises UserError where one exists, and for a function whose source can't be written.
+        """
+        root, name = Path(folder), self.name
+        functions = dict(self._functions)
+        text = ""
+        if "outputs" not in self._given and "inputs" in self._given and "reference" in self._given:
+            text = _outputs_text(functions["outputs"], functions["inputs"], functions["reference"])
+            del functions["outputs"]
+        texts = {root / f"kernels/{name}/problem.py": _source_text(functions) + text}
+        kernel = root / f"kernels/{name}/{self._guess.name}.cu"
+        texts[kernel] = f'#include "{os.path.relpath(self._file, kernel.parent.resolve())}"\n'
+        settings = {**self._settings(self._all_axes), "problem": f"kernels/{name}/problem.py"}
+        texts[root / f"config/studies/{name}.yaml"] = yaml.safe_dump(settings, sort_keys=False, width=120)
+        for path in texts:
+            if path.exists():
+                raise UserError(f"{path} exists already.")
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return [*texts]
+
+    @property
+    def name(self) -> str:
+        """The study's name: the kernel's file's."""
+        return re.sub(r"[^a-z0-9_]", "_", self._file.stem.lower())
+
+    @property
+    def _file(self) -> Path:
+        return Path(self.kernel).resolve()
+
+    @cached_property
+    def _guess(self) -> Guess:
+        return guess(self._file, self.function)
+
+    @cached_property
+    def _key(self) -> str:
+        return f"{self.name}_{hashlib.sha256(f'{self._file} {self._guess.name}'.encode()).hexdigest()[:12]}"
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        return {name: value for name in _FUNCTIONS if (value := getattr(self, name)) is not None}
+
+    @cached_property
+    def _functions(self) -> dict[str, Callable[..., Any]]:
+        """The problem's functions: those that are given, and guesses for inputs and outputs."""
+        found = {name: value if callable(value) else _constant(value) for name, value in self._given.items()}
+        if "inputs" in found and "reference" in found and "outputs" not in found:
+            written = {one.name: one.dtype for one in self._guess.arrays if one.written}
+            found["outputs"] = outputs_of(found["inputs"], found["reference"], written, self._axis_names)
+        if "outputs" not in found or "inputs" not in found:
+            guesses = guessed_functions(self._file, self._guess, Given(options=self.options))
+            found = {**guesses, **found}
+        if callable(self.launches):
+            found["launches"] = self.launches
+        return {name: found[name] for name in (*_FUNCTIONS, "launches") if name in found}
+
+    @property
+    def _axis_names(self) -> list[str]:
+        return [*dict.fromkeys(name for point in self._points for name in point)]
+
+    @cached_property
+    def _points(self) -> list[dict[str, Any]]:
+        """The points that are checked."""
+        if self.axes:
+            return [dict(zip(self.axes, row, strict=True)) for row in itertools.product(*self.axes.values())]
+        return [dict(case) for case in self.cases] or default_points(self._guess)
+
+    @property
+    def _all_axes(self) -> dict[str, list[Any]]:
+        """The axes, also of cases, with all of their values."""
+        return {name: [*dict.fromkeys(point[name] for point in self._points)] for name in self._axis_names}
+
+    def _settings(self, axes: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """The keys of the study's file."""
+        guessed = self._guess
+        entry: dict[str, Any] = {"name": guessed.name, "function": guessed.function}
+        if self.launches is None:
+            entry["launches"] = [{**_launch(guessed), "arguments": arguments_of(guessed, self._inputs_named)}]
+        elif not callable(self.launches):
+            entry["launches"] = [dict(one) for one in self.launches]
+        entry |= {key: [*value] for key in ("macros", "options", "constants") if (value := getattr(self, key))}
+        of_axes = {axis: [*values] for axis, values in axes.items()}
+        restrictions = {"restrictions": [*self.restrictions]} if self.restrictions else {}
+        return {"title": guessed.name, "problem": "problem.py", "axes": of_axes, **restrictions, "kernels": [entry]}
+
+    @property
+    def _inputs_named(self) -> list[str]:
+        """The names among the inputs, as far as they are known without axes."""
+        return [*self.inputs] if isinstance(self.inputs, Mapping) else []
+
+    def _study(self, axes: Mapping[str, Sequence[Any]]) -> CheckedStudy:
+        kinds = {"cache": True, **{axis: isinstance(values[0], str) for axis, values in axes.items()}}
+        problem = given_problem(self._functions, kinds)
+        root, files = cache_folder() / "given" / self._key, {self._guess.name: self._file}
+        shown = f"the study of {self.kernel}"
+        return checked_study(self.name, root, self._settings(axes), shown, files, problem=problem)
+
+
+def check(kernel: str | Path, **keys: Any) -> Checked:
+    """Check a kernel on the emulator: Study(kernel=kernel, ...).check(), where each key is described.
+
+    The result's `right` says whether all points are right and nothing was found. Printed, it has each finding with its
+    lines, so that `assert check(...).right` tells them.
+    """
+    return Study(kernel=kernel, **keys).check()
+
+
+def _launch(guessed: Guess) -> dict[str, Any]:
+    if not guessed.grid:
+        raise UserError(f"{guessed.name} is not launched in its file. Give launches=[...].")
+    return {"grid": [*guessed.grid], "block": [*guessed.block], "shared": guessed.shared}
+
+
+def _constant(value: Mapping[str, Any]) -> Callable[..., Any]:
+    return lambda: value
+
+
+def _source_text(functions: Mapping[str, Callable[..., Any]]) -> str:
+    """A problem file with these functions, and what they name of their module. Raises UserError where it can't be."""
+    needed: dict[str, str] = {}
+
+    def add(name: str, function: Any) -> None:
+        if not inspect.isfunction(function) or function.__name__ == "<lambda>" or function.__closure__:
+            raise UserError(
+                f"{name} can't be written to a file. Make it a function (def) of its own, without closures."
+            )
+        for other in _globals_of(function):
+            value = function.__globals__[other]
+            if other in needed:
+                continue
+            needed[other] = ""
+            if inspect.ismodule(value):
+                needed[other] = f"import {value.__name__} as {other}".removesuffix(f" as {value.__name__}")
+            elif inspect.isfunction(value) and value.__globals__ is function.__globals__:
+                add(other, value)
+            elif isinstance(value, int | float | str | bool | tuple):
+                needed[other] = f"{other} = {value!r}"
+            elif hasattr(value, "__module__") and hasattr(value, "__qualname__"):
+                needed[other] = f"from {value.__module__} import {value.__qualname__}"
+            else:
+                raise UserError(f"{name} names {other}, which can't be written to a file. Make it in a function.")
+        try:
+            source = textwrap.dedent(inspect.getsource(function))
+        except (OSError, TypeError) as error:
+            raise UserError(f"the source of {name} is not known, so that it can't be written to a file.") from error
+        needed[name] = re.sub(rf"\bdef {function.__name__}\b", f"def {name}", source, count=1).strip()
+
+    for name, function in functions.items():
+        add(name, function)
+    first = sorted((text for text in needed.values() if re.match("import |from ", text)), key=len)
+    others = [text for text in needed.values() if text and text not in first]
+    return "\n\n\n".join(["\n".join(first), *others]).strip() + "\n"
+
+
+def _outputs_text(outputs: Callable[..., Any], inputs: Callable[..., Any], reference: Callable[..., Any]) -> str:
+    """The function that outputs_of() makes, as a file has it."""
+    named, of_inputs, of_reference = ([*inspect.signature(one).parameters] for one in (outputs, inputs, reference))
+    dtypes: Mapping[str, str] = outputs.dtypes  # type: ignore[attr-defined]
+    made = ", ".join(
+        f"{name}=numpy.random.default_rng(0)" if name == "random" else f"{name}={name}" for name in of_inputs
+    )
+    given = ", ".join(f"{name}={name}" if name in named else f'{name}=made["{name}"]' for name in of_reference)
+    types = ", ".join(f'"{name}": "{dtype}"' for name, dtype in dtypes.items())
+    return f'''
+
+def outputs({", ".join(named)}):
+    """The reference's shapes, with the kernel's types."""
+    import numpy
+
+    made, types = inputs({made}), {{{types}}}
+    return {{name: (numpy.shape(right), types[name]) for name, right in reference({given}).items()}}
+'''
+
+
+def _globals_of(function: Any) -> Iterator[str]:
+    """The global names of a function's code, those of functions inside it included."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [one for one in code.co_consts if inspect.iscode(one)]
+        yield from (name for name in code.co_names if name in function.__globals__)
