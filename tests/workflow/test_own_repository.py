@@ -53,6 +53,11 @@ def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: 
         assert set(comparison["kernels"]["axpy/axpy"]["sizes"]) == sizes, (
             "compared at each size of the study's own axis"
         )
+        return
+    edit(own / "kernels/axpy/axpy.cu", "0.0f * x", "nonsense * x")
+    run = snakemake(own, "build", *config)
+    assert run.returncode == 1 and "Compiled (emulator): 1 of 2 kernels." in run.stdout
+    assert "error: 'nonsense' was not declared" in run.stdout.rpartition("axpy/axpy does not compile (emulator):")[2]
 
 
 def test_the_installed_command_ends_in_a_sentence_before_a_rule_is_read(tmp_path: Path) -> None:

@@ -5,6 +5,11 @@ from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 
+# On a cluster, too, this little work runs where Snakemake does.
+localrules:
+    end_build,
+
+
 # What the emulator itself needs is compiled once, not with every kernel.
 rule build_emulator:
     input:
@@ -43,6 +48,22 @@ rule build_kernel:
         build=building.build_settings,
     script:
         "../scripts/build/build_kernel.py"
+
+
+# Ends a build: says what does not compile, and fails. In a sweep, that makes rows instead.
+rule end_build:
+    input:
+        reports=inputs(suffix="json").builds,
+    output:
+        touch(path("build_end")),
+    log:
+        log("end_build", scope="build/{target}"),
+    # Retrying cannot change the verdict.
+    retries: 0
+    conda:
+        "../../envs/kernelsweep.yaml"
+    script:
+        "../scripts/build/end_build.py"
 
 
 rule build_cub:

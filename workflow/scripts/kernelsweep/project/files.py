@@ -49,6 +49,7 @@ PATHS = {
     "rival_samples": "{platform}/rivals/{study}/samples/{rival}.csv",
     # Builds, by target: an architecture, or the emulator. Compiled units outlive the jobs that compile them.
     "build": "build/{target}/{study}/{kernel}.{suffix}",
+    "build_end": "build/{target}/.verdict",
     "emulator_runtime": "build/{target}/runtime.{suffix}",
     "cub": "build/{target}/{library}.{suffix}",
     "unit_store": "build/units",

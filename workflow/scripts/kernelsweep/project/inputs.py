@@ -91,6 +91,19 @@ def build_reports(project: Project, platform: str) -> list[str]:
     ]
 
 
+def builds(project: Project, target: str, suffix: str) -> list[str]:
+    """The binaries (suffix bin), or the reports on the builds (json), of the run's kernels for a target.
+
+    For a GPU, a search compiles what it proposes, so that nothing is compiled before.
+    """
+    return [
+        path("build", target=target, study=study, kernel=kernel, suffix=suffix)
+        for study in project.config.studies
+        for kernel in project.studies[study].kernels
+        if target == EMULATOR or not project.studies[study].settings.search
+    ]
+
+
 def measured_build(project: Project, platform: str, study: str, kernel: str) -> list[str]:
     """What a kernel that is measured is built from, or its build, if another job compiles it before."""
     if compiles_what_it_measures(project, platform, study):

@@ -60,22 +60,18 @@ def _results(project: Project, scope: str) -> list[str]:
 
 
 def build(project: Project) -> list[str]:
-    """Every kernel's binaries: for the architecture that the configuration names, or for the run's platforms.
+    """Every kernel's binaries, for the architecture that the configuration names or for the run's platforms.
 
-    For a GPU, a search compiles what it proposes, so that nothing is compiled before.
+    And the mark that all of it compiles.
     """
     if project.config.arch == "native":
         measured = [platform for platform in project.platforms if not is_recording(platform)]
         targets = [project.target(platform) for platform in measured] or [EMULATOR]
     else:
         targets = [project.config.arch]
-    return [
-        path("build", target=target, study=study, kernel=kernel, suffix="bin")
-        for study in project.config.studies
-        for kernel in project.studies[study].kernels
-        for target in dict.fromkeys(targets)
-        if target == EMULATOR or not project.studies[study].settings.search
-    ]
+    wanted = list(dict.fromkeys(targets))
+    binaries = [binary for target in wanted for binary in inputs.builds(project, target, "bin")]
+    return [*binaries, *(path("build_end", target=target) for target in wanted)]
 
 
 def compare(project: Project) -> list[str]:
