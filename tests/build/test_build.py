@@ -126,7 +126,7 @@ def test_options_architectures_and_toolkits_make_units_of_their_own(
     assert limited["registers"] == 32 < plain["registers"] and limited["spill_store_bytes"] > 0
     assert len({one["binary_sha256"] for one in (plain, limited, featured)}) == 3
     assert newer["binary_sha256"] == plain["binary_sha256"] and nvcc.version("13.9") == "nvcc 13.9.1"
-    assert "there is no nvcc 9.0, but " in report["failed"]["spills [CUDA toolkit=9.0]"]
+    assert "there is no nvcc 9.0, but " in report["failed"]["spills [CUDA toolkit=9.0]"]["message"]
 
 
 @pytest.mark.parametrize("target", [pytest.param("sm_90", marks=pytest.mark.nvcc), "emulator"])
@@ -138,7 +138,8 @@ def test_static_shared_memory_has_a_limit_on_the_emulator_as_on_a_gpu(tmp_path: 
     # Pins: one variant of a template that didn't compile cost all that shared its unit. The others have 24 and 48 KB.
     report = build_toy(tmp_path, source, ["toy<int, 64u, 1u>", "toy<int, 128u, 1u>", "toy<int, 32u, 1u>"], target)
     assert report["status"] == "ok" and sorted(report["variants"]) == ["toy<int, 32u, 1u>", "toy<int, 64u, 1u>"]
-    ((failed, message),) = report["failed"].items()
+    ((failed, failure),) = report["failed"].items()
+    message = failure["message"]
     assert failed == "toy<int, 128u, 1u>"
     if target == "emulator":
         assert "toy<int, 128u, 1u> has 98304 bytes of static shared memory" in message

@@ -398,7 +398,7 @@ CONTRACT = (
     "binary_sha256"
     ",relative_error,bit_identical,visit_spread,temperature_c,power_w,throttle_reasons,device_uuid,seconds,busy_seconds"
     ",width,arguments,output,visits,parameters,gflops,peak_of"  # ours, behind the contract's
-    ",error_share,compiler,power_limit_w,clock_limit_mhz,work,identity_sha256"
+    ",error_share,compiler,power_limit_w,clock_limit_mhz,work,identity_sha256,reason"
 )
 OF_TIMES = [
     *("samples", "time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz"),

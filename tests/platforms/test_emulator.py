@@ -14,6 +14,7 @@ from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from kernelsweep.build import gcc
 from kernelsweep.errors import BuildError, LaunchError
 from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.reasons import Reason
 
 ENTRIES = [
     *("shuffle_down<int>", "reductions", "counts"),
@@ -406,4 +407,4 @@ def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, line: str, word: s
         build(tmp_path, f"{header}\n__global__ void kernel(int *data) {{\n{line}\n}}\n")
     message = str(error.value)
     assert "planted.cu:3:" in message or word.startswith("cuda::pipeline")
-    assert word in message and "emulator does not supply" in message
+    assert word in message and "emulator does not supply" in message and error.value.reason == Reason.NOT_SUPPLIED

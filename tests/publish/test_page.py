@@ -51,6 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     comparison = copy / RESULTS / "comparison"
     comparison.mkdir(parents=True)
     (comparison / "comparison.md").write_text(COMPARISON)
+    (comparison / "comparison.json").write_text('{"verdict": ["Before and after"]}')
     kernels = copy / "kernels/warp_shuffle"
     edit(kernels / "shared_memory.cu", "partials[blockIdx.x] = shared[0];", "partials[blockIdx.x] = shared[1];")
     edit(kernels / "shuffle.cu", "", "// A remark, at the top.\n")

@@ -123,7 +123,7 @@ class _Runner:
             attributes = _TOGETHER.get(self._topic, PLAIN)
             platform.launch(request.variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
         except LaunchError as error:
-            return Outcome("launch_failed", str(error))
+            return Outcome("launch_failed", str(error), reason=error.reason)
         return Outcome("ok", "")
 
 
@@ -142,7 +142,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
             runner = _Runner(platform, topic)
             for case in of_topic:
                 outcome = run_watched(platform, runner, VisitRequest(Point({}), case.name))  # type: ignore[arg-type]
-                found[case] = list(findings(outcome))
+                found[case] = [finding[:3] for finding in findings(outcome)]
                 runner.memory.free()
     return found
 

@@ -5,6 +5,8 @@ import errno
 from collections.abc import Iterable
 from pathlib import Path
 
+from kernelsweep.reasons import Reason
+
 # The error numbers of a full disk, an exhausted quota, and the shell's limit on file sizes (ulimit -f).
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
@@ -26,11 +28,22 @@ class StudyError(UserError):
 
 
 class BuildError(UserError):
-    """A compiler is missing, or refused a kernel; the text contains the compiler's message."""
+    """A compiler is missing, or refused a kernel; the text contains the compiler's message.
+
+    cause  what was refused, in a line without advice; the text's first line unless it is given
+    """
+
+    def __init__(self, message: str, reason: Reason = Reason.NONE, cause: str = "") -> None:
+        super().__init__(message)
+        self.reason, self.cause = reason, cause or str(self).partition("\n")[0]
 
 
 class LaunchError(Exception):
     """A kernel could not be launched, or did not complete; the text says why."""
+
+    def __init__(self, message: str, reason: Reason = Reason.NONE) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class ContextLost(Exception):

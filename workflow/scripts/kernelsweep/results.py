@@ -93,6 +93,7 @@ work                      of a timed point: the counts of one run as the problem
                           "bytes=4096 flops=1024 arithmetic=float32"
 identity_sha256           of the identity that the point's visits share (measure/identity.py): it names their lines in
                           the journal
+reason                    why the status is what it is, where that alone says too little (reasons.py); empty else
 """)
 MEASUREMENT_COLUMNS = (*CONTRACT_COLUMNS, *FURTHER_MEASUREMENT_COLUMNS)
 
@@ -120,6 +121,8 @@ finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; 
 message        the first finding, with its point and lines; why nothing was checked, or only other code
 expected       the undefined behaviour that the study declares; of a note, the reason acknowledged for it
 source_sha256  as in measurements.csv
+point          of the message, as "array_size=4096 block_size=128 unroll=2"; empty where it has none
+reason         why nothing was checked, where a tool failed, or the kernel was never run (reasons.py); empty else
 """)
 CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
 NOT_CHECKED = "not_checked"
@@ -179,11 +182,6 @@ STATUSES = (
     "implausible",
     "skipped",
 )
-
-# The message of a skipped point begins so where a mistake in its study's files is the reason.
-REFUSED = "not run: "
-# And where kernelsweep failed in the job of a kernel that nobody trusts, so that the others go on.
-NOT_JUDGED = "could not be judged: "
 
 Row = dict[str, Any]
 

@@ -36,7 +36,8 @@ from kernelsweep.measure.task import BuiltKernel, measuring_protocol
 from kernelsweep.measure.tries import end_try
 from kernelsweep.measure.visits import outcomes_without_runs
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, REFUSED, SAMPLE_COLUMNS, write_rows
+from kernelsweep.reasons import Reason
+from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep, units
 from kernelsweep.sweep.kernels.source import source_sha256, source_text
@@ -107,7 +108,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
                 outcomes = job.sweep(planned, without_runs)
             except StudyError as mistake:  # The other studies' pages and tables wait for these rows.
                 print(mistake)
-                refused = Outcome("skipped", f"{REFUSED}{mistake}")
+                refused = Outcome("skipped", str(mistake), reason=Reason.STUDY_MISTAKE)
                 outcomes = {each.point: without_runs.get(each.point, refused) for each in planned}
 
         if chunk:

@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
+from kernelsweep.build.binaries import failure_of
 from kernelsweep.build.toolkit import tool_version
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
@@ -24,8 +25,8 @@ from kernelsweep.sweep.study import kernel_of_job
 
 def why_not_compiled(planned: PlannedPoint) -> str | None:
     """Why a point has no machine code, or None if it has."""
-    if message := report["message"] if report["status"] != "ok" else report["failed"].get(planned.variant):
-        return f"build_failed: {message}"
+    if failure := failure_of(report, planned.variant):
+        return f"build_failed: {failure['message']}"
     if planned.variant in report["variants"]:
         return None
     return f"{planned.variant} is not compiled, since this sweep has no such point; the sweep `full` may."

@@ -18,7 +18,8 @@ from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.observe.counting.run import count_rows
 from kernelsweep.platforms.emulator import MULTIPROCESSORS, EmulatorPlatform
 from kernelsweep.platforms.kinds import KINDS
-from kernelsweep.results import METRIC_COLUMNS, PROOF_COLUMNS, REFUSED, write_rows
+from kernelsweep.reasons import Reason
+from kernelsweep.results import METRIC_COLUMNS, PROOF_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernel_sweep import KernelSweep
 from kernelsweep.sweep.kernels.source import source_sha256
@@ -46,7 +47,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as runn
         except StudyError as mistake:
             if not is_untrusted():
                 raise
-            outcomes = {each.point: Outcome("skipped", f"{REFUSED}{mistake}") for each in planned}
+            outcomes = {each.point: Outcome("skipped", str(mistake), reason=Reason.STUDY_MISTAKE) for each in planned}
     end_try(Path(params.journal), params.number, outcomes.values())
     if given is None:
         source = source_sha256(kernel_file, map(Path, snakemake.input.included))

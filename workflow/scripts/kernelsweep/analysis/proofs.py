@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelsweep.analysis.words import list_texts
+from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, each_row
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
-
-# The message of a check that was not made begins so where the tool has failed, or a point under it.
-TOOL_FAILED = "failed: "
 
 
 @dataclass
@@ -148,7 +146,7 @@ def proof_errors(proofs: Proofs) -> list[str]:
 def tool_errors(proofs: Proofs) -> list[str]:
     """A sentence for each check that was not made because the tool has failed, or a point under it."""
     missing = [row for proof in proofs.values() for row in proof.missing]
-    return [f"{in_words(row)}." for row in missing if row["message"].startswith(TOOL_FAILED)]
+    return [f"{in_words(row)}." for row in missing if row.get("reason") == Reason.TOOL_FAILED]
 
 
 # Variants of a kernel tend to have the same mistakes.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kernelsweep.reasons import Reason
 from kernelsweep.results import STATUSES
 
 # The number of failed rows of a kernel and status that are kept for lists.
@@ -29,7 +30,8 @@ class RowCounts:
     """Counts of rows.
 
     points             by study, kernel and status, in the order of the rows
-    skipped            skipped rows by study, kernel and reason
+    skipped            skipped rows by study, kernel and message
+    mistakes           those that a mistake in their study's files keeps from running
     excused            rows of which undefined behaviour explains the status (is_excused), by study and kernel
     failed             other rows that are neither ok nor skipped, by study and kernel
     first_failed       the first few of these rows, by study and kernel
@@ -41,6 +43,7 @@ class RowCounts:
 
     points: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     skipped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    mistakes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     failed: Counter[tuple[str, str]] = field(default_factory=Counter)
     excused: Counter[tuple[str, str]] = field(default_factory=Counter)
     first_failed: dict[tuple[str, str], list[CsvRow]] = field(default_factory=dict)
@@ -97,6 +100,7 @@ def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
         counted.points[study, kernel, status] += 1
         if status == "skipped":
             counted.skipped[study, kernel, row["message"]] += 1
+            counted.mistakes[study, kernel, row["message"]] += row.get("reason") == Reason.STUDY_MISTAKE
         elif status != "ok" and is_excused(row):
             counted.excused[study, kernel] += 1
         elif status != "ok":

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
+
+from kernelsweep.reasons import Reason
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
 _ZEROS = ".nv.global"
@@ -57,15 +59,22 @@ def global_variables(cubin: Path) -> dict[str, bool]:
         return {one.name: sections[one["st_shndx"]] == _ZEROS for one in objects if one["st_shndx"] in sections}
 
 
-# Its keys: status (ok, or build_failed where no variant compiles), message (the compiler's errors or warnings), target,
-# compiler, variants, which has each variant's resources by its C++ name, and failed, the compiler's message by variant,
-# where some don't compile and others do.
+# Its keys: status (ok, or build_failed where no variant compiles), message (the compiler's errors or warnings), reason,
+# target, compiler, variants, which has each variant's resources by its C++ name, and failed, which has the message and
+# the reason of each that doesn't compile, where others do.
 Report = dict[str, Any]
 
 
 def new_report(target: str, compiler: str) -> Report:
     """The report on a build that has gone well so far."""
-    return {"status": "ok", "message": "", "target": target, "compiler": compiler, "variants": {}, "failed": {}}
+    status = {"status": "ok", "message": "", "reason": Reason.NONE}
+    return {**status, "target": target, "compiler": compiler, "variants": {}, "failed": {}}
+
+
+def failure_of(report: Mapping[str, Any], variant: str) -> dict[str, Any] | None:
+    """The message and the reason of a variant that doesn't compile; None for another one."""
+    of_all = {name: report[name] for name in ("message", "reason")} if report["status"] != "ok" else None
+    return of_all or report["failed"].get(variant)
 
 
 def write_report(path: Path, report: Report) -> None:

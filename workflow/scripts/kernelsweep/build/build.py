@@ -202,9 +202,8 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     try:
         return compiled(of_gpu)
     except BuildError as error:
-        reason = str(error).removeprefix("g++ refused the kernel:\n").strip().partition("\n")[0].partition(". ")[0]
         with suppress(BuildError):
-            return compiled(given, f"{source.file}: the emulator can't run the GPU's code ({reason})")
+            return compiled(given, f"{source.file}: the emulator can't run the GPU's code ({error.cause})")
         raise
 
 

@@ -191,10 +191,10 @@ def build(
                 unit = builder.wait(variant)
                 built[unit.file] = unit
             except BuildError as error:
-                report["failed"][variant] = str(error)
+                report["failed"][variant] = {"message": str(error), "reason": error.reason}
         write_binary(binary, list(built))
     if report["failed"] and not built:
-        return {**report, "status": "build_failed", "message": next(iter(report["failed"].values())), "failed": {}}
+        return {**report, "status": "build_failed", **next(iter(report["failed"].values())), "failed": {}}
     report["message"] = "\n".join(dict.fromkeys(filter(None, (unit.warnings for unit in built.values()))))
     for number, unit in enumerate(built.values()):
         report["variants"] |= {
@@ -231,8 +231,8 @@ def build_of_job(
     if report["status"] != "ok":
         print(f"{kernel} does not compile:\n{report['message']}", file=terminal)
     elif report["failed"]:
-        (first, message), count = next(iter(report["failed"].items())), len(report["failed"])
-        print(f"{kernel}: {count} variants do not compile, such as {first}:\n{message}", file=terminal)
+        (first, failure), count = next(iter(report["failed"].items())), len(report["failed"])
+        print(f"{kernel}: {count} variants do not compile, such as {first}:\n{failure['message']}", file=terminal)
     return report
 
 

@@ -19,6 +19,7 @@ from kernelsweep.build.untrusted import check_object
 from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
 from kernelsweep.home import HOME
+from kernelsweep.reasons import Reason
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.sweep.kernels.source import included_files, read_source
 
@@ -109,6 +110,8 @@ _CUDA_WORD = re.compile(
     r"|cooperative_groups::\w+|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
 )
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
+# Assertions of the emulator's headers end so, too.
+_LACKED = "is a CUDA word that the emulator does not supply"
 _REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
 _HINT = (
     "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
@@ -182,7 +185,7 @@ def compile_for_emulator(
             assembled = _run([*find(), "-c", str(assembly), "-o", str(objects[0])])
             compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
         if compiled.returncode != 0:
-            raise BuildError(_explain(compiled.stderr))
+            raise _refusal(compiled.stderr)
         if is_untrusted():
             check_object(objects[0])
         _check_static_shared_memory(objects[0])
@@ -226,11 +229,12 @@ def _check_static_shared_memory(compiled: Path) -> None:
     for function, size in sizes.items():
         if size > _MOST_STATIC_SHARED_BYTES:
             demangled = _run(["c++filt", f"_Z{function}"]).stdout.strip().removeprefix("void ")
-            raise BuildError(
+            cause = (
                 f"{demangled.partition('(')[0]} has {size} bytes of static shared memory; a GPU allows "
-                f"{_MOST_STATIC_SHARED_BYTES}. Make it dynamic: extern __shared__, with its bytes as shared in "
-                "the study"
+                f"{_MOST_STATIC_SHARED_BYTES}"
             )
+            advice = "Make it dynamic: extern __shared__, with its bytes as shared in the study"
+            raise BuildError(f"{cause}. {advice}", cause=cause)
 
 
 def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
@@ -245,10 +249,11 @@ def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
         ]
 
 
-def _explain(stderr: str) -> str:
-    """The first of g++'s errors, after an explanation if the emulator lacks a feature."""
+def _refusal(stderr: str) -> BuildError:
+    """The error with the first of g++'s errors, after an explanation if the emulator lacks a feature."""
     text = _relative(stderr)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
+    told = errors or text.strip().splitlines()
     message = "g++ refused the kernel:\n" + ("\n".join(errors[:_MOST_ERRORS]) or text.strip())
     if len(errors) > _MOST_ERRORS:
         message += f"\n... and {len(errors) - _MOST_ERRORS} more errors"
@@ -256,8 +261,9 @@ def _explain(stderr: str) -> str:
         unknown = _UNKNOWN.search(error["text"])
         word = "::".join(filter(None, (unknown and unknown.group("name", "call", "header", "space", "member")) or ()))
         if _CUDA_WORD.match(word):
-            cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
-            return f"{cause}. {_HINT}\n{message}"
+            cause = f"{error['file']}:{error['line']}: {word} {_LACKED}"
+            return BuildError(f"{cause}. {_HINT}\n{message}", Reason.NOT_SUPPLIED, cause)
     if _REFUSED_ASSEMBLY.search(text):
-        return f"assembly for the GPU (PTX) is something that the emulator does not supply. {_HINT}\n{message}"
-    return message
+        cause = "assembly for the GPU (PTX) is something that the emulator does not supply"
+        return BuildError(f"{cause}. {_HINT}\n{message}", Reason.NOT_SUPPLIED, cause)
+    return BuildError(message, Reason.NOT_SUPPLIED if _LACKED in text else Reason.NONE, next(iter(told), ""))

@@ -35,6 +35,7 @@ _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
+_NO_RESOURCES = {"shared_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0}
 _CONSTANT_MEMORY = ".nv.constant3"
 # Sections that are no part of a function's code: places of lines in the source, which move with comments; tables of
 # symbols, whose entries stand by name where they matter; the command line, of which the code has what follows from it;
@@ -151,7 +152,7 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     (of each variable in constant memory, by name), binary_sha256 (of this function's machine code only, so that it is
     independent of the others). Raises BuildError for a function that the cubin doesn't have.
     """
-    reports = symbol_reports(output, cubin)
+    reports = symbol_reports(printed_resources(output), cubin)
     by_name = {}
     filtered = subprocess.run(["c++filt", *reports], capture_output=True, encoding="utf-8", check=True).stdout
     for symbol, spelled in zip(reports, filtered.splitlines(), strict=True):
@@ -162,14 +163,13 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     return {function: _of_function(function, by_name) for function in functions}
 
 
-def symbol_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
-    """As function_reports(), by symbol, of parameters without the types that a C++ name tells."""
-    reports: dict[str, dict[str, Any]] = {}
+def printed_resources(output: str) -> dict[str, dict[str, Any]]:
+    """What ptxas has printed of functions, by symbol: registers, static shared memory and spills."""
+    resources: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] = {}
     for line in output.splitlines():
         if entry := _ENTRY.search(line):
-            current = {"symbol": entry[1], "shared_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0}
-            reports[entry[1]] = current
+            current = resources[entry[1]] = {**_NO_RESOURCES}
         elif spills := _SPILLS.search(line):
             # One line for the kernel, and one for each function that it calls and that was not inlined.
             current["spill_store_bytes"] += int(spills[2])
@@ -178,6 +178,15 @@ def symbol_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
             current["registers"] = int(used[1])
             if shared := _SHARED.search(line):
                 current["shared_bytes"] = int(shared[1])
+    return resources
+
+
+def symbol_reports(resources: Mapping[str, Mapping[str, Any]], cubin: Path) -> dict[str, dict[str, Any]]:
+    """As function_reports(), by symbol, of parameters without the types that a C++ name tells.
+
+    resources  as of printed_resources() or resources_in()
+    """
+    reports = {symbol: {"symbol": symbol, **found} for symbol, found in resources.items()}
     with cubin.open("rb") as file:
         elf = ELFFile(file)
         table = elf.get_section_by_name(".symtab")
@@ -195,20 +204,20 @@ def symbol_reports(output: str, cubin: Path) -> dict[str, dict[str, Any]]:
     return reports
 
 
-def resources_as_text(cubin: Path, symbol: str) -> str:
-    """What ptxas would have printed of a cubin's function, which someone else has compiled; empty without it."""
+def resources_in(cubin: Path, symbol: str) -> dict[str, dict[str, Any]]:
+    """As printed_resources(), of a cubin's function, which someone else has compiled; empty without it."""
     with cubin.open("rb") as file:
         elf = ELFFile(file)
         table, info = elf.get_section_by_name(".symtab"), elf.get_section_by_name(_OF_ALL)
         if elf.get_section_by_name(f".text.{symbol}") is None or info is None:
-            return ""
+            return {}
         assert isinstance(table, SymbolTableSection)
         counts = [struct.unpack("<II", value) for number, value in _attributes(info.data()) if number == _REGISTERS]
         registers = next((count for index, count in counts if table.get_symbol(index).name == symbol), 0)
         shared = elf.get_section_by_name(f".nv.shared.{symbol}")
         reserved = _RESERVED_SHARED if elf.get_section_by_name(".nv.shared.reserved.0") else 0
-        used = f"Used {registers} registers, {max(shared['sh_size'] - reserved, 0) if shared else 0} bytes smem"
-    return f"ptxas info    : Compiling entry function '{symbol}' for 'cubin'\nptxas info    : {used}"
+        shared_bytes = max(shared["sh_size"] - reserved, 0) if shared else 0
+    return {symbol: {**_NO_RESOURCES, "shared_bytes": shared_bytes, "registers": registers}}
 
 
 def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -43,10 +43,11 @@ def compile_by_user(file: Path, cubin: Path, target: str, axes: Mapping[str, str
     made = json.loads(told)
     if made["is_ptx"]:
         output = nvcc.compile_cubin(code, cubin, target, [])
+        resources = nvcc.printed_resources(output)
     else:
         code.replace(cubin)
-        output = nvcc.resources_as_text(cubin, made["entry"])
-    reports = nvcc.symbol_reports(output, cubin)
+        output, resources = "", nvcc.resources_in(cubin, made["entry"])
+    reports = nvcc.symbol_reports(resources, cubin)
     if made["entry"] not in reports:
         raise BuildError(
             f"{file}: build: its code has no kernel {made['entry']}; it has {', '.join(reports) or 'none'}"

@@ -15,8 +15,8 @@ from kernelsweep.analysis.words import markdown_table
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
-from kernelsweep.results import NOT_JUDGED, POINT_COLUMNS, Row, with_parameters
-from kernelsweep.results import REFUSED as NOT_RUN
+from kernelsweep.reasons import Reason
+from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
@@ -135,10 +135,10 @@ def judged(
 def _has_run(candidate: Verdict, row: Row) -> bool:
     """Whether the candidate was run at a row's point, as far as it compiles. Adds what was found there."""
     status, message, flags = row["status"], row["message"], row["flags"].split()
-    if status == "skipped" and message.startswith(NOT_RUN):
-        candidate.find("source", message.removeprefix(NOT_RUN).replace("_graded.yaml", ".yaml"))
-    elif message.startswith(NOT_JUDGED) or (status == "build_failed" and "does not supply" in message):
-        candidate.not_proven = message.partition("\n")[0]
+    if row["reason"] == Reason.STUDY_MISTAKE:
+        candidate.find("source", message.replace("_graded.yaml", ".yaml"))
+    elif row["reason"] in (Reason.NOT_JUDGED, Reason.NOT_SUPPLIED):
+        candidate.not_proven = message
         return False
     elif status == IMPLAUSIBLE:
         candidate.implausible = candidate.implausible or message
@@ -153,8 +153,8 @@ def _has_run(candidate: Verdict, row: Row) -> bool:
 
 def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof | None) -> None:
     """Add what a candidate's proof has found, unless the other kernel's has found the same."""
-    of_both = {_place(row["message"]) for row in (other.found if other else ())}
-    unexplained = [row for row in (proof.found if proof else ()) if _place(row["message"]) not in of_both]
+    of_both = {row["point"] for row in (other.found if other else ())} - {""}
+    unexplained = [row for row in (proof.found if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
         if finding["check"] != "result" or "result" not in candidate.findings:  # The emulator's sweep has rows of it.
             candidate.find(finding["check"], finding["message"])
@@ -247,11 +247,6 @@ def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, 
     counts = Counter(one["verdict"] for one in candidate.timed)
     sizes = {one["key"]: {"text": one["size"], "counts": {}, **one} for one in candidate.timed}
     return {**of_all, "counts": counts, "points": len(sizes), "is_shown": True, "sizes": sizes}
-
-
-def _place(message: str) -> str:
-    """The point that a proof's message begins with."""
-    return message.partition(": ")[0]
 
 
 def _pairs(record: Record | None) -> Any:

@@ -65,7 +65,7 @@ class Front:
         try:
             unit = self.builder.wait(visit.variant)
         except BuildError as error:
-            return Ready(visit.identity, outcome=Outcome("build_failed", str(error)))
+            return Ready(visit.identity, outcome=Outcome("build_failed", str(error), reason=error.reason))
         identity = with_binary(visit.identity, unit.variants[visit.variant]["binary_sha256"])
         known = known_outcome(self.journal, identity, self.short_counts)
         return Ready(identity, unit, known or (Outcome("skipped", visit.skip) if visit.skip else None))

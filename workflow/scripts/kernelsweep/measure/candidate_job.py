@@ -11,11 +11,11 @@ from typing import Any
 from kernelsweep.errors import FULL, in_a_line, is_of_gpu
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.tries import end_try
+from kernelsweep.reasons import Reason
 from kernelsweep.results import (
     BUILD_COLUMNS,
     MEASUREMENT_COLUMNS,
     NOT_CHECKED,
-    NOT_JUDGED,
     PROOF_COLUMNS,
     SAMPLE_COLUMNS,
     write_rows,
@@ -41,8 +41,8 @@ def others_go_on(job: Any) -> Iterator[None]:
         if not job.params.is_candidate or is_of_gpu(error) or (isinstance(error, OSError) and error.errno in FULL):
             raise
         traceback.print_exc()
-        message = f"{NOT_JUDGED}{in_a_line(error)}"
-        known = {"study": job.wildcards.study, "kernel": job.wildcards.kernel, "message": message}
+        known = {"study": job.wildcards.study, "kernel": job.wildcards.kernel}
+        known |= {"message": f"could not be judged: {in_a_line(error)}", "reason": Reason.NOT_JUDGED}
         rows: dict[str, dict[str, Any]] = {
             "points": {"status": "skipped"},
             "proofs": {"finding": NOT_CHECKED, "points": 0},

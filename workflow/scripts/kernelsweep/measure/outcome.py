@@ -8,6 +8,7 @@ from typing import Any
 
 from kernelsweep.errors import readable
 from kernelsweep.platforms.platform import MemoryMistake
+from kernelsweep.reasons import Reason
 
 
 @dataclass
@@ -74,6 +75,7 @@ _OF_MACHINE = ("launch_failed", "timed_out", "out_of_memory")
 class Outcome:
     """A point's outcome: a status of results.STATUSES with its message.
 
+    reason           of the status, for programs
     visits           empty if nothing was timed
     relative_error   of a floating-point sum, as in problems.problem.Judgement
     error_share      the largest error as a share of its bound, as in problems.problem.Judgement
@@ -105,9 +107,10 @@ class Outcome:
     before_binary: str = ""
     counts: dict[str, float] = field(default_factory=dict)
     touched: dict[str, int] = field(default_factory=dict)
+    reason: Reason = Reason.NONE
 
     def __post_init__(self) -> None:
-        self.message = readable(self.message, _LONGEST_MESSAGE)
+        self.message, self.reason = readable(self.message, _LONGEST_MESSAGE), Reason(self.reason)
 
     @property
     def may_pass(self) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.reasons import Reason
 from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, OTHER_CODE, SAME_VALUE, Row
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -22,18 +23,13 @@ _CHECK_OF_MISTAKE = {
     "out_of_bounds": "bounds",
 }
 
-# The emulator's words about threads that wait for threads that can't come, and about memory that isn't there; the check
-# and the finding.
-_OF_WORDS = {
-    " waits ": ("barriers", "barrier"),
-    "does not name it": ("barriers", "barrier"),
-    "misaligned address": ("bounds", "misaligned"),
-    "memory access out of bounds": ("bounds", "out_of_bounds"),
-    "memory access": ("bounds", "launch_failed"),
+# What ends a launch of the emulator's: the check and the finding.
+_OF_LAUNCH = {
+    Reason.BARRIER: ("barriers", "barrier"),
+    Reason.MISALIGNED: ("bounds", "misaligned"),
+    Reason.OUT_OF_BOUNDS: ("bounds", "out_of_bounds"),
+    Reason.ILLEGAL_ACCESS: ("bounds", "launch_failed"),
 }
-
-# A place in a message, without its folders.
-_PLACE = re.compile(r"[^\s/:]+\.\w+:\d+")
 
 # A point with another status shows nothing about memory: it didn't run, or not to its end.
 _RUN = ("ok", "wrong_result")
@@ -53,9 +49,9 @@ def proof_rows(
         if outcome.status not in ("skipped", "build_failed"):
             of_variant.setdefault(instantiation(kernel, point), {})[point] = outcome
     if not of_variant:
-        reasons = dict.fromkeys(outcome.message for outcome in outcomes.values())
-        why = next(iter(reasons), "the sweep has no point of it on the emulator")
-        return [{**known, "finding": NOT_CHECKED, "points": 0, "message": " ".join(why.split())}]
+        why = next(iter(outcomes.values()), Outcome("skipped", "the sweep has no point of it on the emulator"))
+        message = " ".join(why.message.split())
+        return [{**known, "finding": NOT_CHECKED, "points": 0, "message": message, "reason": why.reason}]
     lines = dict.fromkeys(entry[OTHER_CODE] for entry in report["variants"].values() if entry.get(OTHER_CODE))
     other = f" by the other branch, since {' '.join('; '.join(lines).split())}" if lines else ""
     return [
@@ -72,26 +68,26 @@ def _of_variant(
     kernel: KernelSource, variant: str, outcomes: Mapping[Point, Outcome], known: Mapping[str, Any]
 ) -> Iterator[Row]:
     """A row for each check, with its first finding: one that fails before a note, and what is known last of each."""
-    found: dict[str, tuple[str, str, str]] = {}
+    found: dict[str, tuple[str, str, str, str]] = {}
     for point, outcome in outcomes.items():
-        for check, finding, message in findings(outcome):
-            expected = known_why(kernel, check, message) or ("" if finding in NOTES else known["expected"])
+        for check, finding, message, lines in findings(outcome):
+            expected = known_why(kernel, check, lines) or ("" if finding in NOTES else known["expected"])
             before = found.get(check)
             if before is None or _rank(before[0], before[2]) > _rank(finding, expected):
-                found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected)
+                found[check] = (finding, f"at {point}: {' '.join(message.split())}", expected, str(point))
     run = sum(outcome.status in _RUN for outcome in outcomes.values())
     for check in CHECKS:
-        finding, message, expected = found.get(check, ("", "", known["expected"]))
+        finding, message, expected, place = found.get(check, ("", "", known["expected"], ""))
         points = len(outcomes) if check == "result" else run
         if not points and not finding:
             finding, message = NOT_CHECKED, "no point ran to its end"
         row = {"variant": variant, "check": check, "points": points, "finding": finding, "message": message}
-        yield {**known, **row, "expected": expected}
+        yield {**known, **row, "expected": expected, "point": place}
 
 
-def known_why(kernel: KernelSource, check: str, message: str) -> str:
-    """The reasons that a study gives for a finding, by all lines that its message names; "" where one has none."""
-    reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(_PLACE.findall(message))]
+def known_why(kernel: KernelSource, check: str, lines: Iterable[str]) -> str:
+    """The reasons that a study gives for a finding, by all its lines, as file:line; "" where one has none."""
+    reasons = [kernel.acknowledged.get((check, place)) for place in dict.fromkeys(Path(one).name for one in lines)]
     return "; ".join(dict.fromkeys(map(str, reasons))) if reasons and all(reasons) else ""
 
 
@@ -99,11 +95,10 @@ def _rank(finding: str, expected: str) -> tuple[bool, bool]:
     return finding in NOTES, bool(expected)
 
 
-def findings(outcome: Outcome) -> Iterable[tuple[str, str, str]]:
-    """Each finding at a point: its check, its kind, and the message."""
+def findings(outcome: Outcome) -> Iterable[tuple[str, str, str, tuple[str, ...]]]:
+    """Each finding at a point: its check, its kind, the message, and the lines by which a study can acknowledge it."""
     if outcome.status not in ("ok", "out_of_memory"):
-        told = [found for words, found in _OF_WORDS.items() if words in outcome.message]
-        check, finding = told[0] if told and outcome.status == "launch_failed" else ("result", outcome.status)
-        yield check, finding, outcome.message
+        check, finding = _OF_LAUNCH.get(outcome.reason, ("result", outcome.status))
+        yield check, finding, outcome.message, ()
     for mistake in outcome.mistakes:
-        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message
+        yield _CHECK_OF_MISTAKE[mistake.kind], mistake.kind, mistake.message, mistake.lines

@@ -49,6 +49,7 @@ def measurement_rows(
                 "grid_size": launches[0].blocks,
                 "status": outcome.status,
                 "message": _message(outcome),
+                "reason": outcome.reason,
                 "flags": " ".join([*flags_of(outcome, bool(kernel.entry.undefined_behaviour)), *imprecise]),
                 "binary_sha256": binary,
                 **times,

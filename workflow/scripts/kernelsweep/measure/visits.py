@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kernelsweep.build.binaries import failure_of
 from kernelsweep.measure.identity import identities
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome, combined
@@ -90,13 +91,12 @@ class Visits:
 
 def outcomes_without_runs(planned: Sequence[PlannedPoint], report: Mapping[str, Any]) -> dict[Point, Outcome]:
     """The outcomes of points that are skipped, and of points whose variant was not built, as the report says."""
-    failed = None if report["status"] == "ok" else report["message"]
     outcomes = {}
     for each in planned:
         if each.skipped:
             outcomes[each.point] = Outcome("skipped", each.skipped)
-        elif message := failed or report["failed"].get(each.variant):
-            outcomes[each.point] = Outcome("build_failed", message)
+        elif failure := failure_of(report, each.variant):
+            outcomes[each.point] = Outcome("build_failed", **failure)
     return outcomes
 
 

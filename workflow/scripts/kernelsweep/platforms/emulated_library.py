@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelsweep.errors import LaunchError
+from kernelsweep.reasons import Reason
 from kernelsweep.sandbox import check_inside
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
 
@@ -20,6 +21,15 @@ SPACES = ("global", "shared")
 ACCESSES = ("load", "store", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
+
+# What the emulator says of threads that wait for threads that can't come, and of memory that isn't there.
+_OF_WORDS = {
+    " waits ": Reason.BARRIER,
+    "does not name it": Reason.BARRIER,
+    "misaligned address": Reason.MISALIGNED,
+    "memory access out of bounds": Reason.OUT_OF_BOUNDS,
+    "memory access": Reason.ILLEGAL_ACCESS,
+}
 
 
 class Site(ctypes.Structure):
@@ -208,8 +218,8 @@ class EmulatedLibrary:
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
-            reason = message.value.decode(errors="replace")
-            raise LaunchError(reason)
+            text = message.value.decode(errors="replace")
+            raise LaunchError(text, next((reason for words, reason in _OF_WORDS.items() if words in text), Reason.NONE))
 
     def parameter_types(self, entry: int) -> list[str]:
         """What an entry's parameters hold, as in platforms.platform.Platform."""

@@ -500,7 +500,7 @@ def judged(result: Checked, outcomes: Mapping[Point, Outcome], file: Path, optio
         at = ", ".join(f"{axis}={value}" for axis, value in point.items() if axis != "cache") or "its launch"
         mistakes = [
             (check, kind, _FOLDERS.sub("", message))
-            for check, kind, message in findings(outcome)
+            for check, kind, message, _ in findings(outcome)
             if check in _OF_MEMORY
             or (kind == "wrong_result" and message not in {mistake.message for mistake in outcome.mistakes})
         ]

@@ -12,7 +12,7 @@ from kernelsweep.analysis.row_counts import (
     studies_not_run,
 )
 from kernelsweep.analysis.words import list_texts, markdown_table
-from kernelsweep.results import ALL_POINT_COLUMNS, REFUSED
+from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.sweep.point import in_words
 
 # All points of a kernel that doesn't compile fail for one reason.
@@ -70,9 +70,9 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
             for study in studies_not_run(counted, planned)
         ),
         *(
-            f"{study}/{kernel}, {count} points {why}"
-            for (study, kernel, why), count in counted.skipped.items()
-            if why.startswith(REFUSED)
+            f"{study}/{kernel}, {count} points not run: {why}"
+            for (study, kernel, why), count in counted.mistakes.items()
+            if count
         ),
     ]
 

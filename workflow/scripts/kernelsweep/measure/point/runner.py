@@ -92,7 +92,7 @@ class Runner:
             raise UserError(f"{self._launches.place}: {error}.") from error
         except LaunchError as error:
             self.memory.forget_contents()
-            return Outcome("launch_failed", str(error))
+            return Outcome("launch_failed", str(error), reason=error.reason)
 
     def _run(self, request: VisitRequest) -> Outcome:
         started, busy_before = time.perf_counter(), self._platform.busy_seconds

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelsweep.analysis.proofs import TOOL_FAILED
 from kernelsweep.build.toolkit import not_found
 from kernelsweep.errors import UserError
 from kernelsweep.measure.proof_rows import known_why
@@ -13,12 +13,16 @@ from kernelsweep.observe.requests import Observed, Requests, observe
 from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
 from kernelsweep.observe.sanitizer.log import Finding, Log
 from kernelsweep.observe.worker import CHECKED, UNFILLED
+from kernelsweep.reasons import Reason
 from kernelsweep.results import NOT_CHECKED, Row
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 
 # compute-sanitizer's exit status after a finding: a number that neither it nor Python returns for another reason.
 FOUND = 86
+
+# A line of the source in a report.
+_PLACE = re.compile(r"[^\s/:()]+\.\w+:\d+")
 
 # Reports beyond this many are counted but not printed: a kernel whose every thread errs would fill the disk.
 _PRINT_LIMIT = 10_000
@@ -107,12 +111,12 @@ def proof_row(
     finding, message = {
         "clean": ("", ""),
         "findings": ("findings", reason),
-        "failed": (NOT_CHECKED, f"{TOOL_FAILED}{reason}"),
+        "failed": (NOT_CHECKED, f"failed: {reason}"),
         "skipped": (NOT_CHECKED, reason),
     }[status]
     if findings and finding != NOT_CHECKED:
         told = [f"{one.message} ({one.location})" if one.location else one.message for one in findings]
-        known = [known_why(kernel, check, each) for each in told]
+        known = [known_why(kernel, check, _PLACE.findall(each)) for each in told]
         first = known.index("") if "" in known else 0
         finding, message, expected = findings[first].kind, told[first], known[first] or expected
     return {
@@ -122,4 +126,5 @@ def proof_row(
         "finding": finding,
         "message": " ".join(message.split()),
         "expected": expected,
+        "reason": Reason.TOOL_FAILED if status == "failed" else "",
     }

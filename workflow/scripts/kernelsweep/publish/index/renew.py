@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.home import COMMAND
+from kernelsweep.json_files import read_json
 from kernelsweep.publish.html_files import INDEX_TEMPLATE
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import link
 
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
-_COMPARISON = "comparison/comparison.md"
+_COMPARISON = "comparison/comparison.json"
 
 # A curve's width and height, in the units of its drawing.
 _CURVE = (96, 20)
@@ -42,8 +43,8 @@ def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
             made, page = path.stat().st_mtime_ns, path.with_suffix(".html")
             comparisons.append(
                 {
-                    "headline": path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# "),
-                    "file": link(page if page.is_file() else path, results),
+                    "headline": read_json(path)["verdict"][0],
+                    "file": link(page if page.is_file() else path.with_suffix(".md"), results),
                     "made": when(made),
                     "is_older": any(made < platform.changed(study) for study in platform.studies),
                 }
