@@ -15,7 +15,7 @@ import yaml
 from checkout import ROOT
 from workflow_runs import edit, snakemake
 
-from kernelsweep.project.command import start_study
+from kernelsweep.project.new_study import start_study
 
 # The commands of the README and its table, besides the study by its name; and what others use of results.
 NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
@@ -80,10 +80,12 @@ def test_a_new_study_names_the_first_kernel_of_a_file_and_its_types(
         "__global__ void Fan2(float *m) {}\n",
         encoding="utf-8",
     )
-    assert "Run it: kernelsweep gaussian" in start_study(["gaussian", "fan.cu"])
+    told = start_study(["gaussian", "fan.cu"])
+    assert "Its other kernels: Fan2." in told and "Run it: kernelsweep gaussian" in told
+    assert Path("kernels/gaussian/gaussian.cu").read_text("utf-8") == '#include "../../fan.cu"\n'
     (launch,) = yaml.safe_load(Path("config/studies/gaussian.yaml").read_text("utf-8"))["kernels"][0]["launches"]
     made = ["texture(image)", "tensor_map(tiles, 64)"]
     assert (launch["kernel"], launch["arguments"]) == ("Fan1", ["m", "at", "bits", "stride", "Size", *made])
     found = Path("kernels/gaussian/problem.py").read_text("utf-8")
-    assert "astype(np.int64)" in found and "astype(np.uint8)" in found and "np.int32(1)" in found
+    assert "astype(np.int64)" in found and "astype(np.uint8)" in found and '"m": (stride, np.float32)' in found
     assert "def reference(at, bits, image, tiles)" in found

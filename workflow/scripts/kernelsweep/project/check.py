@@ -182,11 +182,9 @@ def _checked(file: Path, kernel: str, given: Given) -> Checked:
     guessed = _with(guess(file, kernel, _includes(given.options)), given)
     result = Checked(str(file), guessed.name, guessed.line)
     try:
-        _check_arguments(guessed)
-        run = _Runs(file.resolve(), guessed, given)
-        holds = learn(guessed, run)
+        holds = learnt(file, guessed, given)
         points = [_case(guessed, case) for case in given.cases] or default_points(guessed)
-        outcomes = run(points, holds)
+        outcomes = _Runs(file.resolve(), guessed, given)(points, holds)
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
     result = replace(result, guessed=_in_words(guessed, holds, points, given))
@@ -260,11 +258,16 @@ def default_points(guessed: Guess) -> list[dict[str, int]]:
     return [point for point in points if all(_value(side, point) for side in guessed.grid)] or points
 
 
+def learnt(file: Path, guessed: Guess, given: Given) -> dict[str, Holds]:
+    """What the arrays of a kernel's guessed call hold. Raises UserError where it can't be called."""
+    _check_arguments(guessed)
+    return learn(guessed, _Runs(file.resolve(), guessed, given))
+
+
 def guessed_functions(file: Path, guessed: Guess, given: Given) -> dict[str, Any]:
     """The functions `inputs` and `outputs` for a kernel's guessed call. Raises UserError where it can't be guessed."""
-    _check_arguments(guessed)
     names: dict[str, Any] = {}
-    exec(problem_text(guessed, learn(guessed, _Runs(file, guessed, given))), names)
+    exec(problem_text(guessed, learnt(file, guessed, given)), names)
     return {name: names[name] for name in ("inputs", "outputs") if name in names}
 
 
@@ -398,7 +401,7 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
         if not one.written or holds[one.name].updated
     }
     inputs |= {
-        one.name: f"np.{one.dtype}({one.value})"
+        one.name: f"np.{one.dtype or 'float32'}({one.value})"
         for one in guessed.parameters
         if not one.is_array and not one.is_size and one.dtype != "bfloat16"
     }
@@ -417,7 +420,8 @@ def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> 
 
 
 def _dtype(one: Parameter) -> str:
-    return '"bfloat16"' if one.dtype == "bfloat16" else f"np.{one.dtype}"
+    """NumPy's type as a problem file has it; float32 in place of one that is not known."""
+    return '"bfloat16"' if one.dtype == "bfloat16" else f"np.{one.dtype or 'float32'}"
 
 
 def _shape(one: Parameter, size: str) -> str:
@@ -426,8 +430,8 @@ def _shape(one: Parameter, size: str) -> str:
 
 def _drawn(one: Parameter, size: str, high: str) -> str:
     shape = _shape(one, size)
-    if one.dtype in ("float32", "float64"):
-        return f"random.standard_normal({shape}, np.{one.dtype})"
+    if one.dtype in ("float32", "float64", ""):
+        return f"random.standard_normal({shape}, {_dtype(one)})"
     if one.dtype == "float16":
         return f"random.standard_normal({shape}).astype(np.float16)"
     if one.dtype == "bfloat16":

@@ -54,6 +54,8 @@ _SIGNS = {"+", "-", "*", "/", "%", "<<", ">>", "==", "!=", "<=", ">=", "<", ">"}
 _NUMBER = r"(?:unsigned|long|int|size_t|u?int\d+_t|float|double)"
 _CAST = re.compile(rf"(?<!sizeof)\(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*\)|\bstatic_cast\s*<[^<>]*>")
 _CEIL_DIV = re.compile(r"i?_?((ceil|round_?up)_?div|div_?(ceil|(round_?)?up)|cdiv)\w*", re.IGNORECASE)
+_OF_BLOCK = re.compile(r"block_?(size|dim)|threads|^block$", re.IGNORECASE)
+_QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _OF_DEVICE = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 # Threads of a block by the number of its sides, where the file doesn't say them.
 SIDES_OF_BLOCK = {1: 128, 2: 16, 3: 4}
@@ -98,6 +100,8 @@ class Guess:
     axes        what its sizes and its launch depend on, each with whether it is a size; else a block's side
     grid, block, shared  expressions over the axes; without sides, and empty, where they are not known
     launched    the line of the launch that they come from; 0 without one
+    template    the values, as an axis has them, of the template's parameters that have no default
+    block_parameter  the one that is the block's size; "" without one
     """
 
     name: str
@@ -109,6 +113,8 @@ class Guess:
     block: Sequence[str]
     shared: str = "0"
     launched: int = 0
+    template: Mapping[str, str] = field(default_factory=dict)
+    block_parameter: str = ""
 
     @property
     def sizes(self) -> list[str]:
@@ -145,8 +151,17 @@ def kernels_in(file: Path, include: Sequence[Path] = ()) -> dict[str, tuple[Kern
     raise UserError(f"{file} has no __global__ at all.")
 
 
-def guess(file: Path, kernel: str = "", include: Sequence[Path] = ()) -> Guess:
+def missing_headers(file: Path) -> list[str]:
+    """The headers in quotes that a file, or one that it includes, names and that are not found, nor CUDA's."""
+    found = [file, *included_files(file, [file.parent])]
+    names = {name: one.parent for one in found for name in _QUOTED.findall(read_source(one))}
+    return [name for name, folder in names.items() if not any((at / name).is_file() for at in (folder, file.parent))]
+
+
+def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: bool = True) -> Guess:
     """How a kernel of a file is called; `kernel` is its name, "" for the first.
+
+    launched  whether the file's launches count
 
     Raises UserError where the file hasn't the kernel, or has none.
     """
@@ -159,7 +174,7 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = ()) -> Guess:
     head, text = kernels[name]
     texts = [text, *(read_source(one) for one in included_files(file, [file.parent, *include]))]
     host = _Host("\n".join(cxx_code(one, keep_leading=False) for one in dict.fromkeys(texts)))
-    launch = next(host.launches(name), None)
+    launch = next(host.launches(name), None) if launched else None
     template = host.types = _template(head, launch, host)
     parameters = [_parameter(one, place, template, host) for place, one in enumerate(head.parameters)]
     axes: dict[str, bool] = {}
@@ -190,8 +205,11 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = ()) -> Guess:
         shared = ""
     line = _Host(cxx_code(text, keep_leading=False)).line_of_kernel(name)
     function = f"{head.function}<{', '.join(template.values())}>" if template else head.function
-    launched = host.line_of(launch.place) if launch and texts[0] == text else int(launch is not None)
-    return Guess(name, function, line, parameters, axes, grid, block, shared, launched)
+    at = host.line_of(launch.place) if launch and texts[0] == text else int(launch is not None)
+    fixed = [one.partition("=")[0] for one in head.template if "=" not in one]
+    needed = {_WORD.findall(one)[-1]: _axis_value(template[_WORD.findall(one)[-1]], host) for one in fixed}
+    of_block = next((one for one in needed if _OF_BLOCK.search(one)), "")
+    return Guess(name, function, line, parameters, axes, grid, block, shared, at, needed, of_block)
 
 
 class _Unknown(Exception):
@@ -405,8 +423,14 @@ class _Host:
 
 def _threads(template: Mapping[str, str]) -> str:
     """The threads of a block, if a parameter of the template is called so; else ""."""
-    named = (value for name, value in template.items() if re.search("block_?size|threads", name, re.IGNORECASE))
+    named = (value for name, value in template.items() if _OF_BLOCK.search(name))
     return next((value for value in named if value.isdigit()), "")
+
+
+def _axis_value(value: str, host: _Host) -> str:
+    """A template's argument as an axis has it: NumPy's name of a type, and a number."""
+    element = _element(value, host)
+    return element[0] if element else {"true": "1", "false": "0"}.get(value, value)
 
 
 def _block_of(body: str, template: Mapping[str, str]) -> list[str]:
@@ -445,7 +469,7 @@ def _template(head: KernelHead, launch: _Launch | None, host: _Host) -> dict[str
     found = {}
     for place, text in enumerate(head.template):
         kind, _, default = text.partition("=")
-        words = _WORD.findall(kind)
+        words = [word for word in _WORD.findall(kind) if word != "const"]
         name, is_type = words[-1], words[0] in ("typename", "class")
         value = given[place] if place < len(given) else default.strip()
         if is_type:

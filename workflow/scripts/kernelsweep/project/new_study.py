@@ -1,0 +1,137 @@
+"""Start a study: its YAML file, a kernel and a problem.py, from a template or with the guesses of a kernel's file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kernelsweep.errors import UserError
+from kernelsweep.home import HOME
+from kernelsweep.project.check import Given, Holds, arguments_of, default_points, learnt, problem_text
+from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, guess, kernels_in, missing_headers
+from kernelsweep.project.project import check_study_names
+
+_TEMPLATES = HOME / "examples/new-study"
+_FILES = ("study.yaml", "kernel.cu", "problem.py")
+_LARGE = {1: "[2^20, 2^24]", 2: "[1024, 4096]"}
+_BLOCKS = "[64, 128, 256]"
+
+_REFERENCE = """
+
+def reference({read}):
+    raise NotImplementedError("write the right results of {results} here, in NumPy")
+"""
+
+
+def start_study(arguments: Sequence[str]) -> str:
+    """Write a study's three files into the working directory; sentences that say so.
+
+    arguments  the study's name, and perhaps the file of a kernel, which the study's kernel then includes
+
+    Raises UserError for another command line, for a file without a kernel, and where a file of the study exists.
+    """
+    if len(arguments) not in (1, 2) or not re.fullmatch("[a-z][a-z0-9_]*", arguments[0]):
+        raise UserError("usage: kernelsweep new NAME [FILE.cu]; NAME has lower-case letters, digits and _")
+    check_study_names(arguments[:1], Path.cwd())
+    name, *files = arguments
+    folder, told = Path("kernels", name), ""
+    study, kernel, problem = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
+    if files:
+        file = Path(files[0])
+        kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
+        study, problem, told = _texts_for(file, name, study)
+    written = {
+        Path(f"config/studies/{name}.yaml"): study,
+        folder / f"{name}.cu": kernel,
+        folder / "problem.py": problem,
+    }
+    for path in written:
+        if path.exists():
+            raise UserError(f"{path} exists already. Choose another name, or move it away.")
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        schemas = os.path.relpath(HOME / "workflow/schemas", path.parent)
+        own = path.suffix == ".cu" and files
+        path.write_text(text if own else text.replace("NAME", name).replace("SCHEMAS", schemas), encoding="utf-8")
+    return f"Written: {', '.join(map(str, written))}.{told} Run it: kernelsweep {name}"
+
+
+def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
+    """The study and the problem of the kernel with the study's name, else of the file's first, and what to know.
+
+    Raises UserError.
+    """
+    kernels = kernels_in(file)
+    chosen = guess(file, name if name in kernels else "")
+    others = [other for other in kernels if other != chosen.name]
+    told = f" Its other kernels: {', '.join(others)}." if others else ""
+    if missing := missing_headers(file):
+        told += f" Not found: {', '.join(missing)}; name their folders in the kernel's options, as -Iinclude."
+    covering = guess(file, chosen.name, launched=False)
+    if not set(chosen.sizes) & {word for side in chosen.grid for word in re.findall(r"\w+", side)} and covering.grid:
+        chosen = covering  # The file launches it for one size only.
+    try:
+        holds, of_run = learnt(file, chosen, Given()), True
+    except UserError:
+        size = (*chosen.sizes, "n")[0]
+        holds, of_run = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}, False
+    holds = {array: one if one.known else replace(one, size=(*chosen.sizes, "n")[0]) for array, one in holds.items()}
+    return _study_text(template, chosen, holds), _problem_text(chosen, holds, of_run), told
+
+
+def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds]) -> str:
+    """The study's file: each size, template parameter and block is an axis."""
+    grid, block, of_block = [*chosen.grid], [*chosen.block], chosen.block_parameter
+    dimensions = max([len(chosen.sizes), *(1 + one.size.count(" * ") for one in holds.values())])
+    axes = {size: _LARGE.get(dimensions, "[128, 256]") for size in chosen.sizes} or {"n": _LARGE[1]}
+    for parameter, value in chosen.template.items():
+        axes[parameter] = f"[{value}]"
+    is_free = chosen.shared in ("", "0") or bool(of_block)  # Shared memory is as large as its block asks for.
+    threads = block[0] if len(block) == 1 and block[0].isdigit() and is_free else ""
+    if threads or not block:
+        axis = of_block or "block"
+        axes[axis], block = _BLOCKS, [axis]
+        grid = [re.sub(rf"\b{threads}\b", axis, side) for side in grid] if threads else grid
+    axes |= {side: f"[{SIDES_OF_BLOCK[len(block)]}]" for side, is_size in chosen.axes.items() if not is_size}
+    grid = grid or [f"{next(iter(axes))} / {block[0]}"]
+    grid = [re.sub(r"^\((.+) \+ (\w+) - 1\) // \2$", r"\1 / \2", side) for side in grid]
+    small = {axis: [point[axis] for point in default_points(chosen)] for axis in chosen.sizes} or {"n": [1000, 4099]}
+    of_template = f"<{', '.join(chosen.template)}>" if chosen.template else ""
+    launch = {
+        "kernel": chosen.function.partition("<")[0] + of_template,
+        "grid": f"[{', '.join(map(_quoted, grid))}]",
+        "block": f"[{', '.join(block)}]",
+        **({} if chosen.shared in ("", "0") else {"shared": chosen.shared}),
+        "arguments": f"[{', '.join(map(_quoted, arguments_of(chosen)))}]",
+    }
+    head, _, rest = template.partition("  n:")
+    emulator, _, kernels = rest[rest.index("\n\n") :].partition("{n: [1000, 4099]}")
+    place = f" # as in line {chosen.launched}" if chosen.launched else " # guessed: the file has none that can be read"
+    lines = "\n        ".join(f"{key}: {value}" for key, value in launch.items())
+    return (
+        head
+        + "\n".join(f"  {axis}: {values}" for axis, values in axes.items())
+        + emulator
+        + f"{{{', '.join(f'{axis}: {[*dict.fromkeys(values)]}' for axis, values in small.items())}}}"
+        + kernels.partition("launches:")[0]
+        + f"launches:{place}\n      - {lines}\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r'[\w\s+*/().-]+|".*"|texture\(\w+\)', text) else f'"{text}"'
+
+
+def _problem_text(chosen: Guess, holds: Mapping[str, Holds], of_run: bool) -> str:
+    shapes = "Shapes are what it accesses on the emulator" if of_run else "Shapes are guesses"
+    told = f"What {chosen.name} computes. {shapes}, and values are guesses.\n\nSee docs/your-kernel.md.\n"
+    head = f'"""{told}"""'
+    unread = {one.name for one in chosen.arrays if one.written and not holds[one.name].updated}
+    reference = _REFERENCE.format(
+        read=", ".join(one.name for one in chosen.arrays if one.name not in unread),
+        results=" and ".join(one.name for one in chosen.arrays if one.written),
+    )
+    return problem_text(chosen, holds, f"{head}\n") + reference
