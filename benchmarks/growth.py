@@ -132,14 +132,10 @@ def read(project: Path, studies: int, kernels: int) -> None:
 
     given = {"measurements": every, "claims": [str(ROOT / "resources/published/claims.csv")], "sources": [], **device}
     outputs = {"claims": "claims.md", "claims_csv": "claims.csv", "best": "best.md", "best_json": "best.json"}
-    outputs |= {"summary": "summary.md", "status": "status.json"}
+    outputs |= {"summary": "summary.md", "status": "status.json", "answer": "answer.json"}
     told = {"studies": settings, "measurements": files, "gridded": {name: [] for name in settings}}
-    told |= {"found_metrics": {}, "uncertainties": {}, "plan": [], "edited": []}
+    told |= {"found_metrics": {}, "uncertainties": {}, "plan": [], "edited": [], "page": "report.html"}
     script("read: judge", "judge/judge", project, input=given, output=outputs, params=told)
-    ended = {**device, "measurements": [f"{results}/measurements.csv"], "summary": "summary.md", "page": "report.html"}
-    ended |= {"best": "best.json", "claims": "claims.csv"}
-    answered = {"studies": settings, "plan": [], "edited": []}
-    script("read: end_run", "publish/end_run", project, input=ended, params=answered)
 
     name = next(iter(settings))
     kernels_of_one = sorted(map(str, project.glob(f"kernels/{name}/*.cu")))

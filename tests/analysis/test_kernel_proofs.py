@@ -7,7 +7,7 @@ from pathlib import Path
 from kernelsweep.analysis.proofs import Proofs, proof_errors, proof_summary, proofs_in_words, read_proofs
 from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.publish.page.sections import failed_html
+from kernelsweep.publish.summary import failed_text
 from kernelsweep.results import CHECKS, NOT_CHECKED, OTHER_CODE, PROOF_COLUMNS, Row, write_rows
 
 RACE = "race at partials[1] (device buffer partials of 4 elements)"
@@ -35,7 +35,7 @@ def test_undefined_behaviour_has_the_answers_of_both_tools_on_the_page(tmp_path:
         row("volatile", "bounds", "memcheck", **why),
     )
     assert proofs_in_words(proofs).endswith("; 1 of undefined behaviour") and not proof_errors(proofs)
-    page = failed_html(row_counts([]), proofs, tmp_path)
+    page = failed_text(row_counts([]), proofs)
     # What is expected unfolds, below the verdict.
     verdict, _, folded = page.partition("<details>")
     assert "No point was run." in verdict and RACE not in verdict

@@ -19,7 +19,7 @@ JOINED = {
     "describe_environment emulator",
     "judge emulator",
     "make_page emulator",
-    "end_run emulator",
+    "end emulator",
 }
 
 
@@ -64,7 +64,7 @@ def test_a_claim_of_ones_own_is_judged_and_a_deleted_table_comes_back(finished: 
         "publish_untimed_mine emulator mine",
         "describe_environment emulator",
         "make_page emulator",
-        "end_run emulator",
+        "end emulator",
     }
 
 
@@ -75,7 +75,7 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(finished: Path)
         "all",
         "describe_environment emulator",
         "make_page emulator",
-        "end_run emulator",
+        "end emulator",
     }
 
 

@@ -6,7 +6,6 @@ from kernelsweep.publish.html_files import COMPARISON_FILES
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     compare_sweeps,
-    end_comparison,
 
 
 rule compare_sweeps:
@@ -23,6 +22,7 @@ rule compare_sweeps:
         comment=path("comparison", file="comment.md"),
         summary=path("comparison", file="comparison.json"),
         page=path("comparison", file="comparison.html"),
+        answer=path("answer", folder="{platform}/comparison"),
     log:
         log("compare_sweeps"),
     conda:
@@ -37,23 +37,3 @@ rule compare_sweeps:
         index=path("index"),
     script:
         "../scripts/publish/compare_sweeps.py"
-
-
-# Ends the comparison: shows its findings, and fails if a result went wrong or a proof failed, or as `fail_on` says.
-rule end_comparison:
-    input:
-        text=path("comparison", file="comparison.md"),
-        page=path("comparison", file="comparison.html"),
-        summary=path("comparison", file="comparison.json"),
-    output:
-        touch(path("comparison", file=".verdict")),
-    log:
-        log("end_comparison"),
-    # Retrying cannot change the verdict.
-    retries: 0
-    conda:
-        "../../envs/kernelsweep.yaml"
-    params:
-        fail_on=config["compare"]["fail_on"],
-    script:
-        "../scripts/judge/end_comparison.py"

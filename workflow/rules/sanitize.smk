@@ -6,7 +6,7 @@ from kernelsweep.sweep.kernels.units import EMULATOR
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
-    end_sanitizer,
+    judge_sanitized,
 
 
 # It takes the place of a job that measures, where none of these is ready; a study is published after it.
@@ -41,11 +41,11 @@ rule sanitize_kernel:
         "../scripts/observe/sanitize_kernel.py"
 
 
-# Ends a run of the target `sanitize`.
-use rule end_proofs as end_sanitizer with:
+# What the target `sanitize` says at its end.
+use rule collect_proofs as judge_sanitized with:
     input:
         proofs=inputs(file="sanitized_proofs").of_kernels,
     output:
-        touch(path("sanitizer_end")),
+        answer=path("answer", folder="{platform}/sanitizer"),
     log:
-        log("end_sanitizer"),
+        log("judge_sanitized"),

@@ -55,8 +55,8 @@ def renew_index():
 def earlier_answers():
     """The logs of the jobs that ended the last run of these targets."""
     asked = targets_of(workflow) or ["all"]
-    if end := {"compare": "end_comparison", "grade": "end_grading"}.get(asked[0]):
-        return [log(end).format(platform=platform) for platform in PROJECT.platforms]
+    if folder := {"compare": "comparison", "grade": "grade"}.get(asked[0]):
+        return [log("end_run", scope=f"{platform}/{folder}") for platform in PROJECT.platforms]
     if asked == ["figure"]:
         folder, _, rest = figure(PROJECT)[0].partition("/studies/")
         return [f"{folder}/logs/figure/{rest.replace('views/', 'end_').removesuffix('.pdf')}.log"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.judge.comparison.sides import read_records
-from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, judged, report
+from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, grade_answer, judged, report
 from kernelsweep.logs import logged
 from kernelsweep.measure.journal import journals_of
 from kernelsweep.publish.page.embed import link
@@ -38,6 +38,7 @@ with logged(snakemake):
         "text": to_html(text, "grade", title, page.parent, page.parent),
     }
     page.write_text(comparison_page(title, summary, {}, **content), encoding="utf-8")
+    grade_answer(summary, snakemake.output.verdict, snakemake.output.page).write(snakemake.output.answer)
     lines = [json.dumps(one) for one in summary["candidates"]]
     Path(snakemake.output.lines).write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(*summary["verdict"], sep="\n")

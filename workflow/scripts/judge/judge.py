@@ -3,6 +3,7 @@
 Claims are the published ones about its studies, and the studies' own. The summary names the points that failed.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +15,11 @@ from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
-from kernelsweep.judge.claims.claim import own_claims, published_claims
+from kernelsweep.judge.claims.claim import own_claims, published_claims, verdict_kind
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
 from kernelsweep.logs import logged
-from kernelsweep.publish.answer import answers, status_text
+from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import each_row, read_rows, write_rows
 from kernelsweep.sweep.settings import StudySettings
@@ -60,12 +61,17 @@ with logged(snakemake):
     shown_proofs = proofs if inputs.proofs else None
     text = summary_text(counted, device["provenance"], rows_of(metric_files), planned, shown_proofs)
     Path(output.summary).write_text(text, encoding="utf-8")
-    errors = len(incomplete_run(counted, planned))
+    errors = incomplete_run(counted, planned)
     of_studies = answers(studies, uses, counted, proofs, params.edited)
     folder = Path(inputs.device).parent
     files = {
         name: [Path(path).relative_to(folder).as_posix() for path in params.measurements[name]] for name in studies
     }
-    status = status_text(device["provenance"], of_studies, found, errors, files)
+    status = status_text(device["provenance"], of_studies, found, len(errors), files, counted, proofs)
     Path(output.status).write_text(status, encoding="utf-8")
+    of_claims = Counter(verdict_kind(one.verdict) for one in judged)
+    answer = run_answer(
+        of_studies, device["provenance"], of_claims, proofs, counted, errors, output.summary, params.page
+    )
+    answer.write(output.answer)
     print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")

@@ -1,7 +1,13 @@
-"""Join the kernels' proofs into proofs.csv."""
+"""Join the kernels' proofs into proofs.csv, and say what they found. An unexpected finding is an error of the run."""
 
+from kernelsweep.analysis.proofs import proof_errors, proof_summary, proofs_in_words, read_proofs, tool_errors
+from kernelsweep.answer import Answer
 from kernelsweep.logs import logged
 from kernelsweep.results import PROOF_COLUMNS, each_row, write_rows
 
 with logged(snakemake):
-    write_rows(snakemake.output[0], PROOF_COLUMNS, (row for path in snakemake.input.proofs for row in each_row(path)))
+    proofs = read_proofs(snakemake.input.proofs)
+    if joined := snakemake.output.get("proofs"):
+        write_rows(joined, PROOF_COLUMNS, (row for path in snakemake.input.proofs for row in each_row(path)))
+    text = "\n".join([f"Checked: {proofs_in_words(proofs)}.", *proof_summary(proofs)])
+    Answer(text, [*proof_errors(proofs), *tool_errors(proofs)]).write(snakemake.output.answer)

@@ -9,7 +9,7 @@ from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import answer_of, comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.logs import logged
@@ -70,4 +70,6 @@ with logged(snakemake):
         "text": to_html(text, "comparison", "Before and after", page.parent, page.parent),
     }
     page.write_text(comparison_page("Before and after", summary, explored, **content), encoding="utf-8")
+    answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page)
+    answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

@@ -4,42 +4,27 @@ import os
 import time
 from pathlib import Path
 
-from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.analysis.reference import has_times
-from kernelsweep.analysis.row_counts import row_counts
 from kernelsweep.json_files import read_device, read_json
-from kernelsweep.judge.best.best_file import best_uses
 from kernelsweep.logs import logged
 from kernelsweep.platforms.names import is_recording
-from kernelsweep.publish.answer import answers
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data
+from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import render
-from kernelsweep.publish.page.sections import (
-    chapter_section,
-    failed_html,
-    html,
-    run_facts,
-    study_section,
-)
+from kernelsweep.publish.page.sections import chapter_section, html, study_section
 from kernelsweep.results import each_row
-from kernelsweep.sweep.settings import StudySettings
 
 with logged(snakemake):
     page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
     base, studies = page.parent, params.studies
-    keys = ("title", "kinds", "reference", "limits", "search")
-    settings = {name: StudySettings.of_job({key: study[key] for key in keys}) for name, study in studies.items()}
-    rows = (row for path in inputs.measurements for row in each_row(path))
-    counted = row_counts(row for row in rows if row["study"] in studies)
-    proofs = read_proofs(inputs.proofs)
-    device = read_device(inputs.device, studies)
+    status, device = read_json(Path(inputs.status)), read_device(inputs.device, studies)
     # A recording's provenance has its day.
     is_new = inputs.environment and not is_recording(snakemake.wildcards.scope)
     day = read_json(inputs.environment[0])["measured"][:10] if is_new else ""
 
-    timed = counted.by_status()["ok"] if has_times(device) else 0
+    timed = status["right"] if has_times(device) else 0
     points = {}
     if 0 < timed <= MOST_POINTS:
         rows = (row for path in inputs.measurements for row in each_row(path))
@@ -58,9 +43,9 @@ with logged(snakemake):
         title=f"{params.title} – {device['name']}",
         index=link(Path(params.index), base),
         made=when(time.time_ns()),
-        facts=run_facts(counted, proofs, device["provenance"], day),
-        answers=answers(settings, best_uses(read_json(inputs.best[1])), counted, proofs, params.edited),
-        failed=failed_html(counted, proofs, base),
+        facts=status["facts"] | ({"Measured": day} if day else {}),
+        answers=status["studies"],
+        failed=to_html(status["failed"], "failed", "failed points", base, base),
         summary=html(Path(inputs.summary), "points", "points by study", base),
         studies=[study_section(name, study, folder / name, base) for name, study in studies.items()],
         chapters=chapters,

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, log
 from statistics import fmean
-from textwrap import shorten
+from textwrap import fill, shorten
 from typing import Any
 
 from kernelsweep.analysis.proofs import KernelProof
 from kernelsweep.analysis.words import markdown_table
+from kernelsweep.answer import Answer
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
@@ -30,6 +31,7 @@ STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
 _TOLD = 3
 _LETTERS = 200  # of a finding, in a line
 _SHOWN = 10  # candidates with a forest of their sizes
+_LISTED = 20  # candidates in the terminal
 _CHECKED = (
     "Checked: results at the study's points and at drawn ones, which are in no file; by the emulator, races, reads of"
     " uninitialised memory, barriers and accesses out of bounds; what a run leaves behind; the source for clocks."
@@ -257,3 +259,18 @@ def _point(row: Row) -> str:
     """A row's point, in words."""
     told = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
     return " ".join([*told, row["parameters"]]).strip()
+
+
+def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
+    """What a grading says at its end: the verdicts. It fails unless every candidate is right and checked.
+
+    summary  the content of verdict.json, which is the file `verdict`
+    """
+    candidates = summary["candidates"]
+    lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in summary["verdict"]]
+    for one in candidates[:_LISTED] if len(candidates) > 1 else ():
+        told = ", ".join(one["findings"]) or one["implausible"] or one["not_proven"]
+        lines.append(f"  {one['verdict']:<12}{one['candidate']}  {' '.join(told.split())}"[:80])
+    counts = Counter(one["verdict"] for one in candidates)
+    bad = ", ".join(f"{counts[word]} {word}" for word in BEST_FIRST[1:] if counts[word])
+    return Answer("\n".join(lines), [f"{bad}. See {verdict}."] if summary["status"] else [], page)

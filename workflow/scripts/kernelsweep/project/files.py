@@ -13,6 +13,9 @@ from kernelsweep.platforms.names import ANY
 
 RESULTS = "results"
 
+# The folders of a platform with results of other targets than `all`.
+OF_TARGETS = ("comparison", "grade", "proofs", "sanitizer")
+
 # In the place of a scope's study: those of a recording that `all` doesn't run. No study has this name.
 OTHERS = "_others"
 
@@ -24,8 +27,6 @@ PATHS = {
     "builds": "{platform}/builds.csv",
     "metrics": "{platform}/metrics.csv",
     "proofs": "{platform}/proofs.csv",
-    "proofs_end": "{platform}/proofs/.verdict",
-    "sanitizer_end": "{platform}/sanitizer/.verdict",
     "comparison": "{platform}/comparison/{file}",
     "grade": "{platform}/grade/{file}",
     "secret": "grade.secret",
@@ -62,7 +63,9 @@ PATHS = {
     "summary": "{scope}/summary.md",
     "status": "{scope}/status.json",
     "page": "{scope}/report.html",
-    "end": "{scope}/.verdict",
+    # The end of a run, in the folder of its results.
+    "answer": "{folder}/answer.json",
+    "end": "{folder}/.verdict",
     "index": "index.html",
     "table": "{platform}/studies/{study}/table.{suffix}",
     "best_table": "{platform}/studies/{study}/best.tex",

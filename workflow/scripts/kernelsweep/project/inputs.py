@@ -21,7 +21,7 @@ from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import building
 from kernelsweep.project.building import compiles_what_it_measures
-from kernelsweep.project.files import parts_of, path, scope_of
+from kernelsweep.project.files import OF_TARGETS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
@@ -336,6 +336,14 @@ def published_numbers(project: Project, study: str) -> list[str]:
     """The file of numbers that others have published, if a study names one."""
     name = project.studies[study].settings.published
     return [f"resources/published/{name}"] if name else []
+
+
+def before_end(project: Project, folder: str) -> list[str]:
+    """What a run of a scope makes before it ends; another target's ends with its answer."""
+    if Path(folder).name in OF_TARGETS:
+        return []
+    page = path("page", scope=folder)
+    return [page, *joined_measurements(project, folder), *proofs(project, folder), *tables_and_figures(project, folder)]
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:

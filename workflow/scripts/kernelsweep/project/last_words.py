@@ -26,7 +26,7 @@ from kernelsweep.project.files import path as path_of
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
 
-# The jobs with an answer: end_run, end_comparison, ...
+# The logs of jobs with an answer begin with it.
 _ENDS = "end_"
 
 # A run without an answer ends with so many of the files that were asked for.

@@ -258,7 +258,7 @@ def page_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]:
     return {
         study: {
             **explored,
-            **settings(project, study, "description", "limits", "search"),
+            **settings(project, study, "description"),
             "figures": figures(project, platform, study),
             "file": f"config/studies/{study}.yaml",
             "kernels": [inputs.kernel_file(project, study, kernel) for kernel in project.studies[study].kernels],

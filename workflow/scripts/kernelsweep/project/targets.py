@@ -41,7 +41,7 @@ def _results(project: Project, scope: str) -> list[str]:
     Snakemake makes a deleted file again only if a target names it.
     """
     platform, study = parts_of(scope)
-    made = [path(name, scope=scope) for name in ("end", "page", "summary")]
+    made = [path("end", folder=scope), *(path(name, scope=scope) for name in ("page", "summary"))]
     made += [path("claims", scope=scope, suffix=suffix) for suffix in ("md", "csv")]
     made += [path("best", scope=scope, suffix=suffix) for suffix in ("md", "json")]
     made += [*inputs.tables_and_figures(project, scope), *inputs.accesses(project, scope)]
@@ -99,18 +99,22 @@ def profile(project: Project) -> list[str]:
 def prove(project: Project) -> list[str]:
     """The proofs of every kernel on the platforms that are measured here, and the mark that they found nothing."""
     platforms = [platform for platform in project.platforms if not is_recording(platform)] or [EMULATOR]
-    return [path(name, platform=platform) for platform in platforms for name in ("proofs", "proofs_end")]
+    return [
+        file
+        for platform in platforms
+        for file in (path("proofs", platform=platform), path("end", folder=f"{platform}/proofs"))
+    ]
 
 
 def count(project: Project) -> list[str]:
     """The emulator's counts and proofs."""
-    return [path(name, platform=EMULATOR) for name in ("metrics", "proofs_end")]
+    return [path("metrics", platform=EMULATOR), path("end", folder=f"{EMULATOR}/proofs")]
 
 
 def sanitize(project: Project) -> list[str]:
     """compute-sanitizer's verdict on every GPU's kernels."""
     platforms = observed_platforms(list(project.models), project.platforms, "The target sanitize")
-    return [path("sanitizer_end", platform=platform) for platform in platforms]
+    return [path("end", folder=f"{platform}/sanitizer") for platform in platforms]
 
 
 def header(project: Project) -> list[str]:

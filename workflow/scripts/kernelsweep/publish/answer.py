@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from tabulate import tabulate
 
-from kernelsweep.analysis.proofs import KernelProof, Proofs, proofs_in_words
+from kernelsweep.analysis.proofs import KernelProof, Proofs, proof_errors, proofs_in_words
 from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.analysis.words import list_texts
+from kernelsweep.answer import Answer
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
-from kernelsweep.publish.summary import all_right
+from kernelsweep.publish.summary import all_right, failed_points, failed_text, run_facts
 from kernelsweep.sweep.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
 
 # Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
 _COLUMNS, _WIDEST, _NUMBERS = 80, (18, 12), 22
+# The terminal shows this many failed points.
+_LISTED_POINTS = 10
+
 # Verdicts on several claims. Claims that were not measured are left out.
 _CLAIMS = {
     HOLDS: "hold",
@@ -127,19 +130,40 @@ def _index_cells(one: StudyAnswer, found: Iterable[Best]) -> dict[str, Any]:
 
 
 def status_text(
-    provenance: str, found: Iterable[StudyAnswer], best: Sequence[Best], errors: int, files: Mapping[str, Sequence[str]]
+    provenance: str,
+    found: Iterable[StudyAnswer],
+    best: Sequence[Best],
+    errors: int,
+    files: Mapping[str, Sequence[str]],
+    counted: RowCounts,
+    proofs: Proofs,
 ) -> str:
-    """A scope's status.json; `best` are the entries of best.json, `files` each study's with its points."""
+    """A scope's status.json: what the page, and the page of all pages, say of its points.
+
+    best   the entries of best.json
+    files  each study's with its points
+    """
     studies = {
         one.study: {
-            **{key: getattr(one, key) for key in ("right", "run", "mistaken", "edited")},
+            **{key: getattr(one, key) for key in ("right", "run", "skipped", "mistaken", "edited", "uses")},
             "title": one.settings.title,
+            "is_searched": bool(one.settings.search),
+            "proofs": {
+                kernel: {"is_proven": of.is_proven, "in_words": of.in_words} for kernel, of in one.proofs.items()
+            },
             "answer": _index_cells(one, best),
             "files": files[one.study],
         }
         for one in found
     }
-    content = {"provenance": provenance, "errors": errors, "studies": studies}
+    content = {
+        "provenance": provenance,
+        "errors": errors,
+        "right": counted.by_status()["ok"],
+        "facts": run_facts(counted, proofs, provenance),
+        "failed": failed_text(counted, proofs),
+        "studies": studies,
+    }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -177,9 +201,34 @@ def _wrapped(line: str) -> str:
     return fill(line, _COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
-def places_text(found: Sequence[StudyAnswer], page: Path) -> str:
-    """The page's address; and where all points are right and have times, what may come next."""
-    lines = ["", f"  Page  {page.resolve().as_uri()}"]
-    if all(one.right == one.run for one in found) and any(one.uses for one in found):
-        lines.append(f"  Next  edit a kernel, then: {COMMAND} compare")
-    return "\n".join(lines)
+def run_answer(
+    found: Sequence[StudyAnswer],
+    provenance: str,
+    claims: Mapping[str, int],
+    proofs: Proofs,
+    counted: RowCounts,
+    incomplete: Sequence[str],
+    summary: str,
+    page: str,
+) -> Answer:
+    """What a run says at its end. It fails where a point failed, rows are missing, or nothing was run.
+
+    claims      the number of claims with each verdict
+    incomplete  why the run is incomplete
+    summary     the file summary.md
+    """
+    text = answer_text(found, provenance, claims, proofs)
+    text += "".join(f"\n  {sentence}" for sentence in counted.differing())
+    errors = [*incomplete, *proof_errors(proofs)]
+    if failed := +counted.failures:
+        kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
+        _, _, *points = failed_points(counted)
+        errors = [
+            *(point.replace("**", "") for point in points[:_LISTED_POINTS]),
+            *errors,
+            f"{failed.total()} points failed, of {kernels}: see {summary}.",
+        ]
+    if counted.run_again:
+        errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
+    is_right = all(one.right == one.run for one in found) and any(one.uses for one in found)
+    return Answer(text, errors, page, f"edit a kernel, then: {COMMAND} compare" if is_right else "")

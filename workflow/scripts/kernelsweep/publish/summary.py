@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kernelsweep.analysis.proofs import Proofs, proof_summary, section
+from kernelsweep.analysis.proofs import (
+    Proofs,
+    explained_findings,
+    proof_summary,
+    proofs_in_words,
+    section,
+    unproven,
+)
 from kernelsweep.analysis.row_counts import (
     LISTED_PER_KERNEL,
     PlannedKernel,
@@ -83,6 +90,28 @@ def failed_points(counted: RowCounts) -> list[str]:
         return section("Failed", _listed(counted, failed))[:-1]
     run = counted.points.total() - counted.skipped.total()
     return [f"{all_right(bool(counted.excused))}." if run else "**No point was run.**"]
+
+
+def failed_text(counted: RowCounts, proofs: Proofs) -> str:
+    """The kernels that aren't proven, and the points that failed, by name, or that none did, as Markdown for the page.
+
+    What was expected of undefined behaviour unfolds.
+    """
+    found = [*unproven(proofs, counted.points), *failed_points(counted)]
+    if expected := explained_findings(proofs):
+        found += ["", "<details><summary>What the studies explain</summary>", "", *expected]
+        found += ["", "</details>"]
+    return "\n".join(["# Summary", "", *found])
+
+
+def run_facts(counted: RowCounts, proofs: Proofs, provenance: str) -> dict[str, str]:
+    """The facts at the top of the page, without empty ones."""
+    statuses = [f"{count:,} {status.replace('_', ' ')}" for status, count in counted.by_status().items()]
+    if excused := counted.excused_in():
+        statuses[-1] += f" ({excused:,} expected of undefined behaviour)"
+    checked = proofs_in_words(proofs) if proofs else ""
+    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def all_right(are_some_excused: bool) -> str:

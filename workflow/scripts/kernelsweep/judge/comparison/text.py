@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
+from textwrap import fill
 from types import MappingProxyType
+from typing import Any
 
 from kernelsweep.analysis.words import list_texts
-from kernelsweep.judge.comparison.counts import counted_in_words, counted_points, counted_rank, counts_table
+from kernelsweep.answer import Answer
+from kernelsweep.judge.comparison.counts import (
+    MIXED,
+    MORE,
+    counted_in_words,
+    counted_points,
+    counted_rank,
+    counts_table,
+)
 from kernelsweep.judge.comparison.sides import TAKEN_BACK
 from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
@@ -21,6 +31,7 @@ from kernelsweep.judge.comparison.verdicts import (
     by_size,
     devices,
     is_edited,
+    kernels_with_verdict,
     overall,
     shown_kernels,
 )
@@ -250,3 +261,32 @@ def _method(points: Sequence[ComparedPoint], margin: float) -> list[str]:
         f"same: between the two; undecided: anything else. Of {len(compared)} points, {', '.join(how)}. "
         "Numbers of points are in comparison.csv, of sizes in comparison.json; docs/comparing.md has the method.",
     ]
+
+
+def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page: str) -> Answer:
+    """What a comparison says at its end: its verdict.
+
+    It fails if results became wrong, if a kernel's proof failed, or by `fail_on` if kernels became slower or, on the
+    emulator, count more.
+
+    summary  the content of comparison.json
+    text     the file comparison.md
+    """
+    proven = [f"Checked: {summary['proven']}"] if summary["proven"] else []
+    lines, more = summary["verdict"][:VERDICT_LINES], summary["verdict"][VERDICT_LINES:]
+    lines = [*lines, *([f"... {len(more)} more lines are on the page."] if more else []), *proven]
+    errors = [*summary["failed_proofs"]]
+    if summary["failed"]:
+        errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {text}.")
+    worse = {
+        "Slower": kernels_with_verdict(summary, SLOWER),
+        "Counts rose": [name for name, found in summary["counted"].items() if found["verdict"] in (MORE, MIXED)],
+    }
+    words = "; ".join(f"{what}: {', '.join(kernels)}" for what, kernels in worse.items() if kernels)
+    if errors:
+        errors.append("After correcting a kernel, repeat the command.")
+    elif words and fail_on == SLOWER:
+        errors = [f"{words} (compare.fail_on is slower). See {text}."]
+    return Answer(
+        "\n".join(fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in lines), errors, page
+    )

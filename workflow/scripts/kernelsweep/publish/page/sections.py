@@ -6,42 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.proofs import Proofs, explained_findings, proofs_in_words, unproven
-from kernelsweep.analysis.row_counts import RowCounts
 from kernelsweep.json_files import read_json
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import Section
-from kernelsweep.publish.summary import failed_points
-
-
-def run_facts(counted: RowCounts, proofs: Proofs, provenance: str, day: str) -> dict[str, str]:
-    """The facts at the top of the page, without empty ones."""
-    statuses = [f"{count:,} {status.replace('_', ' ')}" for status, count in counted.by_status().items()]
-    if excused := counted.excused_in():
-        statuses[-1] += f" ({excused:,} expected of undefined behaviour)"
-    checked = proofs_in_words(proofs) if proofs else ""
-    facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked, "Measured": day}
-    return {name: fact for name, fact in facts.items() if fact}
 
 
 def html(file: Path, name: str, title: str, base: Path) -> str:
     """A result's Markdown as HTML, as the part of the page with this name and title."""
     return to_html(file.read_text(encoding="utf-8"), name, title, file.parent, base)
-
-
-def failed_html(counted: RowCounts, proofs: Proofs, base: Path) -> str:
-    """The kernels that aren't proven, and the points that failed, by name, or that none did.
-
-    What was expected of undefined behaviour unfolds.
-    """
-    found = [*unproven(proofs, counted.points), *failed_points(counted)]
-    if expected := explained_findings(proofs):
-        found += ["", "<details><summary>What the studies explain</summary>", "", *expected]
-        found += ["", "</details>"]
-    text = "\n".join(["# Summary", "", *found])
-    return to_html(text, "failed", "failed points", base, base)
 
 
 def study_figures(folder: Path, figures: Sequence[str], base: Path) -> tuple[list[Figure], list[str]]:
