@@ -134,8 +134,8 @@ def read(project: Path, studies: int, kernels: int) -> None:
     outputs = {"claims": "claims.md", "claims_csv": "claims.csv", "best": "best.md", "best_json": "best.json"}
     outputs |= {"summary": "summary.md", "status": "status.json", "answer": "answer.json"}
     told = {"studies": settings, "measurements": files, "gridded": {name: [] for name in settings}}
-    told |= {"found_metrics": {}, "uncertainties": {}, "plan": [], "edited": [], "page": "report.html"}
-    script("read: judge", "judge/judge", project, input=given, output=outputs, params=told)
+    told |= {"found_metrics": {}, "uncertainties": {}, "kernels": [], "edited": [], "page": "report.html"}
+    script("read: judge", "judge/judge", project, input=given, output=outputs, params={"plan": told})
 
     name = next(iter(settings))
     kernels_of_one = sorted(map(str, project.glob(f"kernels/{name}/*.cu")))
@@ -143,14 +143,17 @@ def read(project: Path, studies: int, kernels: int) -> None:
         "input": {"measurements": files[name], "kernels": kernels_of_one, **device},
         "wildcards": {"study": name},
         "params": {
-            "study": settings[name],
-            "figures": drawn_figures(load_study(name, project), True),
-            "widths": ["two_columns"],
-            "formats": FORMATS,
-            "definitions": {},
-            "found_metrics": {},
-            "accesses": {},
-            "edited": [],
+            "plan": {
+                "study": settings[name],
+                "figures": drawn_figures(load_study(name, project), True),
+                "widths": ["two_columns"],
+                "formats": FORMATS,
+                "definitions": {},
+                "found_metrics": {},
+                "accesses": {},
+                "edited": [],
+                "gridded": [],
+            }
         },
     }
     (project / "figures").mkdir(exist_ok=True)

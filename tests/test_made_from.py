@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kernelsweep.made_from import is_current, keep, sources_of
+from kernelsweep.plans import KernelPlan
 
 PARAMETERS = {"points": [{"n": 4}], "seed": 1}
 RIGHT = ("kernel.cu", "mark", "points.csv")
@@ -59,3 +61,13 @@ def test_another_parameter_or_set_of_inputs_makes_outputs_anew(tmp_path: Path) -
     assert not is_current(record, sources_of(PARAMETERS, []), [])
     assert not is_current(record, sources_of(PARAMETERS, [str(kernel), str(tmp_path / "more.cuh")]), [])
     assert json.loads(Path(record).read_text(encoding="utf-8"))["outputs"] == {}
+
+
+def test_a_plans_record_counts_but_for_what_only_says_how_an_edit_is_judged(tmp_path: Path) -> None:
+    record = str(tmp_path / "job.json")
+    plan = KernelPlan("journal", 0, {"axes": []}, None, {}, {}, is_candidate=False, seed=1)
+    keep(record, sources_of({"plan": plan}, []), [])
+    other_way = replace(plan, margin=0.1, processes=8, decides=True)
+    assert is_current(record, sources_of({"plan": other_way}, []), [])
+    for other in ({"seed": 2}, {"number": 1}, {"sweep": {"axes": [1]}}, {"search": {"budget": 3}}):
+        assert not is_current(record, sources_of({"plan": replace(plan, **other)}, []), [])

@@ -17,22 +17,34 @@ from typing import Any
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, Wildcards
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow/scripts"
+sys.path.append(str(SCRIPTS))  # where the library is; Snakemake does the same
+
+from kernelsweep import made_from  # noqa: E402
 
 
 def stand_in(job: dict[str, Any]) -> SimpleNamespace:
     """The object that the script finds as `snakemake`."""
-    kinds = {"input": InputFiles, "output": OutputFiles, "params": Params, "wildcards": Wildcards}
+    if "plan" in job["params"]:
+        job["params"]["plan"] = SimpleNamespace(**job["params"]["plan"])
+    # What reruns.smk adds.
+    job["params"] = {**job["params"], made_from.PARAMETER: {"file": "made_from.json", "planned": {}}}
+    job["input"] = {**job["input"], made_from.INPUT: ""}
+    inputs = InputFiles()
+    for name, files in job["input"].items():
+        start = len(inputs)
+        inputs.extend(files if isinstance(files, list) else [files])
+        inputs._set_name(name, start, len(inputs) if isinstance(files, list) else None)
+    kinds = {"output": OutputFiles, "params": Params, "wildcards": Wildcards}
     parts = {
         name: kind(fromdict=job[name]) if isinstance(job[name], dict) else kind(job[name])
         for name, kind in kinds.items()
     }
-    return SimpleNamespace(**parts, log=Log([job["log"]]), threads=1)
+    return SimpleNamespace(**parts, input=inputs, log=Log([job["log"]]), threads=1)
 
 
 def main() -> None:
     """Run the script that is named first for the job that is named second."""
     script, job = sys.argv[1:]
-    sys.path.append(str(SCRIPTS))  # where the library is; Snakemake does the same
     described = json.loads(Path(job).read_text(encoding="utf-8"))
     runpy.run_path(str(SCRIPTS / f"{script}.py"), {"snakemake": stand_in(described)}, "__main__")
 

@@ -128,12 +128,14 @@ def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
     found = verdicts[f"{len(LOOSER) - 1}_thread"]
     assert found["verdict"] == "unproven" and found["right"] is None and found["not_proven"].startswith("could not be")
     output = {"points": tmp_path / "points.csv", "proofs": tmp_path / "proofs.csv"}
-    params = SimpleNamespace(is_candidate=True, journal=tmp_path / "journal.jsonl", number=0)
-    job = SimpleNamespace(params=params, output=output, wildcards=SimpleNamespace(study="matvec", kernel="x"))
+    plan = SimpleNamespace(is_candidate=True, journal=tmp_path / "journal.jsonl", number=0)
+    job = SimpleNamespace(
+        params=SimpleNamespace(plan=plan), output=output, wildcards=SimpleNamespace(study="matvec", kernel="x")
+    )
     with others_go_on(job):
         raise KeyError("of ours")
     judged_as = judged(Verdict("x", "x.cu"), read_rows(output["points"]), [], None, None, {}, [])
-    assert judged_as.not_proven == "could not be judged: KeyError: 'of ours'" and next_try(params.journal) == 1
+    assert judged_as.not_proven == "could not be judged: KeyError: 'of ours'" and next_try(plan.journal) == 1
     with pytest.raises(ContextLost), others_go_on(job):
         raise ContextLost("the GPU")
 

@@ -33,6 +33,9 @@ def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> N
     edit(finished / "kernels/mine/interleaved.cu", "stride /= 2) {", "stride /= 2) {  // halves it")
     edit(finished / "kernels/include/warp.cuh", "#pragma once", "#pragma once  // in each file")
     assert planned_jobs(finished) == set()
+    # How an edit is judged is no reason to measure.
+    edit(finished / "config/config.yaml", "same_within: 0.01", "same_within: 0.2")
+    assert not built_or_measured(planned_jobs(finished))
     # The page shows the comment before a kernel's code.
     edit(finished / "kernels/mine/interleaved.cu", "// Interleaved pairs", "// Pairs")
     assert "measure_on_emulator emulator mine interleaved" in planned_jobs(finished)

@@ -45,7 +45,7 @@ rule build_kernel:
         "../../envs/kernelsweep.yaml"
     threads: resources.build_threads
     params:
-        build=building.build_settings,
+        plan=building.build_settings,
     script:
         "../scripts/build/build_kernel.py"
 

@@ -9,7 +9,7 @@ from kernelsweep.home import EMULATOR_HEADERS, of_home
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.platforms import names
 from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.project import building, inputs, parameters, resources, targets
+from kernelsweep.project import building, inputs, parameters, plan, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
 
 
@@ -27,7 +27,7 @@ class PerJob:
     """The functions of a module as functions of a job's wildcards: a rule says `kernel=inputs.kernel_file`.
 
     They get the project, and those of the job's wildcards that they have parameters for. Where the wildcards are a platform
-    and maybe a study, they can ask for their scope, and the other way round; `cores` are Snakemake's. A rule can give
+    and maybe a study, they can ask for their scope, and the other way round; `cores` are Snakemake's, and `decides` says whether this run is for a verdict alone. A rule can give
     further parameters: `inputs(file="samples").of_kernels`.
     """
 
@@ -44,7 +44,7 @@ class PerJob:
         # A start asks twice: whether a job is up to date (reruns.smk), and for its files and parameters.
         @functools.cache
         def answer(wildcards):
-            known = {"cores": CORES} | with_scope(dict(wildcards)) | self._given
+            known = {"cores": CORES, "decides": is_for_verdict()} | with_scope(dict(wildcards)) | self._given
             chosen = {name: known[name] for name in signature.parameters if name in known}
             # By position: a cache would keep what is given by name once more.
             called = signature.bind(PROJECT, **chosen)
@@ -59,7 +59,9 @@ def by_code(found):
 
 
 code = PerJob(inputs, by_code)
-building, inputs, parameters, resources, targets = map(PerJob, (building, inputs, parameters, resources, targets))
+building, inputs, parameters, plan, resources, targets = map(
+    PerJob, (building, inputs, parameters, plan, resources, targets)
+)
 
 
 def of_scope(name, **fixed):

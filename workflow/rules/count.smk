@@ -7,7 +7,4 @@ use rule prove_kernel as count_kernel with:
     log:
         log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
     params:
-        is_candidate=False,
-        points=parameters.counted_points,
-        journal=path("count_journal"),
-        number=lambda wildcards: next_try(Path(of_scope("count_journal")(wildcards))),
+        plan=plan.count,

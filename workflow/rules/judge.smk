@@ -4,9 +4,6 @@
 
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 
-# A study's settings that judgements depend on.
-JUDGED = ("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "causes", "search")
-
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -34,14 +31,6 @@ rule judge:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        studies=parameters(keys=JUDGED).settings_by_study,
-        measurements=inputs.measurements_by_study,
-        gridded=parameters.gridded_by_study,
-        # By metric, how far its value may lie from run to run, as a fraction; 0 for counts.
-        uncertainties={name: float(entry["uncertainty"]) for name, entry in config["metrics"].items()},
-        found_metrics=inputs.found_metrics,
-        plan=parameters.planned_kernels,
-        edited=parameters.edited_kernels,
-        page=of_scope("page"),
+        plan=plan.scope,
     script:
         "../scripts/judge/judge.py"

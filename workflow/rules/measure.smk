@@ -1,7 +1,6 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
 
-from kernelsweep.measure.tries import next_try
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
@@ -55,24 +54,8 @@ rule measure_kernel:
     resources:
         **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
-        # How many references it computes at once, before it waits for the device.
-        reference_processes=CORES or 1,
-        # How an edit is judged. Another way is no reason to measure again, as another parameter would be.
-        margin_ppm=round(1e6 * config["compare"]["same_within"]),
-        decides=lambda wildcards: int(is_for_verdict()),
     params:
-        # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
-        journal=path("journal"),
-        number=lambda wildcards: next_try(Path(of_scope("journal")(wildcards)), is_for_verdict()),
-        sweep=parameters.sweep,
-        search=parameters(key="search").setting,
-        against=parameters.against,
-        measuring=config["measuring"],
-        kernel=parameters.kernel_settings,
-        is_candidate=parameters.is_candidate,
-        build=building.measuring_build,
-        store=path("unit_store"),
-        seed=config["seed"],
+        plan=plan.kernel,
     script:
         "../scripts/measure/measure_kernel.py"
 

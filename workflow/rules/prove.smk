@@ -1,8 +1,5 @@
 # Kernels to proofs: what the emulator's sweep proves (measure.smk) is proven beside a GPU, too, on its host's cores.
 
-from kernelsweep.measure.tries import next_try
-from kernelsweep.sweep.kernels.units import EMULATOR
-
 
 # On a cluster, too, this little work runs where Snakemake does.
 localrules:
@@ -27,16 +24,7 @@ rule prove_kernel:
         "../../envs/kernelsweep.yaml"
     threads: resources.proving_threads
     params:
-        # Not an output: Snakemake deletes those before a job starts, and the journal must survive.
-        journal=path("proof_journal"),
-        number=lambda wildcards: next_try(Path(of_scope("proof_journal")(wildcards))),
-        sweep=parameters(platform=EMULATOR).sweep,
-        has_own_axes=parameters.has_own_axes,
-        build=building.build_settings,
-        measuring=config["measuring"],
-        kernel=parameters.kernel_settings,
-        is_candidate=parameters.is_candidate,
-        seed=config["seed"],
+        plan=plan.proof,
     script:
         "../scripts/observe/prove_kernel.py"
 

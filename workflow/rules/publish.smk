@@ -3,7 +3,6 @@
 
 import itertools
 
-from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.project.files import OF_TARGETS
 from kernelsweep.project.inputs import published_files
 from kernelsweep.publish import figure_files
@@ -45,15 +44,7 @@ for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
         # At the end of a run only the last study's figures are left to draw. On two cores, a job measures meanwhile.
         threads: max(1, min(4, (CORES or 1) // 2))
         params:
-            study=parameters.drawn_study,
-            figures=parameters.figures,
-            widths=config["figure_widths"],
-            formats=formats_of(config["sweep"]),
-            definitions=parameters.metric_definitions,
-            found_metrics=inputs.found_metrics,
-            accesses=parameters.told_accesses,
-            edited=parameters.edited_kernels,
-            gridded=parameters.kernels_with_a_grid,
+            plan=plan.study,
         script:
             "../scripts/publish/publish_study.py"
 

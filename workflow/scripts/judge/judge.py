@@ -31,10 +31,10 @@ def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:
 
 
 with logged(snakemake):
-    inputs, params, output = snakemake.input, snakemake.params, snakemake.output
-    studies = {name: StudySettings.of_job(study) for name, study in params.studies.items()}
+    inputs, plan, output = snakemake.input, snakemake.params.plan, snakemake.output
+    studies = {name: StudySettings.of_job(study) for name, study in plan.studies.items()}
     device, proofs = read_device(inputs.device, studies), read_proofs(inputs.proofs)
-    metric_files = [*inputs.metrics, *params.found_metrics]
+    metric_files = [*inputs.metrics, *plan.found_metrics]
     metrics, failed = load_metrics(list(map(Path, metric_files))), failed_proofs(proofs)
     published = [claim for path in inputs.claims for claim in published_claims(Path(path))]
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
@@ -42,10 +42,10 @@ with logged(snakemake):
     judged, found, uses, compared = [], [], [], {}
     for name, study in studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
-        measurements = load_measurements(list(map(Path, params.measurements[name])), name, unproven=failed)
+        measurements = load_measurements(list(map(Path, plan.measurements[name])), name, unproven=failed)
         of_study = Metrics(metrics[metrics["study"] == name])
-        data = StudyData(study, measurements, device, metrics=of_study, gridded=params.gridded[name])
-        judged += judge(claims, data, params.uncertainties)
+        data = StudyData(study, measurements, device, metrics=of_study, gridded=plan.gridded[name])
+        judged += judge(claims, data, plan.uncertainties)
         if study.compares == "times":
             compared[name] = study
             found += find_best(name, data)
@@ -57,21 +57,17 @@ with logged(snakemake):
     Path(output.best_json).write_text(best_json(found, uses, list(compared), device), encoding="utf-8")
     Path(output.best).write_text(best_text(found, uses, compared, device), encoding="utf-8")
 
-    counted, planned = row_counts(rows_of(inputs.measurements)), [PlannedKernel(**entry) for entry in params.plan]
+    counted, planned = row_counts(rows_of(inputs.measurements)), [PlannedKernel(**entry) for entry in plan.kernels]
     shown_proofs = proofs if inputs.proofs else None
     text = summary_text(counted, device["provenance"], rows_of(metric_files), planned, shown_proofs)
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
-    of_studies = answers(studies, uses, counted, proofs, params.edited)
+    of_studies = answers(studies, uses, counted, proofs, plan.edited)
     folder = Path(inputs.device).parent
-    files = {
-        name: [Path(path).relative_to(folder).as_posix() for path in params.measurements[name]] for name in studies
-    }
+    files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
     status = status_text(device["provenance"], of_studies, found, len(errors), files, counted, proofs)
     Path(output.status).write_text(status, encoding="utf-8")
     of_claims = Counter(verdict_kind(one.verdict) for one in judged)
-    answer = run_answer(
-        of_studies, device["provenance"], of_claims, proofs, counted, errors, output.summary, params.page
-    )
+    answer = run_answer(of_studies, device["provenance"], of_claims, proofs, counted, errors, output.summary, plan.page)
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")

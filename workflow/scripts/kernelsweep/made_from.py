@@ -11,11 +11,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.code_hash import code_hash, sha256_of
+from kernelsweep.plans import reasons
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
 PARAMETER, INPUT = "made_from", "out_of_date"
@@ -33,9 +35,13 @@ def sources_of(parameters: Mapping[str, Any], inputs: Iterable[str]) -> Sources:
     """
     given = {name: value for name, value in parameters.items() if name != PARAMETER}
     return {
-        "parameters": hashlib.sha256(json.dumps(given, sort_keys=True, default=repr).encode()).hexdigest(),
+        "parameters": hashlib.sha256(json.dumps(given, sort_keys=True, default=_plain).encode()).hexdigest(),
         "inputs": {file: _hash(file, is_input=True) if os.path.exists(file) else None for file in inputs},
     }
+
+
+def _plain(value: Any) -> Any:
+    return reasons(value) if is_dataclass(value) else repr(value)
 
 
 def sources_of_job(job: Any) -> Sources:

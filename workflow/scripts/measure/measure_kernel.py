@@ -45,62 +45,62 @@ from kernelsweep.sweep.kernels.units import spread_units
 from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as building:
-    wildcards, params = snakemake.wildcards, snakemake.params
+    wildcards, plan = snakemake.wildcards, snakemake.params.plan
     kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
+    kernel = kernel_of_job(**plan.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     device = read_device(snakemake.input.device)
-    store = UnitStore(Path(params.store))
-    granted = snakemake.resources
-    processes, margin, decides = granted.reference_processes, granted.margin_ppm / 1e6, bool(granted.decides)
+    store = UnitStore(Path(plan.store))
     binary: Path | None
-    if not params.build:
+    if not plan.build:
         binary, report_file = map(Path, snakemake.input.build)
         report = read_json(report_file)
     elif kind.has_clock:
-        report, binary = new_report(params.build["target"], ""), None
+        report, binary = new_report(plan.build["target"], ""), None
     else:
         with ThreadPoolExecutor(1) as beside:  # It ends before what has to be a fork of one thread.
-            is_wanted = decides and not is_untrusted()
-            resources = beside.submit(gpu_resources, params.build, kernel_file) if is_wanted else None
-            built = built_meanwhile(params.build, kernel_file, snakemake.threads, terminal)
+            is_wanted = plan.decides and not is_untrusted()
+            resources = beside.submit(gpu_resources, plan.build, kernel_file) if is_wanted else None
+            built = built_meanwhile(plan.build, kernel_file, snakemake.threads, terminal)
             report, binary = building.enter_context(built)
         if resources:
             store.keep_text(resources_of(wildcards.study, kernel.name, source), json.dumps(resources.result()))
 
-    sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=report["target"], **params.sweep)
-    candidates = sweep.candidates() if params.search and kind.has_clock else None
+    sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=report["target"], **plan.sweep)
+    candidates = sweep.candidates() if plan.search and kind.has_clock else None
     # A search has a plan of what it proposes only.
     planned = sweep.planned() if candidates is None else []
-    protocol = measuring_protocol(params.measuring, params.seed, kind)
+    protocol = measuring_protocol(plan.measuring, plan.seed, kind)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     against = None
-    if params.against:
+    if plan.against:
         of_job = (wildcards.study, device, task, report["target"], store)
-        against = read_against(params.against, *of_job, building)
+        against = read_against(plan.against, *of_job, building)
         task = replace(task, against=against.digest)
     if chunk:
-        own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, params.seed)
+        own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, plan.seed)
         planned = [each for each in planned if each.point in own]
 
     name = f"{wildcards.study}/{kernel.name}" + (f" {chunk}/{chunks}" if chunk else "")
-    of_kernel = Path(params.journal)
+    of_kernel = Path(plan.journal)
     path = chunk_journal(of_kernel, chunk) if chunk else of_kernel
     others = [other for other in journals_of(of_kernel) if other != path]
     store.keep_text(source, source_text(kernel_file, map(Path, snakemake.input.included)))
     with Journal(path, notifier(terminal, name), others) as journal:
         builder = None
         if binary is None:
-            files = gpu_source(kernel_file, kernel, params.build["include"])
+            files = gpu_source(kernel_file, kernel, plan.build["include"])
             # A core is left for the points.
             builder = building.enter_context(Builder(files, report["target"], store, max(1, snakemake.threads - 1)))
             builder.offer(spread_units(units(kernel, [each.point for each in planned if not each.skipped])))
         at_device = (wildcards.platform, device, journal, source)
-        job = KernelJob(name, task, *at_device, builder, terminal, processes, kernel, store, margin, decides, against)
+        job = KernelJob(
+            name, task, *at_device, builder, terminal, plan.processes, kernel, store, plan.margin, plan.decides, against
+        )
         if candidates is not None:
-            outcomes = job.search(candidates, sweep, params.search["budget"])
+            outcomes = job.search(candidates, sweep, plan.search["budget"])
         else:
             failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
             without_runs = failed | outcomes_without_runs(planned, report)
@@ -123,14 +123,16 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
                 outcomes,
                 device,
                 {**known, "source_sha256": source},
-                params.measuring["relative_precision"],
+                plan.measuring["relative_precision"],
                 identity_of,
             )
             note_return(journal, {row["identity_sha256"] for row in rows})
             write_rows(snakemake.output.points, MEASUREMENT_COLUMNS, rows)
             write_rows(snakemake.output.samples, SAMPLE_COLUMNS, sample_rows(kernel, outcomes))
             write_rows(snakemake.output.builds, BUILD_COLUMNS, build_rows(kernel, report, outcomes, known))
-            end_try(of_kernel, params.number, outcomes.values(), protocol.visits if decides and kind.has_clock else 0)
+            end_try(
+                of_kernel, plan.number, outcomes.values(), protocol.visits if plan.decides and kind.has_clock else 0
+            )
             if proofs := snakemake.output.get("proofs"):
                 proven = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
                 write_rows(proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, proven))

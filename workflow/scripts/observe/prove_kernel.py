@@ -28,19 +28,19 @@ from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.study import kernel_of_job
 
 with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as running:
-    wildcards, params = snakemake.wildcards, snakemake.params
+    wildcards, plan = snakemake.wildcards, snakemake.params.plan
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**params.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
-    report, binary = running.enter_context(built_meanwhile(params.build, kernel_file, snakemake.threads, terminal))
+    kernel = kernel_of_job(**plan.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
+    report, binary = running.enter_context(built_meanwhile(plan.build, kernel_file, snakemake.threads, terminal))
     kind = KINDS[EMULATOR]
 
-    sweep = KernelSweep(kernel, multiprocessors=MULTIPROCESSORS, target=report["target"], **params.sweep)
-    given = params.get("points")
-    planned = sweep.planned(proven_points(sweep, params.has_own_axes) if given is None else list(map(Point, given)))
-    protocol = measuring_protocol(params.measuring, params.seed, kind)
+    sweep = KernelSweep(kernel, multiprocessors=MULTIPROCESSORS, target=report["target"], **plan.sweep)
+    given = plan.points
+    planned = sweep.planned(proven_points(sweep, plan.has_own_axes) if given is None else list(map(Point, given)))
+    protocol = measuring_protocol(plan.measuring, plan.seed, kind)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     name = f"{wildcards.study}/{kernel.name}, {'proof' if given is None else 'counts'}"
-    with Journal(Path(params.journal), notifier(terminal, name)) as journal:
+    with Journal(Path(plan.journal), notifier(terminal, name)) as journal:
         device = EmulatorPlatform.describe(EMULATOR)
         try:
             outcomes = sweep_points(task, planned, outcomes_without_runs(planned, report), journal, device)
@@ -48,7 +48,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as runn
             if not is_untrusted():
                 raise
             outcomes = {each.point: Outcome("skipped", str(mistake), reason=Reason.STUDY_MISTAKE) for each in planned}
-    end_try(Path(params.journal), params.number, outcomes.values())
+    end_try(Path(plan.journal), plan.number, outcomes.values())
     if given is None:
         source = source_sha256(kernel_file, map(Path, snakemake.input.included))
         known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}

@@ -26,7 +26,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
     """Draw a figure's files. Returns its texts by its name; nothing where it isn't drawn over two columns."""
     texts = {}
     for width_name, width in widths.items():
-        if not (names := file_names(name, width_name, params.formats)):
+        if not (names := file_names(name, width_name, plan.formats)):
             continue
         figure = DRAWERS[name](shown, width)
         for file_name in names:
@@ -37,21 +37,21 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
 
 
 with logged(snakemake):
-    study, inputs, params = snakemake.wildcards.study, snakemake.input, snakemake.params
-    metric_files = [*inputs.metrics, *params.found_metrics]
-    metrics = Metrics(load_metrics(list(map(Path, metric_files)), study), params.definitions)
+    study, inputs, plan = snakemake.wildcards.study, snakemake.input, snakemake.params.plan
+    metric_files = [*inputs.metrics, *plan.found_metrics]
+    metrics = Metrics(load_metrics(list(map(Path, metric_files)), study), plan.definitions)
     data = read_study_data(
-        study, params.study, inputs.measurements, inputs.device, metrics, inputs.proofs, params.edited, params.gridded
+        study, plan.study, inputs.measurements, inputs.device, metrics, inputs.proofs, plan.edited, plan.gridded
     )
     markdown, csv, latex, best, steps, *figures = map(Path, snakemake.output)
     shown = labelled(data)
-    widths = {name: WIDTHS.get(name, name) for name in params.widths}
+    widths = {name: WIDTHS.get(name, name) for name in plan.widths}
     folder = figures[0].parent
     remove_others(map(str, figures))
     texts: dict[str, dict[str, str]] = {}
     # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:
-        drawn = processes.map(draw_files, params.figures)
+        drawn = processes.map(draw_files, plan.figures)
         table = study_table(data)
         text = table_text(table, data)
         markdown.write_text(as_markdown(text), encoding="utf-8")
@@ -59,7 +59,7 @@ with logged(snakemake):
         latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
         best.write_text(as_latex(best_table(data)), encoding="utf-8")
         sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
-        steps.write_text(steps_text(data, sources, params.accesses), encoding="utf-8")
+        steps.write_text(steps_text(data, sources, plan.accesses), encoding="utf-8")
         for of_figure in drawn:
             texts |= of_figure
     (folder / TEXTS_FILE).write_text(json.dumps(texts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

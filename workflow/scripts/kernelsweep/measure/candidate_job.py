@@ -38,7 +38,7 @@ def others_go_on(job: Any) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not job.params.is_candidate or is_of_gpu(error) or (isinstance(error, OSError) and error.errno in FULL):
+        if not job.params.plan.is_candidate or is_of_gpu(error) or (isinstance(error, OSError) and error.errno in FULL):
             raise
         traceback.print_exc()
         known = {"study": job.wildcards.study, "kernel": job.wildcards.kernel}
@@ -49,4 +49,4 @@ def others_go_on(job: Any) -> Iterator[None]:
         }
         for name, file in job.output.items():
             write_rows(file, _COLUMNS[name], [{**known, **rows[name]}] if name in rows else [])
-        end_try(Path(job.params.journal), job.params.number, [Outcome("timed_out")])
+        end_try(Path(job.params.plan.journal), job.params.plan.number, [Outcome("timed_out")])

@@ -51,23 +51,12 @@ def sweep_beside_kernels(project: Project, platform: str, study: str, rival: str
     }
 
 
-def has_own_axes(project: Project, study: str, kernel: str) -> bool:
-    """Whether a study, or a kernel of it, has axes for the emulator."""
-    of_study = project.studies[study]
-    return any(EMULATOR in settings.platforms for settings in (of_study.settings, of_study.entry(kernel)))
-
-
-def counted_points(project: Project, study: str, kernel: str) -> list[dict[str, Any]]:
-    """A kernel's points to count, as plain values."""
-    return [*map(dict, building.counted(project, study, kernel))]
-
-
 def rival_calls(project: Project, study: str) -> dict[str, Any]:
     """How a study calls each library's function, by the function's name."""
     return {name: call.values() for name, call in project.studies[study].settings.rival_calls.items()}
 
 
-def rival_call(project: Project, study: str, rival: str) -> dict[str, Any]:
+def rival_call(project: Project, study: str, rival: str) -> Any:
     """How a study calls a library's function."""
     return rival_calls(project, study)[rival]
 
@@ -213,11 +202,6 @@ def told_accesses(project: Project, platform: str, study: str) -> dict[int, dict
 def kernels_with_a_grid(project: Project, study: str) -> list[str]:
     """The kernels of a study whose number of blocks the sweep chooses."""
     return [name for name, kernel in project.studies[study].kernels.items() if kernel.chooses_grid]
-
-
-def gridded_by_study(project: Project, scope: str) -> dict[str, list[str]]:
-    """The same of each of a scope's studies."""
-    return {study: kernels_with_a_grid(project, study) for study in project.studies_of(scope)}
 
 
 def drawn_study(project: Project, study: str) -> dict[str, Any]:

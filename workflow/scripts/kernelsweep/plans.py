@@ -1,0 +1,115 @@
+"""What a job depends on besides its files: a record for each kind of job, which its rule plans and its script reads.
+
+Snakemake compares no records between runs. made_from.py does, without the fields that are no reason to run a job again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+_NO_REASON = {"is_reason": False}
+
+Plain = Mapping[str, Any]
+
+
+def reasons(plan: Any) -> dict[str, Any]:
+    """The fields of a plan that are reasons to run its job again, if they change."""
+    return {each.name: getattr(plan, each.name) for each in fields(plan) if each.metadata.get("is_reason", True)}
+
+
+@dataclass(frozen=True)
+class ProofPlan:
+    """How a kernel is proven, or counted, on the emulator.
+
+    journal       of its points, which is no output: Snakemake deletes those before a job starts
+    number        of the job's run (tries.py)
+    sweep         axes and restrictions, for KernelSweep
+    build         how it is compiled (build/builder.py); None where another job does so
+    measuring     config.yaml's settings
+    kernel        its problem and its settings in the study, for kernel_of_job()
+    is_candidate  whether nobody trusts it
+    has_own_axes  whether the study or the kernel has axes for the emulator
+    points        those to count, as plain values; None for a proof, which chooses its own
+    """
+
+    journal: str
+    number: int
+    sweep: Plain
+    build: Plain | None
+    measuring: Plain
+    kernel: Plain
+    is_candidate: bool
+    seed: int
+    has_own_axes: bool = False
+    points: Sequence[Plain] | None = None
+
+
+@dataclass(frozen=True)
+class KernelPlan(ProofPlan):
+    """How a kernel is measured.
+
+    search     its search; None where every point is measured
+    against    the kernel beside which a candidate runs (measure/against.py)
+    processes  how many references are computed at once, before the job waits for the device
+    margin     how much slower an edit may be and count as the same, as a fraction
+    decides    whether the run is for a verdict alone
+    """
+
+    search: Plain | None = None
+    against: Plain | None = None
+    store: str = ""
+    # How an edit is judged is no reason to measure again.
+    processes: int = field(default=1, metadata=_NO_REASON)
+    margin: float = field(default=0.0, metadata=_NO_REASON)
+    decides: bool = field(default=False, metadata=_NO_REASON)
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a study's tables and figures show.
+
+    study          its settings
+    widths         of figures, as config.yaml names them
+    formats        of figures
+    definitions    of metrics, by name
+    found_metrics  existing files with metrics, each with its hash
+    accesses       the pictures of its steps
+    edited         kernels that were edited after they were recorded
+    gridded        kernels whose number of blocks the sweep chooses
+    """
+
+    study: Plain
+    figures: Sequence[str]
+    widths: Sequence[str | float]
+    formats: Sequence[str]
+    definitions: Plain
+    found_metrics: Mapping[str, str]
+    accesses: Mapping[int, Plain]
+    edited: Sequence[str]
+    gridded: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ScopePlan:
+    """What the judgements on a scope's results depend on.
+
+    studies        the settings of each study that judgements depend on
+    measurements   the files with each study's points
+    gridded        by study, the kernels whose number of blocks the sweep chooses
+    uncertainties  by metric, how far its value may lie from run to run, as a fraction; 0 for counts
+    found_metrics  existing files with metrics, each with its hash
+    kernels        of the run (analysis.row_counts.PlannedKernel)
+    edited         kernels that were edited after they were recorded
+    page           the file of the scope's page
+    """
+
+    studies: Mapping[str, Plain]
+    measurements: Mapping[str, Sequence[str]]
+    gridded: Mapping[str, Sequence[str]]
+    uncertainties: Mapping[str, float]
+    found_metrics: Mapping[str, str]
+    kernels: Sequence[Plain]
+    edited: Sequence[str]
+    page: str
