@@ -5,11 +5,6 @@ from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    end_build,
-
-
 # What the emulator itself needs is compiled once, not with every kernel.
 rule build_emulator:
     input:
@@ -60,6 +55,7 @@ rule end_build:
         log("end_build", scope="build/{target}"),
     # Retrying cannot change the verdict.
     retries: 0
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     script:

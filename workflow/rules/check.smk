@@ -3,11 +3,6 @@
 from kernelsweep.project.resources import FIRST
 
 
-localrules:
-    check_problem,
-    leave_out,
-
-
 rule check_problem:
     input:
         problem=code.problem_files,
@@ -17,6 +12,7 @@ rule check_problem:
         log("check_problem", "{study}", scope="build"),
     # Before any build.
     priority: FIRST + 1
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -35,6 +31,7 @@ rule leave_out:
     log:
         log("leave_out", "{study}", scope="build"),
     retries: 0
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:

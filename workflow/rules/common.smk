@@ -1,4 +1,6 @@
 # Code that the rules share: functions from a job's wildcards to its files, parameters and resources.
+#
+# `localrule: True`: on a cluster, too, little work runs where Snakemake does.
 
 import functools
 import inspect

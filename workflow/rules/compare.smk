@@ -3,11 +3,6 @@
 from kernelsweep.publish.html_files import COMPARISON_FILES
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    compare_sweeps,
-
-
 rule compare_sweeps:
     input:
         before=inputs.compared_with,
@@ -25,6 +20,7 @@ rule compare_sweeps:
         answer=path("answer", folder="{platform}/comparison"),
     log:
         log("compare_sweeps"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:

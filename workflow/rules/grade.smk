@@ -8,11 +8,6 @@ from kernelsweep.sandbox import VARIABLE, choose_sandbox
 GRADING = PROJECT.grading
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    grade_candidates,
-
-
 if GRADING:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
     LAST_WORDS.status = lambda: exit_status(
@@ -32,6 +27,7 @@ rule grade_candidates:
         answer=path("answer", folder="{platform}/grade"),
     log:
         log("grade_candidates"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:

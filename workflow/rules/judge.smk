@@ -5,11 +5,6 @@
 from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    judge,
-
-
 rule judge:
     input:
         measurements=inputs.measurements,
@@ -28,6 +23,7 @@ rule judge:
         answer=path("answer", folder="{scope}"),
     log:
         log("judge", scope="{scope}"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:

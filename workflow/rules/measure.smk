@@ -6,11 +6,6 @@ from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    collect,
-
-
 rule describe_device:
     output:
         path("device"),
@@ -99,6 +94,7 @@ rule collect:
         log("collect"),
     wildcard_constraints:
         platform=names.MEASURED,
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     script:

@@ -1,11 +1,6 @@
 # Kernels under NVIDIA's Nsight Compute: their hardware counters, one job a kernel, never in a run that is timed.
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    collect_metrics,
-
-
 rule profile_kernel:
     input:
         kernel=code.kernel_file,
@@ -47,6 +42,7 @@ rule collect_metrics:
         log("collect_metrics"),
     wildcard_constraints:
         platform=names.MEASURED,
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     script:

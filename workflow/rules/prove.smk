@@ -1,11 +1,6 @@
 # Kernels to proofs: what the emulator's sweep proves (measure.smk) is proven beside a GPU, too, on its host's cores.
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    collect_proofs,
-
-
 # Less urgent than anything that the GPU waits for.
 rule prove_kernel:
     input:
@@ -39,6 +34,7 @@ rule collect_proofs:
         log("collect_proofs"),
     wildcard_constraints:
         platform=names.MEASURED,
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     script:

@@ -8,14 +8,6 @@ from kernelsweep.project.inputs import published_files
 from kernelsweep.publish import figure_files
 from kernelsweep.publish.html_files import PAGE_FILES
 
-
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    make_page,
-    end_figure,
-    end,
-
-
 # One job makes all of a study's tables and figures, from data that it reads once. A study has a rule of its own, and one for
 # platforms without a clock, because a rule names its outputs, and these are figures that a user may delete: only what is
 # named comes back.
@@ -59,6 +51,7 @@ rule end_figure:
         path("view"),
     log:
         log("figure", "{study}", "end_{name}"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -89,6 +82,7 @@ rule make_page:
         path("page"),
     log:
         log("make_page", scope="{scope}"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -113,6 +107,7 @@ rule end:
         folder=rf"({names.ANY})(/studies/[^/]+|/({'|'.join(OF_TARGETS)}))?",
     # Retrying cannot change the verdict.
     retries: 0
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     script:

@@ -1,11 +1,6 @@
 # A recording takes the place of measuring: its rows and metrics come out as they were measured.
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    play_recording,
-
-
 rule play_recording:
     input:
         measurements=path("recorded", file="measurements.csv.gz"),
@@ -22,6 +17,7 @@ rule play_recording:
         metrics=path("metrics", platform="recording/{name}"),
     log:
         log("play_recording", scope="recording/{name}"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     script:

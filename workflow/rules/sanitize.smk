@@ -4,11 +4,6 @@ from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    judge_sanitized,
-
-
 # It takes the place of a job that measures, where none of these is ready; a study is published after it.
 rule sanitize_kernel:
     input:
@@ -49,3 +44,4 @@ use rule collect_proofs as judge_sanitized with:
         answer=path("answer", folder="{platform}/sanitizer"),
     log:
         log("judge_sanitized"),
+    localrule: True

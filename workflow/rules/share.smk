@@ -1,11 +1,6 @@
 # Outputs to pass on to others: C++ headers.
 
 
-# On a cluster, too, this little work runs where Snakemake does.
-localrules:
-    export_constants,
-
-
 # The fastest configurations of a study, as constants for programs that use its kernels.
 rule export_constants:
     input:
@@ -14,6 +9,7 @@ rule export_constants:
         path("constants"),
     log:
         log("export_constants", "{study}"),
+    localrule: True
     conda:
         "../../envs/kernelsweep.yaml"
     params:
