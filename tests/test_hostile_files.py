@@ -44,6 +44,7 @@ def assert_refused(read: Callable[[], object], *parts: str) -> None:
         ("2.csv", measured(time_us="fast"), "time"),
         ("3.csv", measured(time_low_us="2.5"), "time"),
         ("4.csv", measured(status="fine"), "status"),
+        ("5.csv", measured(array_size="1.5"), "5.csv, line 2: array_size is 1.5, where an integer is needed"),
     ],
 )
 def test_what_is_no_table_of_measurements(tmp_path: Path, name: str, content: bytes, part: str) -> None:

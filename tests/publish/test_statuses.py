@@ -11,7 +11,6 @@ from matplotlib.text import Text
 from recorded import recorded
 from shipped_kernels import shipped_studies
 
-from kernelsweep.analysis.measurements import FLOATS
 from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.drawing.layout import TWO_COLUMNS
 from kernelsweep.publish.figure_files import drawn_figures
@@ -20,7 +19,7 @@ from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
-from kernelsweep.results import PROOF_FAILED, STATUSES
+from kernelsweep.results import FLOATS, PROOF_FAILED, STATUSES
 from kernelsweep.sweep.study import Study
 
 FAILURES = [*(status for status in STATUSES if status != "ok"), PROOF_FAILED]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernelsweep.analysis.measurements import load_measurements
+from kernelsweep.analysis.measurements import as_measurements
 from kernelsweep.analysis.proofs import failed_proofs, read_proofs
 from kernelsweep.analysis.row_counts import PlannedKernel, row_counts
 from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
@@ -21,7 +21,7 @@ from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_tex
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
-from kernelsweep.results import each_row, read_rows, write_rows
+from kernelsweep.results import CONTRACT_COLUMNS, each_row, read_rows, write_rows
 from kernelsweep.sweep.settings import StudySettings
 
 
@@ -39,10 +39,16 @@ with logged(snakemake):
     published = [claim for path in inputs.claims for claim in published_claims(Path(path))]
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
+    measured: dict[str, list[dict[str, str]]] = {name: [] for name in studies}
+    for path in dict.fromkeys(path for name in studies for path in plan.measurements[name]):
+        for row in each_row(path, CONTRACT_COLUMNS):  # A recording's file has many studies.
+            if row["study"] in measured:
+                measured[row["study"]].append(row)
+
     judged, found, uses, compared = [], [], [], {}
     for name, study in studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
-        measurements = load_measurements(list(map(Path, plan.measurements[name])), name, unproven=failed)
+        measurements = as_measurements(measured[name], ", ".join(plan.measurements[name]), failed)
         of_study = Metrics(metrics[metrics["study"] == name])
         data = StudyData(study, measurements, device, metrics=of_study, gridded=plan.gridded[name])
         judged += judge(claims, data, plan.uncertainties)

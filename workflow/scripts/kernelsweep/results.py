@@ -165,9 +165,12 @@ source_before source_after binary_before binary_after
 DRIVER_LIMITS = ("copy", "fill")
 LIMIT_PREFIX = "limit_"
 
-# Columns whose values are numbers from 0 up, or empty, and the time's interval in order.
+# The columns of numbers, in any file; a value may be missing.
 INTERVAL = ("time_low_us", "time_us", "time_high_us")
-NUMBERS = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz", *POINT_COLUMNS[:3])
+_OF_TIMES = (*INTERVAL, "noise", "bandwidth_gbs", "peak_fraction", "clock_mhz")
+FLOATS = (*_OF_TIMES, "relative_error", "gflops", "error_share")
+INTEGERS = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "launches", "samples")
+_WHOLE, _FROM_ZERO = frozenset(INTEGERS), frozenset([*POINT_INTEGERS, *_OF_TIMES])
 
 # Longer messages are cut: readers need the first line of a compiler's message, not its pages.
 MESSAGE_LENGTH = 200
@@ -269,11 +272,18 @@ def _whole_file(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def each_row(path: str | Path) -> Iterator[dict[str, str]]:
+def each_row(
+    path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = (), study: str | None = None
+) -> Iterator[dict[str, str]]:
     """The rows of a CSV file, plain or `.csv.gz`, as texts by column, one at a time: there may be millions of them.
 
+    needed   columns that it must have
+    numbers  its columns of numbers besides INTEGERS and FLOATS
+    study    keeps the rows of this study; then the file has such a column
+
     Lines that begin with # are comments. Raises UserError, naming file and line, for another kind of file, a row
-    with fewer or more columns than the header, and a value that its column can't have.
+    with fewer or more columns than the header, and a value that its column can't have: whatever is read is a number,
+    where numbers belong, or empty.
     """
     if not Path(path).is_file():
         raise UserError(f"{path}: {'a folder' if Path(path).is_dir() else 'no such file'}.")
@@ -290,16 +300,26 @@ def each_row(path: str | Path) -> Iterator[dict[str, str]]:
 
     try:
         with opened(path, "rt", newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(rows_of(file), strict=True)
-            columns = reader.fieldnames or [""]
+            reader = csv.reader(rows_of(file), strict=True)
+            columns = next(reader, [])
             if len(set(columns)) < len(columns):
                 raise UserError(f"{path}: a column stands twice: {', '.join(columns)}. {AGAIN}")
-            for row in reader:
-                if row[columns[-1]] is None or None in row:
-                    found = "more" if None in row else len([value for value in row.values() if value is not None])
-                    problem: str | None = f"{found} columns instead of {len(columns)}"
+            if missing := [column for column in needed if column not in columns]:
+                raise UserError(f"{path}: no column {', '.join(missing)}; expected {', '.join(needed)}")
+            place = None if study is None else columns.index("study")
+            checked = [column for column in (*INTEGERS, *FLOATS, *numbers) if column in columns]
+            has_times = {"status", *INTERVAL} <= set(columns)
+            for values in reader:
+                if len(values) == len(columns):
+                    if place is not None and values[place] != study:
+                        continue
+                    row = dict(zip(columns, values, strict=True))
+                    problem = _impossible(row, checked, has_times)
+                elif values:
+                    found = "more" if len(values) > len(columns) else len(values)
+                    problem = f"{found} columns instead of {len(columns)}"
                 else:
-                    problem = impossible(row)
+                    continue  # an empty line
                 if problem:
                     raise UserError(f"{path}, line {reader.line_num + comments}: {problem}. {AGAIN}")
                 yield row
@@ -307,22 +327,24 @@ def each_row(path: str | Path) -> Iterator[dict[str, str]]:
         raise UserError(f"{path}: can't be read: {error}. {AGAIN}") from error
 
 
-def impossible(row: Mapping[str, str]) -> str | None:
-    """A description of impossible values in a row of any file, or None if all values are possible."""
-    numbers = {}
-    for column in NUMBERS:
-        if text := row.get(column):
+def _impossible(row: Mapping[str, str], numbers: Iterable[str], has_times: bool) -> str | None:
+    """A description of impossible values in a row, which has these columns of numbers; None if all are possible."""
+    for column in numbers:
+        if text := row[column]:
             try:
-                numbers[column] = finite(text)
+                number = float(text)
             except ValueError:
                 return f"{column} is {text[:100]!r}, where a number is needed"
-            if numbers[column] < 0:
+            if column in _WHOLE and not number.is_integer():
+                return f"{column} is {text}, where an integer is needed"
+            if not 0 <= number < math.inf and column in _FROM_ZERO:
                 return f"{column} is {text}. Allowed: numbers from 0 up"
-    if "time_us" in row and "status" in row and row["status"] not in STATUSES:
-        return f"status is {row['status'][:100]!r}. Allowed: {', '.join(STATUSES)}"
-    low, time, high = (numbers.get(column) for column in INTERVAL)
-    if low is not None and time is not None and high is not None and not low <= time <= high:
-        return f"time_us {row['time_us']} lies outside its interval, {row['time_low_us']} to {row['time_high_us']}"
+    if has_times:
+        if row["status"] not in STATUSES:
+            return f"status is {row['status'][:100]!r}. Allowed: {', '.join(STATUSES)}"
+        low, time, high = (row[column] for column in INTERVAL)
+        if low and time and high and not float(low) <= float(time) <= float(high):
+            return f"time_us {time} lies outside its interval, {low} to {high}"
     return None
 
 
@@ -342,6 +364,6 @@ def number_or_text(text: str) -> int | float | str:
     return text
 
 
-def read_rows(path: str | Path) -> list[dict[str, str]]:
+def read_rows(path: str | Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
     """The rows of each_row() as a list."""
-    return list(each_row(path))
+    return list(each_row(path, needed))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import load_measurements, read_table, typed_rows
+from kernelsweep.analysis.measurements import frame, load_measurements
 from kernelsweep.analysis.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.analysis.published import PublishedNumber, read_published
 from kernelsweep.analysis.reference import at_place, at_reference, has_times, timed
@@ -21,9 +21,8 @@ from kernelsweep.results import (
     COUNTED,
     EDITED,
     FURTHER_POINT_COLUMNS,
-    FURTHER_POINT_INTEGERS,
     METRIC_COLUMNS,
-    POINT_INTEGERS,
+    each_row,
 )
 from kernelsweep.sweep.settings import StudySettings
 
@@ -38,11 +37,9 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     Raises UserError when a column is missing or a number cannot be read.
     """
     needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
-    numbers = (*POINT_INTEGERS, *FURTHER_POINT_INTEGERS, "value")
-    read = (read_table(path, needed, _OPTIONAL, numbers)[list(METRIC_COLUMNS)] for path in paths)
-    rows = typed_rows(read, METRIC_COLUMNS, FURTHER_POINT_INTEGERS, ["value"])
-    rows = rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
-    return rows if study is None else rows[rows["study"] == study]
+    read = [row for path in paths for row in each_row(path, needed, ["value"], study)]
+    rows = frame(read, METRIC_COLUMNS, ["value"])[list(METRIC_COLUMNS)].astype({"value": "float64"})
+    return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
 
 
 @dataclass(frozen=True)

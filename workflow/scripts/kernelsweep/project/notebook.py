@@ -20,14 +20,14 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import load_measurements, read_table
+from kernelsweep.analysis.measurements import frame, load_measurements
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.platforms.kinds import GPU
 from kernelsweep.publish.index.statuses import read_platform
-from kernelsweep.results import SAMPLE_COLUMNS
+from kernelsweep.results import SAMPLE_COLUMNS, each_row
 
 _TIMES = ("time_us", "time_low_us", "time_high_us")
 
@@ -103,7 +103,8 @@ class PlatformResults:
     def samples(self, study: str, kernel: str) -> pandas.DataFrame:
         """Each timed run of a kernel, in microseconds. Raises UserError where there are none."""
         file = self.folder / f"samples/{study}/{kernel}.csv"
-        return read_table(file, SAMPLE_COLUMNS, (), ("visit", "sample", "time_us")).convert_dtypes()
+        rows = list(each_row(file, SAMPLE_COLUMNS, ("visit", "sample")))
+        return frame(rows, SAMPLE_COLUMNS, ("visit", "sample")).convert_dtypes()
 
 
 def load(folder: str | Path) -> PlatformResults:

@@ -81,13 +81,12 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
 def check_content(folder: Path) -> None:
     """Raise UserError, with file and mistake, if a recording can't be drawn."""
     # These import pandas, for which each start of Snakemake would wait.
-    from kernelsweep.analysis.measurements import load_measurements, read_table
+    from kernelsweep.analysis.measurements import load_measurements
     from kernelsweep.analysis.study_data import load_metrics
 
     check_environment(folder)
     load_measurements([folder / MEASUREMENTS])
-    read_rows(folder / MEASUREMENTS)
-    read_table(folder / BUILDS, [column for column in BUILD_COLUMNS if column != "parameters"], (), ())
+    read_rows(folder / BUILDS, [column for column in BUILD_COLUMNS if column != "parameters"])
     if (folder / METRICS).is_file():
         load_metrics([folder / METRICS])
 
