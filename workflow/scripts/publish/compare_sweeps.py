@@ -42,7 +42,8 @@ with logged(snakemake):
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
-    text = comparison_text(verdict, points, margin, f"Before: {of_before}. After: {of_after}.")
+    sides = f"Before: {of_before}. After: {of_after}."
+    text = comparison_text(verdict, points, margin, sides)
     if section := code_section(points, store):
         text += f"\n{section}"
     text += f"\n## Checks\n{of_proofs}" if proofs else ""
@@ -61,10 +62,10 @@ with logged(snakemake):
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
     explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
     # The page has the verdict above.
-    said, _, text = text[text.index("\nBefore: ") + 1 :].partition("\n")
+    _, _, text = text.partition(f"\n{sides}\n")
     content = {
         "index": link(Path(params.index), page.parent),
-        "sides": to_html(said, "sides", "", page.parent, page.parent),
+        "sides": to_html(sides, "sides", "", page.parent, page.parent),
         "compared": "time after / before",
         "files": ["comparison.csv", "comparison.json"],
         "text": to_html(text, "comparison", "Before and after", page.parent, page.parent),
