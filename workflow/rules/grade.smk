@@ -1,14 +1,9 @@
 # Untrusted kernels, judged as further kernels of a study (docs/grading.md). Not part of `all`.
 
-from dataclasses import asdict
-
 from kernelsweep.project.grading import exit_status
 from kernelsweep.sandbox import VARIABLE, choose_sandbox
 
-GRADING = PROJECT.grading
-
-
-if GRADING:
+if PROJECT.grading:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
     LAST_WORDS.status = lambda: exit_status(
         targets_of(workflow), Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
@@ -31,21 +26,7 @@ rule grade_candidates:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        of_study=lambda wildcards: GRADING.of_study,
-        against=lambda wildcards: GRADING.against,
-        candidates=lambda wildcards: {name: asdict(one) for name, one in GRADING.candidates.items()},
-        drawn=lambda wildcards: [point for points in GRADING.drawn.values() for point in points],
-        journals=lambda wildcards: (
-            {
-                name: path("journal", platform=wildcards.platform, study=GRADING.study, kernel=name)
-                for name, one in GRADING.candidates.items()
-                if not one.refused
-            }
-            if kind_of(wildcards.platform).has_clock
-            else {}
-        ),
-        sizes=lambda wildcards: list(PROJECT.studies[GRADING.study].problem.size_axes),
-        margin=config["compare"]["same_within"],
+        plan=plan.grade,
         index=path("index"),
     script:
         "../scripts/judge/grade_candidates.py"

@@ -1,6 +1,5 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
-
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import FIRST
 from kernelsweep.sweep.kernels.units import EMULATOR
@@ -118,10 +117,7 @@ rule describe_environment:
     resources:
         **AT_THE_DEVICE,
     params:
-        configuration={
-            "config": PROJECT.config.values(),
-            "studies": {study: PROJECT.studies[study].settings.values() for study in config["studies"]},
-        },
+        configuration=parameters.configuration,
         # By these, a recording of these results tells what was edited since.
         kernel_codes=parameters.codes_to_record,
         target=PerJob(Project).target,

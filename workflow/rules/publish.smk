@@ -1,6 +1,5 @@
 # Measurements to what readers see: tables, figures, a summary, and one page with all of it.
 
-
 import itertools
 
 from kernelsweep.project.files import OF_TARGETS

@@ -79,7 +79,7 @@ onstart:
             f"You can't write to {os.path.abspath(RESULTS)}. Make the folder writable, or move it away, and type "
             "the same command again: existing results are kept."
         )
-    # What draws is there after the last point.
+    # Import what draws now, so that it is loaded when the last point is done.
     if (targets_of(workflow) or ["all"])[0] in ("all", *PROJECT.studies):
         FORK_SERVER.prepare(["observe/prove_kernel"])  # the emulator among them
         DRAWING_SERVER.prepare(["publish/publish_study", "publish/make_page"])

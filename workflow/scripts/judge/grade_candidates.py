@@ -14,26 +14,26 @@ from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import read_rows
 
 with logged(snakemake):
-    params = snakemake.params
+    plan = snakemake.params.plan
     rows = {Path(path).stem: read_rows(path) for path in snakemake.input.points}
     proofs = {kernel: proof for (_, kernel), proof in read_proofs(snakemake.input.proofs).items()}
     verdicts = []
-    for name, told in params.candidates.items():
+    for name, told in plan.candidates.items():
         if told["refused"]:
             verdicts.append(Verdict(name, told["file"], NOT_ACCEPTED, False, findings={"source": [told["refused"]]}))
             continue
-        of_points, of_proofs = (rows[name], rows[params.against]), (proofs.get(name), proofs.get(params.against))
-        verdicts.append(judged(Verdict(name, told["file"]), *of_points, *of_proofs, told["findings"], params.drawn))
-        if params.journals:
-            records = read_records(journals_of(Path(params.journals[name])))
-            add_ratios(verdicts[-1], rows[name], records, params.sizes, params.margin)
-    summary, text = report(verdicts, params.of_study, params.against, params.margin)
+        of_points, of_proofs = (rows[name], rows[plan.against]), (proofs.get(name), proofs.get(plan.against))
+        verdicts.append(judged(Verdict(name, told["file"]), *of_points, *of_proofs, told["findings"], plan.drawn))
+        if plan.journals:
+            records = read_records(journals_of(Path(plan.journals[name])))
+            add_ratios(verdicts[-1], rows[name], records, plan.sizes, plan.margin)
+    summary, text = report(verdicts, plan.of_study, plan.against, plan.margin)
     Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    page, title = Path(snakemake.output.page), f"Candidates for {params.of_study}"
+    page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
     content = {
-        "index": link(Path(params.index), page.parent),
+        "index": link(Path(snakemake.params.index), page.parent),
         "sides": "",
-        "compared": f"time / that of {params.against}",
+        "compared": f"time / that of {plan.against}",
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, page.parent, page.parent),
     }

@@ -113,3 +113,25 @@ class ScopePlan:
     kernels: Sequence[Plain]
     edited: Sequence[str]
     page: str
+
+
+@dataclass(frozen=True)
+class GradePlan:
+    """How candidates are judged.
+
+    of_study    the study whose problem they solve
+    against     the kernel that they are compared with
+    candidates  by name: their file, why it is refused, and what reading it has found
+    drawn       the points that nobody knows, as the values of their axes
+    journals    of those that are timed, by name
+    sizes       the axes that say how large the problem is
+    margin      the smallest difference of times that matters, as a fraction
+    """
+
+    of_study: str
+    against: str
+    candidates: Mapping[str, Plain]
+    drawn: Sequence[Plain]
+    journals: Mapping[str, str]
+    sizes: Sequence[str]
+    margin: float

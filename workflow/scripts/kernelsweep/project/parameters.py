@@ -127,6 +127,12 @@ def against(project: Project, platform: str, study: str, kernel: str) -> dict[st
     }
 
 
+def configuration(project: Project) -> dict[str, Any]:
+    """The settings of a run and of its studies, as environment.json has them."""
+    studies = {study: project.studies[study].settings.values() for study in project.config.studies}
+    return {"config": project.config.values(), "studies": studies}
+
+
 @cache
 def code_to_record(project: Project, study: str, kernel: str) -> str:
     """A hash of a kernel's code without blanks, as recordings have it."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.drawing.figure_formats import formats_of
 from kernelsweep.measure.tries import next_try
-from kernelsweep.plans import KernelPlan, ProofPlan, ScopePlan, StudyPlan
+from kernelsweep.plans import GradePlan, KernelPlan, ProofPlan, ScopePlan, StudyPlan
+from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import building, inputs, parameters
 from kernelsweep.project.files import path, scope_of
 from kernelsweep.project.project import Project
@@ -101,4 +103,20 @@ def scope(project: Project, scope: str) -> ScopePlan:
         kernels=parameters.planned_kernels(project, scope),
         edited=parameters.edited_kernels(project, scope),
         page=path("page", scope=scope),
+    )
+
+
+def grade(project: Project, platform: str) -> GradePlan:
+    """How candidates are judged."""
+    grading = project.grading
+    assert grading, "only the target grade asks"
+    timed = [name for name, one in grading.candidates.items() if kind_of(platform).has_clock and not one.refused]
+    return GradePlan(
+        of_study=grading.of_study,
+        against=grading.against,
+        candidates={name: asdict(one) for name, one in grading.candidates.items()},
+        drawn=[point for points in grading.drawn.values() for point in points],
+        journals={name: path("journal", platform=platform, study=grading.study, kernel=name) for name in timed},
+        sizes=project.studies[grading.study].problem.size_axes,
+        margin=project.config.compare.same_within,
     )
