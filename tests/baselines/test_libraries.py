@@ -109,7 +109,7 @@ def build_cub(source: Path, library: str) -> Report:
     }
     (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "build/build_cub", folder / "job.json"]
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, cwd=folder)
     return read_json(folder / f"{library}.json")
 
 

@@ -35,7 +35,10 @@ def imported_user_files(file: Path) -> list[Path]:
     whose release stays the same while its files are edited, these are the modules that give a problem values, such as
     kernelsweep.bounds. Raises SyntaxError for a file that is no Python.
     """
-    roots = (file.parent, *(Path(folder) for folder in sys.path if folder and not is_of_library(Path(folder))))
+    folders = [Path(folder) for folder in sys.path if folder]
+    # Another kernelsweep on the path is not what is imported, and no module of the user's.
+    folders = [one for one in folders if not is_of_library(one) and not (one / _PACKAGE.name).is_dir()]
+    roots = (file.parent, *folders)
 
     def imported(source: str, importer: Path) -> frozenset[Path]:
         users = frozenset() if importer.is_relative_to(_PACKAGE) else _imported_from(source, roots, importer)
