@@ -18,7 +18,7 @@ from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
-from kernelsweep.publish.summary import all_right, failed_points, failed_text, run_facts
+from kernelsweep.publish.summary import all_right, failed_text, first_failed, run_facts
 from kernelsweep.sweep.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
@@ -222,9 +222,8 @@ def run_answer(
     errors = [*incomplete, *proof_errors(proofs)]
     if failed := +counted.failures:
         kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
-        _, _, *points = failed_points(counted)
         errors = [
-            *(point.replace("**", "") for point in points[:_LISTED_POINTS]),
+            *(f"- {point}" for point in first_failed(counted, mark="")[:_LISTED_POINTS]),
             *errors,
             f"{failed.total()} points failed, of {kernels}: see {summary}.",
         ]

@@ -86,8 +86,8 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
 
 def failed_points(counted: RowCounts) -> list[str]:
     """The first failed points as Markdown, the worst kernels first; or that there are none."""
-    if failed := sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
-        return section("Failed", _listed(counted, failed))[:-1]
+    if counted.failed:
+        return section("Failed", first_failed(counted))[:-1]
     run = counted.points.total() - counted.skipped.total()
     return [f"{all_right(bool(counted.excused))}." if run else "**No point was run.**"]
 
@@ -124,13 +124,14 @@ def all_right(are_some_excused: bool) -> str:
     )
 
 
-def _listed(counted: RowCounts, kernels: Iterable[tuple[str, str]]) -> list[str]:
+def first_failed(counted: RowCounts, mark: str = "**") -> list[str]:
+    """The first failed points, the worst kernels first: a line each, with the status between marks."""
     lines = []
-    for study, kernel in kernels:
+    for study, kernel in sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
         rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
         for row in listed:
-            lines.append(f"{_point_name(row)}: **{row['status']}**: {row['message']}")
+            lines.append(f"{_point_name(row)}: {mark}{row['status']}{mark}: {row['message']}")
         if more := counted.failed[study, kernel] - len(listed):
             lines.append(f"{study}/{kernel}: {more} more")
     return lines
