@@ -71,10 +71,12 @@ _WATCHING = [
     "-fno-thread-jumps",
     "-g1",
 ]
-# Addresses by their types. It takes a fifth of the time to compile, and only a cast makes a pointer misaligned.
+# Addresses by their types. It takes a fifth of the time to compile, and only a cast makes a pointer misaligned, perhaps
+# to a type of pointers that has a name.
 _WATCHING_ALIGNMENT = "-fsanitize=alignment"
 _CAST = re.compile(
     r"reinterpret_cast|static_cast\s*<[^<>;]*\*|\([\w:<>,\s]*\w[\w:<>,\s]*\*[\s*]*(?:const\s*|volatile\s*|__restrict__\s*)*\)"
+    r"|\btypedef\b[^;()]*\*|\busing\s+\w+\s*=[^;()]*\*|\badd_pointer|\bbit_cast\b|\bunion\b"
 )
 _LINK = [
     "-shared",
