@@ -392,6 +392,14 @@ def build(folder: Path, source: str, name: str = "kernel") -> str:
     return gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE[:2])
 
 
+def test_constant_memory_has_64_kib(tmp_path: Path) -> None:
+    kernel = "__global__ void kernel(int *data) {{ data[0] = own::table[data[1]] + weights[data[0]]; }}\n"
+    source = "namespace own {{ __constant__ int table[8192]; }}\n__constant__ char weights[{} * 1024];\n" + kernel
+    build(tmp_path, source.format(32))
+    with pytest.raises(BuildError, match=r"own::table, weights: 66560 bytes of constant memory; a GPU allows 65536"):
+        build(tmp_path, source.format(33))
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [

@@ -164,6 +164,12 @@ def kernel_heads(text: str) -> dict[str, KernelHead]:
     }
 
 
+def constant_names(text: str) -> set[str]:
+    """The names of a source's variables in constant memory."""
+    items = [item for item in _parsed(text).items if "__constant__" in item.head and not item.function]
+    return {name for item in items for name in item.defines or ()}
+
+
 class _Reachable:
     """Whether an item stays: it is a function's, or is used, directly or through other items and macros."""
 

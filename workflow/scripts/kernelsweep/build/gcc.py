@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from kernelsweep.build.device_code import constant_names
 from kernelsweep.build.untrusted import check_object
 from kernelsweep.compilers import gxx, run_compiler
 from kernelsweep.errors import BuildError
@@ -97,6 +98,7 @@ _SHARED_MEMORY = (
 )
 # nvcc's limit on every architecture; larger shared memory has to be dynamic.
 _MOST_STATIC_SHARED_BYTES = 48 * 1024
+_MOST_CONSTANT_BYTES = 64 * 1024
 _MOST_ERRORS = 5
 
 _ERROR = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
@@ -191,6 +193,7 @@ def compile_for_emulator(
         if is_untrusted():
             check_object(objects[0])
         _check_static_shared_memory(objects[0])
+        _check_constant_memory(objects[0], {name for file in users for name in constant_names(read_source(file))})
         # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.
         if arrays := sorted({name for file in objects for name, size in _thread_local_symbols(file) if size is None}):
             objects.append(Path(folder) / "shared.s")  # All names are for one memory, as on the GPU.
@@ -239,15 +242,34 @@ def _check_static_shared_memory(compiled: Path) -> None:
             raise BuildError(f"{cause}. {advice}", cause=cause)
 
 
+def _check_constant_memory(compiled: Path, names: Collection[str]) -> None:
+    """Refuse a file whose variables of these names exceed constant memory, as ptxas does."""
+    sizes = {symbol: size or 0 for symbol, size in _symbols(compiled, "STT_OBJECT") if names}
+    if sum(sizes.values()) <= _MOST_CONSTANT_BYTES:
+        return
+    demangled = _run(["c++filt", *sizes]).stdout.splitlines()
+    is_constant = re.compile(rf"(?:^|::)(?:{'|'.join(names)})(?:<|$)")
+    found = {name: size for name, size in zip(demangled, sizes.values(), strict=True) if is_constant.search(name)}
+    if (size := sum(found.values())) > _MOST_CONSTANT_BYTES:
+        raise BuildError(
+            f"{', '.join(sorted(found))}: {size} bytes of constant memory; a GPU allows {_MOST_CONSTANT_BYTES} in a "
+            "file. Put what is large into global memory"
+        )
+
+
 def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
     """The thread-local symbols of an object file with their sizes in bytes, or None if defined elsewhere."""
+    return _symbols(compiled, "STT_TLS")
+
+
+def _symbols(compiled: Path, kind: str) -> list[tuple[str, int | None]]:
     with compiled.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
         return [
             (symbol.name, None if symbol["st_shndx"] == "SHN_UNDEF" else symbol["st_size"])
             for symbol in table.iter_symbols()
-            if symbol["st_info"]["type"] == "STT_TLS"
+            if symbol["st_info"]["type"] == kind
         ]
 
 
