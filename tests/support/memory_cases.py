@@ -37,11 +37,12 @@ from kernelsweep.sweep.point import Point
 FOLDER = ROOT / "tests/planted/cases"
 _CASE = re.compile(
     r"^// (?P<kind>right|note|wrong)(?: \((?P<check>\w+): (?P<finding>\w+)\))?: (?P<told>.*)\n"
-    r"__global__ void (?P<name>\w+)\(",
+    r"(?:__launch_bounds__.*\) )?__global__ void (?P<name>\w+)\(",
     re.MULTILINE,
 )
 # Kernels whose mistake is in a function that they call; so are all with fences.
 _CALLS_OTHERS = ("both_branches_call", "block_pipeline_unwaited", "block_pipeline_kept", "producer_runs_ahead")
+_CALLS_OTHERS += ("endless_recursion",)
 # How the blocks of a file's launches run together.
 _TOGETHER = {"grid": Attributes(cooperative=True), "clusters": Attributes(cluster=(2, 1, 1))}
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256

@@ -136,6 +136,7 @@ struct Worker {
     unsigned prepared_stacks;
     int fault_signal;
     void *fault_address; // null where the processor does not say
+    uintptr_t fault_place; // behind the instruction; 0 where it is not known
     dim3 numbered; // the block size for which the threads have their index_in_block
     Thread threads[most_threads];
 

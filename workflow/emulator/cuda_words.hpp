@@ -12,7 +12,10 @@
 #define __managed__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __launch_bounds__(...)
+#define __noinline__ __attribute__((noinline))
+// As many no-operations before the function's entry as a block of it may have threads, which a launch counts.
+#define __launch_bounds__(...)                                                                                         \
+    __attribute__((patchable_function_entry(::emulator::launch_bound(__VA_ARGS__), ::emulator::launch_bound(__VA_ARGS__))))
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -24,6 +27,9 @@
 #define alignas(...) __attribute__((aligned(::emulator::alignment<__VA_ARGS__>())))
 
 namespace emulator {
+
+template <typename Threads, typename... Others>
+constexpr int launch_bound(Threads threads, Others...) { return int(threads); }
 
 template <size_t bytes> constexpr size_t alignment() { return bytes; }
 template <typename Type> constexpr size_t alignment() { return alignof(Type); }

@@ -7,6 +7,7 @@
 #include "block.hpp"
 
 #include <signal.h>
+#include <ucontext.h>
 
 namespace emulator {
 
@@ -16,7 +17,19 @@ constexpr unsigned fault_signal_count = sizeof fault_signals / sizeof fault_sign
 inline Worker *the_worker = nullptr; // of this library
 inline struct sigaction previous_actions[fault_signal_count];
 
-inline void on_fault(int signal, siginfo_t *information, void *)
+// Where a thread was, behind whose instruction; 0 on other processors.
+inline uintptr_t place_of_fault([[maybe_unused]] const void *context)
+{
+#if defined(__x86_64__)
+    return uintptr_t(static_cast<const ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]) + 1;
+#elif defined(__aarch64__)
+    return uintptr_t(static_cast<const ucontext_t *>(context)->uc_mcontext.pc) + 1;
+#else
+    return 0;
+#endif
+}
+
+inline void on_fault(int signal, siginfo_t *information, void *context)
 {
     // Any thread of the process may have faulted. Ours is on the signal stack of our region.
     Worker *const worker = the_worker;
@@ -25,6 +38,7 @@ inline void on_fault(int signal, siginfo_t *information, void *)
         const bool has_address = information->si_code > 0 && information->si_code != SI_KERNEL;
         worker->fault_signal = signal;
         worker->fault_address = has_address ? information->si_addr : nullptr;
+        worker->fault_place = place_of_fault(context);
         worker->failed = true;
         siglongjmp(worker->recovery, 1);
     }
@@ -65,7 +79,7 @@ inline void describe_fault(Worker &worker)
     else if (address >= guard && address < guard + layout.guard)
         snprintf(text, capacity,
                  "stack overflow in %s: more than %zu KiB of local memory (arrays and recursion)", name.text,
-                 stack_size / 1024);
+                 most_local_bytes / 1024);
     else if (address == nullptr)
         snprintf(text, capacity, "illegal memory access at a null or malformed address by %s", name.text);
     else // Without the address, which is another in every run.

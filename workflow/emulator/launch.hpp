@@ -14,6 +14,35 @@ constexpr size_t largest_block[] = {most_threads, most_threads, 64};
 constexpr size_t most_shared_bytes = 227 * 1024; // of a block, on compute capability 9.0
 
 inline char partial_barrier[512]; // of the last launch
+inline uintptr_t fault_place;     // likewise
+
+#if defined(__aarch64__)
+using Instruction = uint32_t;
+constexpr Instruction no_operation = 0xd503201f;
+#else
+using Instruction = unsigned char;
+constexpr Instruction no_operation = 0x90;
+#endif
+
+// The places in front of kernels with __launch_bounds__ (cuda_words.hpp), which the linker collects.
+extern "C" {
+extern const Instruction *const __start___patchable_function_entries[] __attribute__((weak, visibility("hidden")));
+extern const Instruction *const __stop___patchable_function_entries[] __attribute__((weak, visibility("hidden")));
+}
+
+// The most threads that a kernel's block may have by its __launch_bounds__; 0 where it has none.
+EMULATOR_COLD inline size_t launch_bound_of(AnyFunction kernel)
+{
+    const Instruction *const entry = reinterpret_cast<const Instruction *>(kernel);
+    for (auto place = __start___patchable_function_entries; place != __stop___patchable_function_entries; ++place) {
+        const Instruction *next = *place;
+        while (next < entry && *next == no_operation)
+            ++next;
+        if (next == entry)
+            return size_t(entry - *place);
+    }
+    return 0;
+}
 
 // Stacks for a block of `threads`, or false where the system gives no more memory maps.
 EMULATOR_COLD inline bool prepare_stacks(Worker &worker, unsigned threads)
@@ -86,8 +115,10 @@ EMULATOR_COLD inline void work(Worker &worker, bool in_turns)
     sigaltstack(&own, &previous);
     if (sigsetjmp(worker.recovery, 1) == 0)
         (in_turns ? run_on : run_blocks)(worker);
-    else
+    else {
         describe_fault(worker);
+        counting::end_block();
+    }
     sigaltstack(&previous, nullptr);
 }
 
@@ -129,6 +160,7 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
     memcpy(block.shared, shared, counting::spaces.shared_size);
     first.block_number = worker.block_number;
     first.failed = worker.failed;
+    first.fault_place = worker.fault_place;
     memcpy(first.message, worker.message, sizeof first.message);
     if (worker.partial_block < first.partial_block) {
         first.partial_block = worker.partial_block;
@@ -243,6 +275,9 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     const size_t threads = block[0] * block[1] * block[2];
     if (threads > most_threads)
         return refuse("a block of %zu threads, where CUDA allows at most %u", threads, most_threads);
+    const size_t bound = launch_bound_of(entry.kernel);
+    if (bound != 0 && threads > bound)
+        return refuse("a block of %zu threads, where the kernel's __launch_bounds__ allows %zu", threads, bound);
     for (unsigned side = 0; side < 3; ++side)
         if (grid[side] < 1 || grid[side] > largest_grid[side])
             return refuse("a grid of %zu blocks in %c, where CUDA allows 1 to %zu", grid[side], "xyz"[side],
@@ -277,6 +312,7 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     number_threads(*worker, block_size);
     worker->failed = false;
     worker->fault_address = nullptr;
+    worker->fault_place = 0;
     worker->partial_block = blocks;
     worker->is_cooperative = is_cooperative;
     worker->cluster = is_cooperative ? dim3() : sides(cluster);
@@ -289,6 +325,7 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     if (!has_room)
         return refuse_stacks(blocks * threads);
 
+    fault_place = worker->fault_place;
     partial_barrier[0] = 0;
     if (worker->partial_block != blocks)
         snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", worker->partial_barrier.file,

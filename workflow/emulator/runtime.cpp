@@ -19,6 +19,9 @@
 //     const char *emulator_partial_barrier()
 //         The file and line of a barrier that threads of the last launch passed only because others of their block had
 //         ended: the first in the lowest such block. Empty if there is none.
+//     size_t emulator_fault_place()
+//         Where a thread of the last launch has ended it by an illegal access, a stack overflow or a division by zero: the
+//         place in the code from the library's start, or 0.
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 //
@@ -62,5 +65,10 @@ EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
     return nullptr;
 }
 EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
+EMULATOR_EXPORTED size_t emulator_fault_place()
+{
+    using namespace emulator::counting;
+    return is_in_library(emulator::fault_place) ? emulator::fault_place - spaces.library : 0;
+}
 EMULATOR_EXPORTED void emulator_release() { emulator::release_worker(); }
 

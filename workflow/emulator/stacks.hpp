@@ -27,8 +27,9 @@ EMULATOR_UNCOUNTED_INLINE constexpr Lanes only_lane(unsigned lane) { return Lane
 EMULATOR_UNCOUNTED_INLINE constexpr unsigned first_of(Lanes lanes) { return unsigned(__builtin_ctz(lanes)); }
 EMULATOR_UNCOUNTED_INLINE constexpr unsigned count_of(Lanes lanes) { return unsigned(__builtin_popcount(lanes)); }
 
-constexpr size_t region_size = size_t(256) << 20;
-constexpr size_t stack_size = 64 * 1024;       // the part that a kernel may use
+constexpr size_t region_size = size_t(1) << 30;
+constexpr size_t most_local_bytes = 512 * 1024; // of a thread, as in CUDA
+constexpr size_t stack_size = most_local_bytes + 64 * 1024; // which has more than a GPU's local memory
 constexpr size_t signal_stack_size = 64 * 1024;
 
 // The threads' stacks begin at different cache lines of their pages. Beginning at the same one, the stacks of a block

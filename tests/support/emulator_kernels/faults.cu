@@ -1,6 +1,6 @@
 // What must end a launch and not the process, and a kernel that shows that the process still works.
 
-__device__ __attribute__((noinline)) unsigned recurse(unsigned depth, volatile unsigned *seed)
+__device__ __noinline__ unsigned recurse(unsigned depth, volatile unsigned *seed)
 {
     volatile unsigned frame[5000];
     frame[depth % 5000] = *seed;
@@ -17,13 +17,13 @@ __global__ void deep(unsigned *data, unsigned depth)
 __global__ void wild(char *address)
 {
     if (blockIdx.x == 2 && threadIdx.x == 33)
-        *reinterpret_cast<volatile int *>(address) = 1;
+        *reinterpret_cast<volatile int *>(address) = 1; // wild
     __syncthreads();
 }
 
 __global__ void divide(int *data, int divisor)
 {
-    data[0] = data[1] / divisor;
+    data[0] = data[1] / divisor; // divided
 }
 
 __global__ void trap()

@@ -40,9 +40,11 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
 {
     Place place;
     if (!find_place(address, size, place)) {
-        if (spaces.buffer_count > 0 && !is_in_library(address)) // Else the host has named no buffers.
+        if (spaces.buffer_count > 0 && !is_in_library(address)) { // Else the host has named no buffers.
+            worker->fault_place = uintptr_t(caller);
             fail(*worker, "illegal memory access by %s, far from every array of the kernel",
                  ThreadName(*worker, *worker->current).text);
+        }
         if (operation == atomic && state.check_races) // of a __device__ variable, whose accesses aren't counted
             pass_atomic(address, worker->current->index, true);
         return;
@@ -243,6 +245,22 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
     return __real_memset(target, value, size);
 }
 
+// A kernel that allocates memory: the linker names its calls so.
+#define EMULATOR_ALLOCATION(function, call)                                                                            \
+    extern "C" void *__real_##function(size_t size);                                                                   \
+    EMULATOR_HOOK void *__wrap_##function(size_t size)                                                                 \
+    {                                                                                                                  \
+        using namespace emulator::counting;                                                                            \
+        if (state.worker == nullptr)                                                                                   \
+            return __real_##function(size);                                                                            \
+        state.worker->fault_place = uintptr_t(__builtin_return_address(0));                                            \
+        emulator::fail(*state.worker, "%s calls " call ", which the emulator does not supply",                         \
+                       emulator::ThreadName(*state.worker, *state.worker->current).text);                              \
+    }
+EMULATOR_ALLOCATION(malloc, "malloc")
+EMULATOR_ALLOCATION(_Znwm, "new")
+EMULATOR_ALLOCATION(_Znam, "new[]")
+#undef EMULATOR_ALLOCATION
 
 // What -fsanitize=alignment and -fsanitize=bounds-strict call, with the records that g++ makes for its own library.
 namespace emulator::counting {

@@ -25,7 +25,7 @@ _GIBIBYTE = 2**30
 COMPILING_SECONDS = 120
 _LIMITS = ["prlimit", f"--fsize={2 * _GIBIBYTE}", "--core=0"]
 _OF_COMPILERS = [f"--as={16 * _GIBIBYTE}", f"--cpu={COMPILING_SECONDS}"]
-_OF_EMULATOR = [f"--as={64 * _GIBIBYTE}"]
+_OF_EMULATOR = [f"--as={256 * _GIBIBYTE}"]  # of which each block that waits for others reserves one
 
 # What compilers read besides their own folder and their arguments.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")

@@ -84,8 +84,8 @@ _LINK = [
     "-Wl,-z,defs",
     "-Wl,-Bsymbolic",
     "-Wl,--build-id=none",
-    # The hooks also see copies and fills by the C library.
-    *("-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", "-Wl,--wrap=memset"),
+    # The hooks also see copies and fills by the C library, and what allocates memory.
+    *(f"-Wl,--wrap={name}" for name in ("memcpy", "memmove", "memset", "malloc", "_Znwm", "_Znam")),
 ]
 
 # What g++ takes for emulator.hpp where it finds it first.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kernelsweep.errors import LaunchError
+from kernelsweep.platforms.counting.lines import Lines
 from kernelsweep.reasons import Reason
 from kernelsweep.sandbox import check_inside
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
@@ -153,6 +155,7 @@ class EmulatedLibrary:
         check_inside()
         # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
+        self._content = path.read_bytes()
         self._library.emulator_entry_name.restype = ctypes.c_char_p
         self._library.emulator_parameter_kinds.restype = ctypes.c_char_p
         self._library.emulator_parameter_size.restype = ctypes.c_size_t
@@ -165,6 +168,7 @@ class EmulatedLibrary:
         self._library.emulator_touched.argtypes = [ctypes.c_void_p]
         self._library.emulator_touched.restype = ctypes.c_size_t
         self._library.emulator_entry_kernel.restype = ctypes.c_void_p
+        self._library.emulator_fault_place.restype = ctypes.c_size_t
         self.unregister = self._library.emulator_unwatch
         self.set_initialised = self._library.emulator_set_initialised
         self.touched = self._library.emulator_touched
@@ -182,6 +186,11 @@ class EmulatedLibrary:
         self.entries: tuple[str, ...] = tuple(
             self._library.emulator_entry_name(entry).decode() for entry in range(self._library.emulator_entry_count())
         )
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The symbols and the source lines. To read them takes a fraction of a second."""
+        return Lines(self._content)
 
     def launch(
         self,
@@ -218,8 +227,9 @@ class EmulatedLibrary:
             )
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
-            text = message.value.decode(errors="replace")
-            raise LaunchError(text, next((reason for words, reason in _OF_WORDS.items() if words in text), Reason.NONE))
+            text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()
+            reason = next((reason for words, reason in _OF_WORDS.items() if words in text), Reason.NONE)
+            raise LaunchError(f"{text}, at {self.lines.line(place)}" if place else text, reason)
 
     def parameter_types(self, entry: int) -> list[str]:
         """What an entry's parameters hold, as in platforms.platform.Platform."""

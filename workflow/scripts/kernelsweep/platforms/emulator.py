@@ -16,7 +16,7 @@ import numpy as np
 
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError, MisfitError
-from kernelsweep.platforms.counting.lines import Lines, Variable
+from kernelsweep.platforms.counting.lines import Variable
 from kernelsweep.platforms.counting.mistakes import Buffer, in_words
 from kernelsweep.platforms.counting.quantities import metrics
 from kernelsweep.platforms.emulated_library import (
@@ -50,13 +50,7 @@ class EmulatedUnit(EmulatedLibrary):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._content = path.read_bytes()
         self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
-
-    @cached_property
-    def lines(self) -> Lines:
-        """The symbols and the source lines. To read them takes a fraction of a second."""
-        return Lines(self._content)
 
     @cached_property
     def _start(self) -> int:
