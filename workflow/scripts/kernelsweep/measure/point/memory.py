@@ -247,6 +247,21 @@ class KernelMemory:
         """The elements of the last run's results at a place, by the names of their arrays."""
         return {name: result.fetched(self._platform) for name, result in self.results(place).items()}
 
+    def untouched(self, results: Mapping[str, Elements], place: int = 0) -> str:
+        """How many elements of results hold what they were poisoned with, as the end of a sentence; "" where none does.
+
+        Those of less than four bytes may do so by chance.
+        """
+        for name, elements in results.items():
+            array = self._arrays[name]
+            if array.contents is None and array.dtype.itemsize >= WORD:
+                words = whole_words(elements.nbytes) // WORD
+                poison = np.full(words, self._poison_of(array, place), np.uint32).view(np.uint8)[: elements.nbytes]
+                same = (elements.view(np.uint8) == poison).reshape(elements.size, -1).all(axis=1)
+                if count := int(same.sum()):
+                    return f"; {count:,} of {name}'s elements hold what they held before the run"
+        return ""
+
     def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
         """All memory of the point's arrays, each with the array's name and type."""
         for name, memory in self._buffers.all():

@@ -136,7 +136,12 @@ class PointRun:
         depth  the longest chain of roundings that an element's value goes through on the device
         """
         right = self.memory.comparison.judged(instance, self.memory.results(place), self.memory.input_at(place))
-        return right or instance.judge(self.point, self.memory.fetched_results(place), depth)
+        if right:
+            return right
+        results = self.memory.fetched_results(place)
+        judgement = instance.judge(self.point, results, depth)
+        told = judgement.mistake and f"{judgement.mistake}{self.memory.untouched(results, place)}"
+        return replace(judgement, mistake=told)
 
     @property
     def leaves_state(self) -> bool:
