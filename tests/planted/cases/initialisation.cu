@@ -144,6 +144,32 @@ __global__ void read_first(const int *x, int *y, int *z)
     y[i] = before + tile[t];
 }
 
+// wrong (uninitialised: uninitialised): the end of a tile, which matters to a minimum if it is less than all negative values
+__global__ void least(const int *x, int *y, int *z)
+{
+    __shared__ float tile[64];
+    if (t < 60)
+        tile[t] = float(-1 - x[i]);
+    __syncthreads();
+    float found = 0;
+    for (int k = 0; k < 64; ++k)
+        found = fminf(found, tile[k]);
+    y[i] = int(found);
+}
+
+// wrong (uninitialised: uninitialised): the end of a tile, which matters to a maximum of halves
+__global__ void largest_half(const int *x, int *y, int *z)
+{
+    __shared__ __half tile[64];
+    if (t < 60)
+        tile[t] = __float2half(float(x[i]));
+    __syncthreads();
+    __half found = __float2half(0.0f);
+    for (int k = 0; k < 64; ++k)
+        found = __hmax(found, tile[k]);
+    y[i] = int(__half2float(found));
+}
+
 // wrong (uninitialised: uninitialised): the halo of a tile is not written
 __global__ void halo(const int *x, int *y, int *z)
 {

@@ -119,8 +119,9 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
     return outcome
 
 
-# What uninitialised memory is full of in further runs: NaN and -1, and large numbers.
-_FILLINGS = (0xFF, 0x7F)
+# What uninitialised memory is full of in further runs, byte by byte: zeros, NaN and -1, the largest and the smallest
+# integers, large floats (of 16 bits, too) and negative ones. A sum, a minimum or a maximum of any type differs by one.
+_FILLINGS = (0x00, 0xFF, 0x7F, 0x80, 0x7B, 0xFB)
 
 
 def _settled(
