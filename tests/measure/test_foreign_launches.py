@@ -180,6 +180,57 @@ __global__ void second(int *y)
         written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
 
 
+def test_bytes_behind_an_array_are_outside_of_it_and_those_between_fields_are_nobodys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kernel = """
+struct Sample {
+    char tag;
+    double value;
+};
+
+__global__ void samples(const unsigned char *x, Sample *y, int n, int ahead)
+{
+    __shared__ Sample own[32];
+    const int at = blockIdx.x * 32 + threadIdx.x;
+    if (at >= n)
+        return;
+    own[threadIdx.x].tag = 1;
+    own[threadIdx.x].value = x[at + ahead];
+    y[at] = own[threadIdx.x];
+}
+"""
+    problem = """
+import numpy as np
+
+SAMPLE = np.dtype([("tag", np.int8), ("value", np.float64)], align=True)
+
+
+def inputs(random, n):
+    return {"x": random.integers(0, 9, n, np.uint8)}
+
+
+def outputs(n):
+    return {"y": (n, SAMPLE)}
+
+
+def result(y):
+    return {"tag": y["tag"], "value": y["value"]}
+
+
+def reference(x, n, ahead):
+    return {"tag": np.ones(n), "value": np.append(x[ahead:], np.zeros(ahead)).astype(np.float64)}
+"""
+    launch = {"grid": "n / 32", "block": 32, "arguments": ["x", "y", "n", "ahead"]}
+    axes = {"n": [101], "ahead": [0, 1]}
+    study = {**STUDY, "axes": axes, "kernels": [{"name": "samples", "launches": [launch]}]}
+    within, beyond = outcomes(tmp_path, {"samples.cu": kernel, "problem.py": problem}, study, "emulator")
+    assert (within.status, [mistake.kind for mistake in within.mistakes]) == ("ok", ["indifferent_read"])
+    assert beyond.status == "wrong_result"
+    assert "x[101] at" in beyond.message and beyond.message.endswith("device buffer x of 101 elements")
+
+
 TEXTURES = """
 __global__ void textures(float *y, cudaTextureObject_t line, cudaTextureObject_t image,
     cudaTextureObject_t smooth, int n)

@@ -173,7 +173,7 @@ class EmulatorPlatform(Platform):
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
         memory = np.empty(size + 2 * RED_ZONE + _ALIGNMENT, np.uint8)
         start = RED_ZONE + -(memory.ctypes.data + RED_ZONE) % _ALIGNMENT
-        buffer = memory[start : start + size]
+        buffer = memory[start : start - (-size // 4) * 4]  # Copies and fills take whole words.
         address = buffer.ctypes.data
         self._allocations[address] = _Allocation(size)
         for unit in self._used:

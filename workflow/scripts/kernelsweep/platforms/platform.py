@@ -100,7 +100,10 @@ class Platform(Protocol):
         """
 
     def allocate(self, size: int) -> Memory:
-        """`size` bytes. Raises MemoryError."""
+        """`size` bytes, with room for whole words. Where the platform watches, no kernel has more than `size`.
+
+        Raises MemoryError.
+        """
 
     def free(self, memory: Memory) -> None:
         """Give memory back."""

@@ -43,7 +43,7 @@ class Buffers:
     def room(self, name: str, role: Role, size: int, place: int = 0) -> bool:
         """Make a buffer hold at least `size` bytes. Returns whether it is a new one. Raises MemoryError.
 
-        With a guard before it and none behind, it holds `size` bytes, rounded up, and no more.
+        Where accesses past its end are looked for, it holds `size` bytes, rounded up, and no more.
         """
         needed = _rounded(size + self._behind, self._granularity)
         have, memory = self._memory.get((name, role, place), (0, None))
@@ -91,7 +91,7 @@ class Buffers:
 
     @property
     def _ends_with_the_memory(self) -> bool:
-        return self._front > 0 and not self._behind
+        return self._platform.watches or (self._front > 0 and not self._behind)
 
     def _guards(self, name: str, role: Role, size: int) -> Iterator[tuple[Memory, int, int]]:
         """The guard before a buffer and that behind it: memory, length, and start from the buffer's, in bytes."""

@@ -45,7 +45,8 @@ class KernelMemory:
         """`own_pages`: whether each buffer starts on a memory page of its own, as for places."""
         self._platform = platform
         guard = platform.guard_bytes
-        self._buffers = Buffers(platform, PAGE if own_pages else _WIDEST if any(guard) else WORD, guard)
+        granularity = 1 if platform.watches else PAGE if own_pages else _WIDEST if any(guard) else WORD
+        self._buffers = Buffers(platform, granularity, guard)
         self.comparison = ResultComparison(platform)
         # What is in place: the number of the input, and the bytes of its contents; by array and place.
         self._filled: dict[tuple[str, int], tuple[int, int]] = {}
@@ -332,7 +333,8 @@ class KernelMemory:
 
     def _allocate(self, name: str, role: Role, place: int = 0) -> None:
         """Allocate memory of an array's size."""
-        if self._buffers.room(name, role, _bytes(self._arrays[name]), place) and role is Role.ARRAY:
+        array = self._arrays[name]
+        if self._buffers.room(name, role, array.size * array.dtype.itemsize, place) and role is Role.ARRAY:
             self._filled.pop((name, place), None)
 
     def _put(self, name: str, place: int) -> None:
