@@ -11,10 +11,13 @@ import pytest
 import yaml
 from planted import run
 
+from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.measure.arguments import check_arguments
 from kernelsweep.measure.outcome import Outcome
+from kernelsweep.measure.proof_rows import proof_rows
 from kernelsweep.project.project import load_project
+from kernelsweep.results import PROOF_COLUMNS, write_rows
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
 from kernelsweep.sweep.resolve import listed_points
@@ -173,8 +176,14 @@ __global__ void second(int *y)
     launches = [{"kernel": name, "grid": "n / 64", "block": 64, "arguments": ["y"]} for name in ("first", "second")]
     launches[1]["programmatic"] = True
     study = {**STUDY, "axes": {"n": [4096]}, "kernels": [{"name": "steps", "launches": launches}]}
-    (found,) = outcomes(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study, target)
-    assert (found.status, found.message) == ("ok", "")
+    source, points = written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
+    found = run(source, list(points), tmp_path, target, visits=2)
+    assert [(one.status, one.message) for one in found.values()] == [("ok", "")]
+    # The emulator runs the second launch after the first, whether it waits or not.
+    rows = [{**dict.fromkeys(PROOF_COLUMNS, ""), **row} for row in proof_rows(source, found, {"variants": {}}, {})]
+    write_rows(tmp_path / "proofs.csv", PROOF_COLUMNS, rows)
+    (proof,) = read_proofs([tmp_path / "proofs.csv"]).values()
+    assert proof.in_words == "proven in part: launches that a GPU may overlap" and not proof.is_proven
     launches.reverse()
     with pytest.raises(UserError, match="the first launch is programmatic"):
         written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)

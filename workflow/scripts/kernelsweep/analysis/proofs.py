@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelsweep.analysis.words import list_texts
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, each_row
+from kernelsweep.results import CHECKS, IN_PART, NOT_CHECKED, NOTES, each_row
 from kernelsweep.sweep.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
@@ -25,7 +25,7 @@ class KernelProof:
     noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
     known     those that somebody has
     missing   the rows that say why something was not checked
-    other     the rows that say where the emulator ran other code than a GPU
+    other     the rows that say where the emulator ran other code than a GPU, or in another order
     """
 
     points: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -89,7 +89,7 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
     for path in paths:
         for row in each_row(path):
             proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
-            if row["finding"] in (NOT_CHECKED, OTHER_CODE):
+            if row["finding"] in (NOT_CHECKED, *IN_PART):
                 (proof.missing if row["finding"] == NOT_CHECKED else proof.other).append(row)
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])
@@ -180,7 +180,7 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> lis
     return [
         *section("Mistakes in kernels", found),
         *section("Not checked", missing),
-        *section("Checked in part: other code on the emulator than on a GPU", other),
+        *section("Checked in part: other code on the emulator than on a GPU, or in another order", other),
         *section("Notes: findings that decide nothing", noted),
     ]
 

@@ -8,7 +8,17 @@ from typing import Any
 
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, INDIFFERENT_READ, NOT_CHECKED, NOTES, OTHER_CODE, SAME_VALUE, Row
+from kernelsweep.results import (
+    CHECKS,
+    INDIFFERENT_READ,
+    NOT_CHECKED,
+    NOTES,
+    OTHER_CODE,
+    OTHER_ORDER,
+    SAME_VALUE,
+    UNORDERED_READ,
+    Row,
+)
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import EMULATOR
@@ -31,6 +41,12 @@ _OF_LAUNCH = {
     Reason.ILLEGAL_ACCESS: ("bounds", "launch_failed"),
 }
 
+# Of a kernel with programmatic launches.
+_OVERLAP = (
+    "launches that a GPU may overlap: the emulator begins each once the one before it has ended, and does not see "
+    "whether cudaGridDependencySynchronize() comes before what it reads or writes"
+)
+
 # A point with another status shows nothing about memory: it didn't run, or not to its end.
 _RUN = ("ok", "wrong_result")
 
@@ -38,7 +54,7 @@ _RUN = ("ok", "wrong_result")
 def proof_rows(
     kernel: KernelSource, outcomes: Mapping[Point, Outcome], report: Mapping[str, Any], known: Mapping[str, Any]
 ) -> list[Row]:
-    """A row for each variant and check; one that says why, where no point was run; and one for other code.
+    """A row for each variant and check; one that says why, where no point was run; and one for other code or order.
 
     report  of the build
     known   the columns that the caller knows: study, kernel, source_sha256
@@ -54,8 +70,11 @@ def proof_rows(
         return [{**known, "finding": NOT_CHECKED, "points": 0, "message": message, "reason": why.reason}]
     lines = dict.fromkeys(entry[OTHER_CODE] for entry in report["variants"].values() if entry.get(OTHER_CODE))
     other = f" by the other branch, since {' '.join('; '.join(lines).split())}" if lines else ""
+    in_part = [(OTHER_CODE, " ".join(each.split())) for each in lines]
+    if kernel.launches.are_programmatic(outcomes):
+        in_part.append((OTHER_ORDER, _OVERLAP))
     return [
-        *({**known, "finding": OTHER_CODE, "points": 0, "message": " ".join(each.split())} for each in lines),
+        *({**known, "finding": finding, "points": 0, "message": message} for finding, message in in_part),
         *(
             {**row, "message": row["message"] + other} if row["finding"] and row["check"] == "result" else row
             for variant, run in of_variant.items()
