@@ -40,6 +40,12 @@ def test_nothing_wrong_passes_and_nothing_right_is_accused(found: Found, topic: 
     ("shared_pointer", r"out of bounds of the shared array of 64 elements"),
     ("dynamic_past_end", r"element 128 of dynamic shared memory"),
     ("read_before_start", r"thread 0 of block 0 reads x\[-1\] .* out of bounds"),
+    ("words_over_end", r"thread 62 of block 0 reads 8 bytes from x\[62\] at .* buffer x of 63 elements"),
+    ("dynamic_past_end", r"out of bounds of the dynamic shared memory of 512 bytes"),
+    ("scope_of_a_block", r"updates it atomically for its block .*: what is atomic for a block is so in that block"),
+    ("begun_by_plain_read", r"; the results are the same whatever it is"),
+    ("far_before", r"far from every array of the kernel, at \S+faults.cu:\d+"),
+    ("beyond_bounds", r"a block of 64 threads, where the kernel's __launch_bounds__ allows 32"),
 ])  # fmt: skip
 def test_a_message_says_which_element_threads_and_lines(found: Found, name: str, message: str) -> None:
     (told,) = (messages for case, messages in found.items() if case.name == name)

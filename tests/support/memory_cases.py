@@ -46,6 +46,7 @@ _CALLS_OTHERS += ("endless_recursion",)
 # How the blocks of a file's launches run together.
 _TOGETHER = {"grid": Attributes(cooperative=True), "clusters": Attributes(cluster=(2, 1, 1))}
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256
+_BYTES_OF_X = {"bytes": 254}  # of a topic; else those of _COUNT elements
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class _Runner:
     def __init__(self, platform: EmulatorPlatform, topic: str) -> None:
         self._platform, self._topic = platform, topic
         self._memory: list[np.ndarray[Any, Any]] = []
-        self._before: list[np.ndarray[Any, Any]] = []
+        self._variant = ""
+        self._written: dict[str, np.ndarray[Any, Any]] = {}  # where y was changed, by variant
 
     @property
     def memory(self) -> _Runner:
@@ -108,23 +110,25 @@ class _Runner:
 
     def result_bytes(self) -> dict[str, bytes]:
         # What is not written holds what uninitialised memory is full of.
-        pairs = zip((memory.view(np.int32) for memory in self._memory), self._before, strict=True)
-        changed = [now[now != then].tobytes() for now, then in pairs]
-        return dict(zip("xyz", changed, strict=True))
+        x, y, z = self._memory
+        return {"x": x.tobytes(), "y": y[self._written[self._variant]].tobytes(), "z": z.tobytes()}
 
     def run(self, request: VisitRequest) -> Outcome:
         platform = self._platform
-        self._memory = [platform.allocate(4 * _COUNT) for _ in "xyz"]
+        values = np.random.default_rng(1).integers(0, 100, _COUNT).astype(np.int32).view(np.uint8)
+        values = values[: _BYTES_OF_X.get(self._topic)]
+        self._memory = [platform.allocate(size) for size in (values.size, 4 * _COUNT, 4 * _COUNT)]
         x, y, z = self._memory
-        platform.upload(x, np.random.default_rng(1).integers(0, 100, _COUNT).astype(np.int32))
+        platform.upload(x, values)
         platform.fill(y, y.nbytes, 0x7FC00123)
         platform.upload(z, np.zeros(_COUNT, np.int32))
-        self._before = [memory.view(np.int32).copy() for memory in self._memory]
+        before, self._variant = y.copy(), request.variant
         try:
             attributes = _TOGETHER.get(self._topic, PLAIN)
             platform.launch(request.variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
         except LaunchError as error:
             return Outcome("launch_failed", str(error), reason=error.reason)
+        self._written.setdefault(request.variant, y != before)
         return Outcome("ok", "")
 
 

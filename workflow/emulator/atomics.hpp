@@ -1,4 +1,4 @@
-// Atomic functions, which call the processor's.
+// Atomic functions, which call the processor's: for the device, for a block (_block), or for the system (_system).
 #pragma once
 
 #include "block.hpp"
@@ -21,25 +21,31 @@ EMULATOR_APART Value update_atomically(Value *address, Update update)
 }
 
 template <typename Value>
-EMULATOR_APART void observe_atomic(const Value *address, const void *caller, Site site)
+EMULATOR_APART void observe_atomic(const Value *address, bool is_of_block, const void *caller, Site site)
 {
     if (__builtin_expect(uintptr_t(address) % sizeof(Value) != 0, 0))
         fail_misaligned(this_worker(), "the operand of an atomic function", sizeof(Value), site);
-    counting::observe_atomic(address, sizeof(Value), caller);
+    counting::observe_atomic(address, sizeof(Value), is_of_block, caller);
 }
 
 } // namespace emulator
 
-#define EMULATOR_ATOMIC(function, Value, updated)                                                                      \
+#define EMULATOR_SCOPES(define, function, ...)                                                                         \
+    define(function, false, __VA_ARGS__)                                                                               \
+    define(function##_system, false, __VA_ARGS__)                                                                      \
+    define(function##_block, true, __VA_ARGS__)
+#define EMULATOR_ATOMIC(...) EMULATOR_SCOPES(EMULATOR_ATOMIC_OF_SCOPE, __VA_ARGS__)
+#define EMULATOR_ATOMIC_OF_SCOPE(function, is_of_block, Value, updated)                                                \
     EMULATOR_APART Value function(Value *address, Value value, EMULATOR_SITE)                                          \
     {                                                                                                                  \
-        emulator::observe_atomic(address, __builtin_return_address(0), site);                                          \
+        emulator::observe_atomic(address, is_of_block, __builtin_return_address(0), site);                             \
         return emulator::update_atomically(address, [value](Value old) -> Value { return updated; });                  \
     }
-#define EMULATOR_INTEGER_ATOMIC(function, Value, builtin)                                                              \
+#define EMULATOR_INTEGER_ATOMIC(...) EMULATOR_SCOPES(EMULATOR_INTEGER_ATOMIC_OF_SCOPE, __VA_ARGS__)
+#define EMULATOR_INTEGER_ATOMIC_OF_SCOPE(function, is_of_block, Value, builtin)                                        \
     EMULATOR_APART Value function(Value *address, Value value, EMULATOR_SITE)                                          \
     {                                                                                                                  \
-        emulator::observe_atomic(address, __builtin_return_address(0), site);                                          \
+        emulator::observe_atomic(address, is_of_block, __builtin_return_address(0), site);                             \
         return builtin(address, value, __ATOMIC_RELAXED);                                                              \
     }
 #define EMULATOR_INTEGER_ATOMICS(Value)                                                                                \
@@ -50,11 +56,12 @@ EMULATOR_APART void observe_atomic(const Value *address, const void *caller, Sit
     EMULATOR_INTEGER_ATOMIC(atomicExch, Value, __atomic_exchange_n)                                                    \
     EMULATOR_ATOMIC(atomicMin, Value, value < old ? value : old)                                                       \
     EMULATOR_ATOMIC(atomicMax, Value, old < value ? value : old)                                                       \
-    EMULATOR_COMPARE_AND_SWAP(Value)
-#define EMULATOR_COMPARE_AND_SWAP(Value)                                                                               \
-    EMULATOR_APART Value atomicCAS(Value *address, Value compare, Value value, EMULATOR_SITE)                          \
+    EMULATOR_COMPARE_AND_SWAP(atomicCAS, Value)
+#define EMULATOR_COMPARE_AND_SWAP(...) EMULATOR_SCOPES(EMULATOR_COMPARE_AND_SWAP_OF_SCOPE, __VA_ARGS__)
+#define EMULATOR_COMPARE_AND_SWAP_OF_SCOPE(function, is_of_block, Value)                                               \
+    EMULATOR_APART Value function(Value *address, Value compare, Value value, EMULATOR_SITE)                           \
     {                                                                                                                  \
-        emulator::observe_atomic(address, __builtin_return_address(0), site);                                          \
+        emulator::observe_atomic(address, is_of_block, __builtin_return_address(0), site);                             \
         __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);              \
         return compare;                                                                                                \
     }
@@ -62,7 +69,7 @@ EMULATOR_APART void observe_atomic(const Value *address, const void *caller, Sit
 EMULATOR_INTEGER_ATOMICS(int)
 EMULATOR_INTEGER_ATOMICS(unsigned)
 EMULATOR_INTEGER_ATOMICS(unsigned long long)
-EMULATOR_COMPARE_AND_SWAP(unsigned short)
+EMULATOR_COMPARE_AND_SWAP(atomicCAS, unsigned short)
 EMULATOR_INTEGER_ATOMIC(atomicSub, int, __atomic_fetch_sub)
 EMULATOR_INTEGER_ATOMIC(atomicSub, unsigned, __atomic_fetch_sub)
 EMULATOR_ATOMIC(atomicMin, long long, value < old ? value : old)
@@ -72,13 +79,7 @@ EMULATOR_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 EMULATOR_ATOMIC(atomicAdd, float, old + value)
 EMULATOR_ATOMIC(atomicAdd, double, old + value)
 
-EMULATOR_APART float atomicExch(float *address, float value, EMULATOR_SITE)
-{
-    emulator::observe_atomic(address, __builtin_return_address(0), site);
-    float old;
-    __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED);
-    return old;
-}
+EMULATOR_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
 
 EMULATOR_APART void __threadfence()
 {

@@ -131,7 +131,7 @@ EMULATOR_COLD inline Resident make_resident(const Worker &first, unsigned rank)
     the_worker = nullptr;
     const size_t shared_size = counting::spaces.shared_size;
     const Resident made = {ready_worker(first.block_threads), static_cast<unsigned char *>(calloc(shared_size, 1)),
-                           counting::make_cells(shared_size), false, false, nullptr, 0};
+                           counting::make_shadow(shared_size), false, false, nullptr, 0};
     if (made.worker != nullptr) {
         made.worker->launch = first.launch;
         made.worker->is_cooperative = first.is_cooperative;
@@ -154,7 +154,7 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
 {
     Worker &worker = *(the_worker = block.worker);
     unsigned char *const shared = reinterpret_cast<unsigned char *>(counting::spaces.shared);
-    counting::spaces.shared_cells = block.cells;
+    counting::spaces.shared_shadow = &block.shadow;
     memcpy(shared, block.shared, counting::spaces.shared_size);
     work(worker, true);
     memcpy(block.shared, shared, counting::spaces.shared_size);
@@ -212,12 +212,11 @@ EMULATOR_COLD inline bool run_in_turns(Worker &first)
     const dim3 grid = first.grid_size, sides = first.is_cooperative ? grid : first.cluster;
     const uint64_t count = uint64_t(sides.x) * sides.y * sides.z;
     const dim3 groups(grid.x / sides.x, grid.y / sides.y, grid.z / sides.z);
-    counting::Cell *const own_cells = counting::spaces.shared_cells;
     Resident *const residents = static_cast<Resident *>(calloc(count, sizeof(Resident)));
     bool has_room = residents != nullptr;
     for (uint64_t rank = 0; rank < count && has_room; ++rank) {
         const Resident &made = residents[rank] = make_resident(first, unsigned(rank));
-        has_room = made.worker != nullptr && made.shared != nullptr && made.cells != nullptr;
+        has_room = made.worker != nullptr && made.shared != nullptr && made.shadow.cells != nullptr;
     }
     for (uint64_t group = 0; group < first.launch->blocks / count && has_room && !first.failed; ++group) {
         const uint3 of = place_of_block(group, groups);
@@ -236,11 +235,10 @@ EMULATOR_COLD inline bool run_in_turns(Worker &first)
         the_worker = residents[rank].worker;
         release_worker();
         free(residents[rank].shared);
-        if (residents[rank].cells != nullptr)
-            counting::release_cells(residents[rank].cells, counting::spaces.shared_size);
+        counting::release_shadow(residents[rank].shadow);
     }
     free(residents);
-    counting::spaces.shared_cells = own_cells;
+    counting::spaces.shared_shadow = &counting::spaces.own_shadow;
     the_worker = &first;
     return has_room;
 }

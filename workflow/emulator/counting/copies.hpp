@@ -83,17 +83,17 @@ EMULATOR_UNCOUNTED inline Copy made_copy(void *target, const void *source, size_
             uint32_t(size - zeros), 0, no_copy, 0, 0, 0, 0, 0, {}};
 }
 
-// Calls `visit(cell, bytes, place, number)` for each word of `size` bytes, which lie at `place`.
+// Calls `visit(shadow, index, bytes, place, number)` for each word of `size` bytes, which lie at `place`.
 template <typename Visit>
 EMULATOR_UNCOUNTED_INLINE void for_each_word(Place place, size_t size, Visit visit)
 {
-    Cell *const cells = cells_of(place.space, place.buffer);
+    Shadow &shadow = shadow_of(place.space, place.buffer);
     unsigned number = 0;
     for (size_t byte = size_t(place.offset), end = byte + size; byte < end; ++number) {
         const size_t first = byte % word;
         const size_t bytes = word - first < end - byte ? word - first : end - byte;
         place.offset = ptrdiff_t(byte);
-        visit(cells[byte / word], ((1u << bytes) - 1) << first, place, number);
+        visit(shadow, byte / word, ((1u << bytes) - 1) << first, place, number);
         byte += bytes;
     }
 }
@@ -111,15 +111,16 @@ EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
     Place place;
     if (find_inside(copy.target, copy.size, place)) {
         copy.target_site = find_site(caller, copy.size, place.space, store);
-        for_each_word(place, copy.size, [](Cell &cell, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
-            cell.in_flight = static_cast<unsigned char>(cell.in_flight | bytes);
-        });
+        for_each_word(place, copy.size,
+                      [](Shadow &shadow, size_t index, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
+                          shadow.cells[index].in_flight |= bytes & all_bytes;
+                      });
     }
     if (find_inside(copy.source, copy.from_source, place)) {
         copy.source_site = find_site(caller, copy.from_source, place.space, load);
         for_each_word(place, copy.from_source,
-                      [&](Cell &cell, uint32_t, const Place &, unsigned number) EMULATOR_UNCOUNTED {
-                          copy.writes[number] = cell.get(last_write);
+                      [&](Shadow &shadow, size_t index, uint32_t, const Place &, unsigned number) EMULATOR_UNCOUNTED {
+                          copy.writes[number] = shadow.cells[index].get(last_write);
                       });
     }
 }
@@ -130,20 +131,36 @@ EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, uint32_t moment)
     const unsigned thread = copy.thread;
     Place place;
     if (find_inside(copy.target, copy.size, place))
-        for_each_word(place, copy.size, [&](Cell &cell, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
-            cell.in_flight = static_cast<unsigned char>(cell.in_flight & ~bytes);
-            cell.set(last_write, {requests.run, moment, thread, copy.target_site, bytes});
-        });
+        for_each_word(place, copy.size,
+                      [&](Shadow &shadow, size_t index, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
+                          const Access now = {requests.run, moment, thread, copy.target_site, bytes};
+                          Cell &of_word = shadow.cells[index];
+                          const auto set = [](Cell &cell, const Access &own, unsigned) EMULATOR_UNCOUNTED {
+                              cell.has_earlier = false;
+                              cell.set(last_write, own);
+                          };
+                          if (!is_whole(of_word, now))
+                              visit_parts(shadow, index, now, set);
+                          set(of_word, now, 0);
+                          of_word.in_flight &= ~bytes & all_bytes;
+                      });
     if (find_inside(copy.source, copy.from_source, place))
         for_each_word(place, copy.from_source,
-                      [&](Cell &cell, uint32_t bytes, const Place &where, unsigned number) EMULATOR_UNCOUNTED {
+                      [&](Shadow &shadow, size_t index, uint32_t bytes, const Place &where,
+                          unsigned number) EMULATOR_UNCOUNTED {
                           const Access now = {requests.run, moment, thread, copy.source_site, bytes};
-                          const Access write = cell.get(last_write), before = copy.writes[number];
+                          const Access write = shadow.cells[index].get(last_write), before = copy.writes[number];
                           const bool is_same = write.run == before.run && write.moment == before.moment &&
                                                write.thread == before.thread && write.site == before.site;
                           if (!is_same && (write.bytes & bytes) != 0)
                               report(race, where, now, write, true);
-                          remember_read(cell, now, where.space);
+                          if (is_whole(shadow.cells[index], now))
+                              remember(shadow.cells[index], now, thread, where.space);
+                          else
+                              visit_parts(shadow, index, now,
+                                          [&](Cell &cell, const Access &own, unsigned) EMULATOR_UNCOUNTED {
+                                              remember(cell, own, thread, where.space);
+                                          });
                       });
 }
 
@@ -159,15 +176,16 @@ EMULATOR_UNCOUNTED bool copies_asynchronously(const void *target, const void *so
 
 EMULATOR_UNCOUNTED inline void observe_copy(const Copy &copy, const void *caller)
 {
+    doubts.is_range = true; // The value is not in memory when the next access is seen.
     if (copy.from_source > 0)
         observe(copy.source, copy.from_source, load, caller);
-    doubts.is_range = true; // The value is not in memory when the next access is seen.
     observe(copy.target, copy.size, store, caller);
     doubts.is_range = false;
 }
 
 EMULATOR_UNCOUNTED inline void move_data(const Copy &copy)
 {
+    settle_doubts();
     for (uint32_t byte = 0; byte < copy.size; ++byte)
         copy.target[byte] = byte < copy.from_source ? copy.source[byte] : 0;
 }

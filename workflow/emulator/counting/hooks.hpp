@@ -34,6 +34,12 @@ EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
     let_others_run(worker, worker.current);
 }
 
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_for_memory()
+{
+    pending_checks.count = 0;
+    fail(*state.worker, "no memory to check accesses to parts of words, and atomic functions");
+}
+
 // One function for all hooks, or it would be compiled 20 times.
 __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *worker, uintptr_t address, size_t size,
                                                                       Operation operation, const void *caller)
@@ -45,8 +51,11 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
             fail(*worker, "illegal memory access by %s, far from every array of the kernel",
                  ThreadName(*worker, *worker->current).text);
         }
-        if (operation == atomic && state.check_races) // of a __device__ variable, whose accesses aren't counted
-            pass_atomic(address, worker->current->index, true);
+        if (operation >= atomic && state.check_races) { // of a __device__ variable, whose accesses aren't counted
+            check_pending();
+            ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
+            pass_atomic(address, worker->current->index, operation == atomic);
+        }
         return;
     }
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
@@ -54,19 +63,25 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         fail(*worker, "the kernel accesses memory in more than %u places, of which no more can be counted", most_sites);
     const unsigned thread = worker->current->index;
     const unsigned lane = thread % lanes_of_a_warp;
-    if (doubts.count != 0)
-        settle_writes();
-    join_request(site, lane, address, ordering.moment);
-    if (state.check_races) {
-        check_access(place, site, thread);
-        if (doubts.are_settled)
-            check_pending();
-        if (operation == atomic)
-            pass_atomic(address, thread, place.space == global_memory);
-    }
-    // While doubts are settled, a write is awaited.
-    if (++requests.round[lane] >= round_length && !(doubts.are_settled && operation == store))
+    if (doubts.are_settled)
+        settle_doubts();
+    // Before the access is seen, because it is made right after.
+    if (requests.round[lane] >= round_length)
         pause_lane(*worker, lane);
+    ++requests.round[lane];
+    join_request(site, lane, address, ordering.moment);
+    if (!state.check_races)
+        return;
+    check_access(place, site, thread);
+    if (doubts.are_settled)
+        check_pending();
+    if (operation >= atomic)
+        pass_atomic(address, thread, place.space == global_memory && operation == atomic);
+    if (!doubts.are_settled)
+        return;
+    requests.sites[site].is_of_range |= doubts.is_range;
+    if (operation == load && requests.sites[site].is_doubted && place.inside && !doubts.is_range)
+        doubt_read(address, site, thread);
 }
 
 EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operation operation, const void *caller)
@@ -81,7 +96,7 @@ EMULATOR_UNCOUNTED_INLINE void observe(const void *pointer, size_t size, Operati
 // More than what one instruction moves: a structure, or what memcpy, memmove and memset are asked for.
 EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, Operation operation, const void *caller)
 {
-    doubts.is_range = operation == store;
+    doubts.is_range = true;
     for (size_t done = 0; done < size; done += largest_access) {
         const size_t left = size - done;
         const void *const next = static_cast<const char *>(pointer) + done;
@@ -90,9 +105,9 @@ EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, O
     doubts.is_range = false;
 }
 
-EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, const void *caller)
+EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, bool is_of_block, const void *caller)
 {
-    observe(address, size, atomic, caller);
+    observe(address, size, is_of_block ? atomic_of_block : atomic, caller);
 }
 
 EMULATOR_UNCOUNTED void observe_word(const void *address, size_t size, bool is_store, const void *caller)
@@ -118,10 +133,10 @@ namespace emulator::counting {
 
 EMULATOR_UNCOUNTED inline int watch(uintptr_t start, size_t size)
 {
-    Cell *const cells = spaces.buffer_count < most_buffers ? make_cells(size) : nullptr;
-    if (cells == nullptr)
+    const Shadow shadow = spaces.buffer_count < most_buffers ? make_shadow(size) : Shadow();
+    if (shadow.cells == nullptr)
         return -1;
-    spaces.buffers[spaces.buffer_count++] = {start, size, cells, spaces.registered};
+    spaces.buffers[spaces.buffer_count++] = {start, size, shadow, spaces.registered};
     return int(spaces.registered++);
 }
 
@@ -129,7 +144,7 @@ EMULATOR_UNCOUNTED inline void unwatch(uintptr_t start)
 {
     for (unsigned i = 0; i < spaces.buffer_count; ++i)
         if (spaces.buffers[i].start == start) {
-            release_cells(spaces.buffers[i].cells, spaces.buffers[i].size);
+            release_shadow(spaces.buffers[i].shadow);
             spaces.buffers[i] = spaces.buffers[--spaces.buffer_count];
             return;
         }
@@ -142,14 +157,16 @@ EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, s
     Cell *cells = nullptr;
     for (unsigned i = 0; i < spaces.buffer_count; ++i)
         if (spaces.buffers[i].start == start)
-            cells = spaces.buffers[i].cells;
-    const size_t end = offset + size;
-    for (size_t byte = offset, next; cells != nullptr && byte < end; byte = next) {
-        next = byte / word * word + word;
-        const size_t last = next < end ? next : end;
-        const unsigned bits = ((1u << (last - byte)) - 1) << byte % word;
-        unsigned char &known = cells[byte / word].initialised;
-        known = static_cast<unsigned char>(initialised ? known | bits : known & ~bits);
+            cells = spaces.buffers[i].shadow.cells;
+    const unsigned char of_whole = initialised ? all_bytes : 0;
+    for (size_t byte = offset, end = offset + size; cells != nullptr && byte < end;) {
+        for (; byte % word == 0 && byte + word <= end; byte += word)
+            cells[byte / word].initialised = of_whole;
+        for (; byte < end && (byte % word != 0 || byte + word > end); ++byte) {
+            unsigned char &known = cells[byte / word].initialised;
+            const unsigned bit = 1u << byte % word;
+            known = static_cast<unsigned char>(initialised ? known | bit : known & ~bit);
+        }
     }
 }
 
@@ -159,7 +176,7 @@ EMULATOR_UNCOUNTED inline size_t touched(uintptr_t start)
         const Buffer &buffer = spaces.buffers[i];
         size_t words = buffer.start == start ? (buffer.size + word - 1) / word : 0;
         const auto is_touched = [](const Cell &cell) { return (cell.runs[0] | cell.runs[1] | cell.runs[2]) != 0; };
-        while (words != 0 && !is_touched(buffer.cells[words - 1]))
+        while (words != 0 && !is_touched(buffer.shadow.cells[words - 1]))
             --words;
         if (buffer.start == start)
             return words * word < buffer.size ? words * word : buffer.size;
@@ -173,8 +190,12 @@ EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
     doubts.are_settled = filling >= 0;
     doubts.filling = static_cast<unsigned char>(filling);
     doubts.count = 0;
-    for (unsigned i = 0; i < requests.site_count; ++i)
+    doubts.read = nullptr;
+    doubts.last_read = nullptr;
+    for (unsigned i = 0; i < requests.site_count; ++i) {
         requests.sites[i].tally = {};
+        requests.sites[i].is_doubted &= doubts.are_settled;
+    }
     findings.count = 0;
     ordering.warps_run = ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
 }

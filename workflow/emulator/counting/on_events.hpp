@@ -26,8 +26,9 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     if (grid > most_blocks)
         return false;
     find_shared_memory(shared_bytes);
-    if (spaces.shared_cells == nullptr)
-        spaces.shared_cells = make_cells(spaces.shared_size);
+    if (spaces.own_shadow.cells == nullptr)
+        spaces.own_shadow = make_shadow(spaces.shared_size);
+    spaces.shared_shadow = &spaces.own_shadow;
     forget_flags();
     if (!make_room_for_releases(grid * block_size[0] * block_size[1] * block_size[2]))
         return false;
@@ -37,7 +38,7 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     ordering.grid_ordered = 0;
     ordering.first_run = ordering.next_run + 1; // None is 0.
     ordering.next_run += uint32_t(grid);
-    return spaces.shared_cells != nullptr;
+    return spaces.own_shadow.cells != nullptr;
 }
 
 EMULATOR_UNCOUNTED inline void start_warp(unsigned warp, Lanes existing_lanes)
@@ -101,7 +102,7 @@ EMULATOR_UNCOUNTED void pass_grid_barrier() { ordering.grid_ordered = advance();
 EMULATOR_UNCOUNTED void end_block()
 {
     check_pending();
-    settle_writes();
+    settle_doubts();
     close_requests();
     state.worker = nullptr;
 }

@@ -57,6 +57,13 @@ struct Fences {
     uint32_t of_device;
 };
 
+// The place of a thread's last atomic function.
+struct AtomicCall {
+    uintptr_t address;
+    uint32_t size;
+    uint32_t run;
+};
+
 struct Ordering {
     uint32_t moment;
     bool in_turns;         // blocks take turns, and share one clock
@@ -80,6 +87,7 @@ struct Ordering {
     bool has_learned; // by a flag of its own block's threads
     Fences fences[most_threads];
     uint16_t touched[most_threads]; // the flag of an atomic function after which there was no fence, plus one
+    AtomicCall last_calls[most_threads];
     uint32_t learned_runs[most_threads]; // the block for which a row of `learned` stands
     uint32_t learned[most_threads][most_threads]; // [thread][other]: what of the other's comes before the thread's
     Learned learned_flags[most_learned];

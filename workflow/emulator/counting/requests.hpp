@@ -23,7 +23,7 @@ constexpr unsigned round_length = 256;
 constexpr unsigned most_requests = 2 * round_length * lanes_of_a_warp;
 constexpr unsigned request_slots = 2 * most_requests;
 
-enum Operation : unsigned char { load, store, atomic };
+enum Operation : unsigned char { load, store, atomic, atomic_of_block };
 
 // The counts of a call site. Sectors belong to global memory, wavefronts and conflicts to shared memory.
 struct Tally {
@@ -42,6 +42,8 @@ struct Site {
     uint32_t size;     // bytes a lane
     Space space;
     Operation operation;
+    bool is_doubted;  // a plain read that races with atomic functions
+    bool is_of_range; // while doubts are settled: the access is not made before the next one is seen
     Tally tally;
 };
 
@@ -89,6 +91,7 @@ struct Trace {
 struct Requests {
     Site sites[most_sites];
     unsigned site_count;
+    bool has_block_scope; // whether some site has atomic functions for a block
     uint16_t slots[site_slots]; // index of a site plus one
 
     Request open[most_requests];
@@ -137,7 +140,8 @@ EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Spa
     }
     if (requests.site_count == most_sites)
         return no_site;
-    requests.sites[requests.site_count] = {address, uint32_t(size), space, operation, {}};
+    requests.sites[requests.site_count] = {address, uint32_t(size), space, operation, false, false, {}};
+    requests.has_block_scope |= operation == atomic_of_block;
     requests.slots[slot] = uint16_t(++requests.site_count);
     return requests.site_count - 1;
 }

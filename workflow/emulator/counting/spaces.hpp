@@ -30,10 +30,17 @@ enum Space : unsigned char { global_memory, shared_memory };
 
 struct Cell; // the remembered accesses to a word, in races.hpp
 
+// The cells of a memory's words.
+struct Shadow {
+    Cell *cells;
+    Cell *further; // where a word needs more than its own; null while none does
+    size_t words;
+};
+
 struct Buffer {
     uintptr_t start;
     size_t size;
-    Cell *cells;     // one for each word
+    Shadow shadow;
     uint32_t number; // among all that were ever registered
 };
 
@@ -53,7 +60,7 @@ struct Place {
 struct Resident {
     Worker *worker;
     unsigned char *shared;
-    Cell *cells;
+    Shadow shadow;
     bool has_ended;
     bool is_visited;    // by another block, since it last waited for all
     const char *mapped; // where another one has last asked for its memory: file
@@ -70,7 +77,8 @@ struct Spaces {
     size_t library_size;
     uintptr_t shared;
     size_t shared_size; // of static arrays and the largest dynamic one
-    Cell *shared_cells;
+    Shadow own_shadow;     // of shared memory
+    Shadow *shared_shadow; // of the running block
     Variable variables[most_variables]; // of the launched kernel; the dynamic array is the last
     unsigned variable_count;
     size_t guards[most_variables]; // offsets of g++'s marks that an array's elements have been constructed

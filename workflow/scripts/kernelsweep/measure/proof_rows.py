@@ -27,6 +27,7 @@ from kernelsweep.sweep.point import Point
 _CHECK_OF_MISTAKE = {
     "race": "races",
     SAME_VALUE: "races",
+    UNORDERED_READ: "races",
     "uninitialised": "uninitialised",
     "inactive_lane": "uninitialised",
     INDIFFERENT_READ: "uninitialised",

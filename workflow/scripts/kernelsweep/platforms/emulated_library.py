@@ -20,7 +20,7 @@ from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
 LANES = 32  # of a warp
 RED_ZONE = 256 * 1024  # bytes on each side of a device buffer, as red_zone in spaces.hpp
 SPACES = ("global", "shared")
-ACCESSES = ("load", "store", "atomic")
+ACCESSES = ("load", "store", "atomic", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
@@ -38,6 +38,8 @@ class Site(ctypes.Structure):
     """The counted accesses of one place in the code to one space of memory.
 
     address                the code's, from the library's start
+    operation_number       as Operation in requests.hpp: the last is of atomic functions for a block
+    is_of_range            whether values that start()'s filling has for its reads may have come too late
     size                   bytes that a lane accesses
     requests               of warps
     lanes                  the sum of the requests' active lanes
@@ -51,6 +53,8 @@ class Site(ctypes.Structure):
         ("size", ctypes.c_uint32),
         ("space_number", ctypes.c_uint8),
         ("operation_number", ctypes.c_uint8),
+        ("is_doubted", ctypes.c_bool),
+        ("is_of_range", ctypes.c_bool),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "partial", "bytes", "sectors")),
         *((name, ctypes.c_uint64) for name in ("wavefronts", "conflicts")),
     ]
@@ -64,6 +68,11 @@ class Site(ctypes.Structure):
     def operation(self) -> str:
         """One of ACCESSES."""
         return ACCESSES[self.operation_number]
+
+    @property
+    def is_of_block(self) -> bool:
+        """Whether it is atomic for the threads of a block alone."""
+        return bool(self.operation_number == len(ACCESSES) - 1)
 
 
 class Mistake(ctypes.Structure):
@@ -268,7 +277,8 @@ class EmulatedLibrary:
     def start(self, check: bool, filling: int | None = None) -> None:
         """Reset all counts and mistakes. `check`: look for mistakes as well; then buffers must be filled after this.
 
-        filling  a byte that shared memory is full of when a block starts. Writes' values are compared, too
+        filling  a byte that shared memory is full of when a block starts, and that plain reads get which were in a race
+                 with atomic functions in the run before. Writes' values are compared, too
         """
         self._library.emulator_start_counting(int(check), -1 if filling is None else filling)
 

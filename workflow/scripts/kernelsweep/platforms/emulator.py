@@ -83,7 +83,7 @@ class EmulatorPlatform(Platform):
     """The CPU as a platform: device memory is host memory, each call runs at once, and blocks one after another.
 
     parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
-    shared      the `__shared__` arrays of the variant launched last
+    shared      the `__shared__` arrays of the variant launched last, and dynamic_bytes the size of the dynamic one
     threads     of a block of the first launch since watch()
     """
 
@@ -104,6 +104,7 @@ class EmulatorPlatform(Platform):
     def __init__(self) -> None:
         self.parameters: dict[int, tuple[str, int]] = {}
         self.shared: list[Variable] = []
+        self.dynamic_bytes = 0
         self.threads = 0
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[EmulatedUnit] = []
@@ -142,7 +143,7 @@ class EmulatorPlatform(Platform):
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
-        return in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, compared)
+        return in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, self.dynamic_bytes, compared)
 
     def touched(self, memory: np.ndarray[Any, Any]) -> int:
         return max((unit.touched(memory.ctypes.data) for unit in self._used), default=0)
@@ -275,7 +276,7 @@ class EmulatorPlatform(Platform):
         unit = self._units[number]
         if unit not in self._used:
             self._use(unit)
-        self.shared, _ = unit.shared_arrays[entry], unit.variables
+        self.shared, self.dynamic_bytes, _ = unit.shared_arrays[entry], shared_bytes, unit.variables
         arrays = [(array.offset, array.size) for array in self.shared if array.size]
         unit.set_shared(arrays, unit.lines.guards)
         for parameter, argument in enumerate(arguments):

@@ -48,7 +48,8 @@ class MemoryMistake:
     lines        file:line of the access, and of the other access of a race
     count        the number of instances at these lines
     array        the name of the array
-    is_doubtful  whether it may be harmless: a race of two writes, or a read of what has no value. More runs show that
+    is_doubtful  whether it may be harmless: a race of two writes, or of a plain read with an atomic function, or a read
+                 of what has no value. More runs show that
     """
 
     kind: str
@@ -240,7 +241,9 @@ class Platform(Protocol):
     def watch(self, filling: int | None = None) -> None:
         """Look for mistakes in the use of memory from now on. Memory that is not filled after this is uninitialised.
 
-        filling  a byte that uninitialised memory is full of. Races of writes that store one value are then same_value
+        filling  a byte that uninitialised memory is full of, and that plain reads get which were in a race with atomic
+                 functions. Races of writes that store one value are then same_value, and those of such reads
+                 unordered_read
         """
         return
 

@@ -31,7 +31,7 @@ from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.request import Rest, VisitRequest, read
 from kernelsweep.platforms.kinds import load
 from kernelsweep.platforms.platform import MemoryMistake, Platform
-from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE
+from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ
 from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
 from kernelsweep.sweep.point import Point
 
@@ -129,20 +129,22 @@ def _settled(
 ) -> list[MemoryMistake]:
     """The mistakes of the last run, those as notes that further runs show to decide nothing.
 
-    Two writes decide nothing if they always store one value, and reads of what nothing has given a value, if the
-    results have the same bits whatever is read.
+    Two writes decide nothing if they always store one value. Plain reads beside atomic functions, and reads of what
+    nothing has given a value, do so if the results have the same bits whatever is read.
     """
     results, are_equal = runner.result_bytes(), True
-    same: list[dict[_Places, MemoryMistake]] = []
+    notes: list[dict[_Places, MemoryMistake]] = []
     for filling in _FILLINGS:
         runner.memory.free()
         platform.watch(filling)
         are_equal = run().status == "ok" and runner.result_bytes() == results and are_equal
-        found = platform.mistakes(runner.memory.buffers())
+        found = sorted(platform.mistakes(runner.memory.buffers()), key=lambda mistake: mistake.kind)
         differ = {_places(mistake) for mistake in found if mistake.kind == "race"}
-        notes = {_places(mistake): mistake for mistake in found if mistake.kind == SAME_VALUE}
-        same.append({places: note for places, note in notes.items() if places not in differ})
-    return [_as_note(mistake, same, are_equal) for mistake in mistakes]
+        harmless = {_places(mistake): mistake for mistake in found if mistake.kind in (SAME_VALUE, UNORDERED_READ)}
+        notes.append({places: note for places, note in harmless.items() if places not in differ})
+        if not are_equal and not any(note.kind == SAME_VALUE for note in notes[-1].values()):
+            break
+    return [_as_note(mistake, notes, are_equal) for mistake in mistakes]
 
 
 _Places = tuple[str, frozenset[str]]
@@ -152,13 +154,17 @@ def _places(mistake: MemoryMistake) -> _Places:
     return mistake.array, frozenset(mistake.lines)
 
 
-def _as_note(mistake: MemoryMistake, same: list[dict[_Places, MemoryMistake]], are_equal: bool) -> MemoryMistake:
-    if mistake.kind == "race" and all(_places(mistake) in notes for notes in same):
-        return same[0][_places(mistake)]
-    if mistake.kind != "race" and are_equal:
-        message = f"{mistake.message}; the results are the same whatever it is"
-        return replace(mistake, kind=INDIFFERENT_READ, message=message)
-    return mistake
+def _as_note(mistake: MemoryMistake, notes: list[dict[_Places, MemoryMistake]], are_equal: bool) -> MemoryMistake:
+    if mistake.kind == "race":
+        of_runs = [of_run[_places(mistake)] for of_run in notes if _places(mistake) in of_run]
+        if len(of_runs) < len(notes):
+            return mistake
+        if of_runs[0].kind == SAME_VALUE:
+            return of_runs[0]
+    if not are_equal:
+        return mistake
+    kind = UNORDERED_READ if mistake.kind == "race" else INDIFFERENT_READ
+    return replace(mistake, kind=kind, message=f"{mistake.message}; the results are the same whatever it is")
 
 
 def serve_platform(platform: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from kernelsweep.platforms.counting.lines import Variable, shared_array
 from kernelsweep.platforms.emulated_library import Mistake, Site
 from kernelsweep.platforms.platform import MemoryMistake
-from kernelsweep.results import SAME_VALUE
+from kernelsweep.results import SAME_VALUE, UNORDERED_READ
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
 
@@ -29,14 +29,16 @@ def in_words(
     line: Callable[[int], str],
     buffer: Callable[[int], Buffer],
     shared: Sequence[Variable],
+    dynamic_bytes: int = 0,
     compared: bool = False,
 ) -> list[MemoryMistake]:
     """Each mistake in words, races first; mistakes of one kind in one array between the same lines are one.
 
     line    gives the file:line of an address of the code
     buffer  gives a buffer by its number
-    shared  the kernel's `__shared__` arrays
-    compared  whether the values of writes were: a race of two that stored one value is same_value
+    shared  the kernel's `__shared__` arrays, and dynamic_bytes the size of dynamic shared memory
+    compared  whether the run shows what findings matter: a race of two writes that stored one value is same_value, and
+              one of a plain read with atomic functions unordered_read
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
     found: dict[tuple[str, str, frozenset[str], bool], MemoryMistake] = {}
@@ -52,52 +54,75 @@ def in_words(
                 one.mistake, (here,), told, one.count, "", is_doubtful=True
             )
             continue
-        here, there = line(sites[one.site].address), line(sites[one.other_site].address)
+        site, other = sites[one.site], sites[one.other_site]
+        here, there = line(site.address), line(other.address)
         lines = (here, there) if one.mistake == "race" else (here,)
         if one.space == "global":
-            found_in = buffer(one.buffer)
-            array, place = found_in.name, f"{found_in.name}[{one.offset // found_in.itemsize}]"
-            kind = f"device buffer {found_in.name} of {found_in.size // found_in.itemsize} elements"
+            found_in, itemsize = buffer(one.buffer), buffer(one.buffer).itemsize
+            array, place = found_in.name, f"{found_in.name}[{one.offset // itemsize}]"
+            kind = f"device buffer {found_in.name} of {found_in.size // itemsize} elements"
         else:
-            array, place, kind = _shared_place(one.offset, shared, sites[one.site].size)
-        are_writes = sites[one.site].operation == sites[one.other_site].operation == "store"
-        is_doubtful = one.mistake == "uninitialised" or (one.mistake == "race" and are_writes)
-        is_same = compared and one.mistake == "race" and are_writes and not one.differs
+            itemsize = min(site.size, other.size)
+            array, place, kind = _shared_place(one.offset, shared, itemsize, dynamic_bytes)
+        if one.mistake == "out_of_bounds" and site.size > itemsize:
+            place = f"{site.size} bytes {'from' if site.operation == 'load' else 'at'} {place}"
+        note = _note(site, other) if one.mistake == "race" else ""
+        is_doubtful = one.mistake == "uninitialised" or bool(note)
+        is_note = compared and bool(note) and not (one.differs or site.is_of_range or other.is_of_range)
         message = _message(one, sites, place, kind, here, there)
-        mistake = MemoryMistake(
-            SAME_VALUE if is_same else one.mistake,
-            lines,
-            message.replace(", and nothing orders", ", the same value, and nothing orders") if is_same else message,
-            one.count,
-            array,
-            is_doubtful,
-        )
+        if is_note and note == SAME_VALUE:
+            message = message.replace(", and nothing orders", ", the same value, and nothing orders")
+        mistake = MemoryMistake(note if is_note else one.mistake, lines, message, one.count, array, is_doubtful)
         key = (mistake.kind, array, frozenset(lines), is_doubtful)
         found[key] = replace(found[key], count=found[key].count + one.count) if key in found else mistake
     return list(found.values())
 
 
-def _shared_place(offset: int, shared: Sequence[Variable], size: int) -> tuple[str, str, str]:
+def _note(site: Site, other: Site) -> str:
+    """What a race of these accesses is if it decides nothing; "" where it does in any case."""
+    operations = {site.operation, other.operation}
+    return SAME_VALUE if operations == {"store"} else UNORDERED_READ if operations == {"load", "atomic"} else ""
+
+
+def _shared_place(offset: int, shared: Sequence[Variable], size: int, dynamic_bytes: int) -> tuple[str, str, str]:
     """The name of the array at an offset in shared memory, its element there, and a description of the array."""
     array = shared_array(shared, offset)
     index = (offset - array.offset) // size
     if not array.size:
-        return array.name, f"element {index} of {array.name}", array.name
+        return array.name, f"element {index} of {array.name}", f"{array.name} of {dynamic_bytes} bytes"
     return array.name, f"{array.name}[{index}]", f"shared array of {array.size // size} elements"
 
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:
-    does = _DOES[sites[one.site].operation]
+    site, other_site = sites[one.site], sites[one.other_site]
     thread = _thread(one, one.thread, one.block)
     if one.mistake == "race":
         other = _thread(one, one.other_thread, one.other_block)
-        did = _DOES[sites[one.other_site].operation]
-        why = ": fences do so only with atomic functions on one address" if one.fenced else ""
-        order = "before the wait for the asynchronous copy" if one.in_flight else f"and nothing orders the two{why}"
+        order = f"and nothing orders the two{_remedy(one, site, other_site)}"
+        if one.in_flight:
+            order = "before the wait for the asynchronous copy"
+        does, did = _does(site), _does(other_site)
         return f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, {order}"
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
-    return f"{thread} {does.replace(' it', f' {place}')} at {here}, out of bounds of the {kind}"
+    return f"{thread} {_does(site).replace(' it', f' {place}')} at {here}, out of bounds of the {kind}"
+
+
+def _does(site: Site) -> str:
+    return _DOES[site.operation] + (" for its block" if site.is_of_block else "")
+
+
+def _remedy(one: Mistake, site: Site, other: Site) -> str:
+    """What would order the accesses of a race, where that is not plain."""
+    if site.operation == other.operation == "atomic":
+        return ": what is atomic for a block is so in that block alone"
+    if one.fenced:
+        return ": fences do so only with atomic functions on one address"
+    if {site.operation, other.operation} != {"load", "atomic"}:
+        return ""
+    if one.block != one.other_block:
+        return ": fences do so, with atomic functions on one address"
+    return ": a barrier does so, or an atomic function in place of the read"
 
 
 def _thread(one: Mistake, thread: int, block: int) -> str:
