@@ -183,7 +183,7 @@ __global__ void second(int *y)
     rows = [{**dict.fromkeys(PROOF_COLUMNS, ""), **row} for row in proof_rows(source, found, {"variants": {}}, {})]
     write_rows(tmp_path / "proofs.csv", PROOF_COLUMNS, rows)
     (proof,) = read_proofs([tmp_path / "proofs.csv"]).values()
-    assert proof.in_words == "proven in part: launches that a GPU may overlap" and not proof.is_proven
+    assert proof.in_words == "checked in part: launches that a GPU may overlap" and not proof.is_proven
     launches.reverse()
     with pytest.raises(UserError, match="the first launch is programmatic"):
         written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
