@@ -92,6 +92,19 @@ def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
     assert (columns, rows) == (4, 3)
 
 
+def test_a_grid_that_only_the_caller_knows_is_not_guessed(tmp_path: Path) -> None:
+    file = tmp_path / "blocks.cu"
+    kernel = "__global__ void first(float *y, int n) { y[blockIdx.x * 32 + threadIdx.x] = n; }\n"
+    file.write_text(kernel + "void host(float *y, int n, int blocks) { first<<<blocks, 32>>>(y, n); }", "utf-8")
+    assert "Give --grid and --block, over n." in repr(checked(file, "first"))
+    main = tmp_path / "main.cu"
+    main.write_text(
+        '#include "blocks.cu"\nint main() { dim3 grid; grid.x = n / 32; first<<<grid, 32>>>(y, n); }', "utf-8"
+    )
+    file.write_text(kernel, "utf-8")
+    assert "as in line 2 of main.cu" in repr(checked(main, "first"))
+
+
 def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_path: Path) -> None:
     for kernel, sizes in (("axpy", ["in_"]), ("product", ["m * n", "m * k", "n * k"]), ("gather", ["n"])):
         result = checked(write(tmp_path), kernel)

@@ -34,6 +34,7 @@ from kernelsweep.sweep.study import checked_study
 _ROUND = {1: ((512,), (256,)), 2: ((96, 128), (160, 64)), 3: ((32, 64, 96), (96, 32, 64))}
 _ROUND_OF_MANY = ((4, 32, 64, 8, 2, 16), (2, 96, 32, 8, 4, 3))
 _RAGGED = {1: ((1000,), (37,)), 2: ((75, 100), (33, 7)), 3: ((33, 50, 70), (17, 5, 9))}
+_OF_PLANE = ({1: ((128,), (64,))}, {1: ((100,), (37,))})
 _RAGGED_OF_MANY = ((3, 20, 33, 6, 2, 5), (5, 7, 9, 3, 1, 2))
 # The elements of an array whose size is to be learnt, or is not known.
 _MOST = 2**20
@@ -180,7 +181,7 @@ def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
 def _checked(file: Path, kernel: str, given: Given) -> Checked:
     started = time.perf_counter()
     guessed = _with(guess(file, kernel, _includes(given.options)), given)
-    result = Checked(str(file), guessed.name, guessed.line)
+    result = Checked(os.path.relpath(guessed.file), guessed.name, guessed.line)
     try:
         holds = learnt(file, guessed, given)
         points = [_case(guessed, case) for case in given.cases] or default_points(guessed)
@@ -202,7 +203,7 @@ def _with(guessed: Guess, given: Given) -> Guess:
         grid=_sides(given.grid) or guessed.grid,
         block=_sides(given.block) or guessed.block,
         shared=given.shared or guessed.shared,
-        launched=guessed.launched or (-1 if given.grid else 0),
+        launched="given" if given.grid else guessed.launched,
     )
     named = {name for text in (*changed.grid, *changed.block, changed.shared) for name in names_of(text)}
     for case in given.cases:
@@ -230,7 +231,7 @@ def _check_arguments(guessed: Guess) -> None:
             f"Give --grid and --block, over {', '.join(guessed.axes) or 'numbers'}."
         )
     if not guessed.shared:
-        raise UserError("the file does not launch it, and it has dynamic shared memory. Give its bytes: --shared.")
+        raise UserError("the file does not say how many bytes of dynamic shared memory it gets. Give them: --shared.")
 
 
 # Points
@@ -241,6 +242,9 @@ def _points(
 ) -> list[dict[str, int]]:
     """Values of all axes for a check."""
     sizes = guessed.sizes
+    is_plane = len(sizes) == 1 and sum(side != "1" for side in guessed.block) > 1
+    if is_plane:  # A thread may go through a row.
+        of_few = _OF_PLANE[0] if of_few is _ROUND else _OF_PLANE[1]
     other = SIDES_OF_BLOCK[max(1, sum(side != "1" for side in guessed.block))]
     threads = math.prod(int(one) if one.isdigit() else other for one in guessed.block)
     found = []
@@ -482,14 +486,14 @@ def _in_words(
     if points and guessed.axes:
         for axis in guessed.axes:
             told[axis] = ", ".join(str(point[axis]) for point in points)
-    told["launch"] = launch_in_words(guessed, bool(given.grid))
+    told["launch"] = launch_in_words(guessed)
     return told
 
 
-def launch_in_words(guessed: Guess, is_given: bool = False) -> str:
+def launch_in_words(guessed: Guess) -> str:
     """A guess's launch, and where it is from."""
-    where = f"as in line {guessed.launched}" if guessed.launched else "the file has none"
-    where = "given" if is_given else where
+    where = f"as in {guessed.launched}" if guessed.launched else "the file has none"
+    where = "given" if guessed.launched == "given" else where
     launch = [f"grid {' x '.join(guessed.grid)}", f"block {' x '.join(guessed.block)}"]
     launch += [f"shared {guessed.shared}"] if guessed.shared != "0" else []
     return f"{', '.join(launch)} ({where})"

@@ -42,7 +42,7 @@ _MADE_OF = {"cudaTextureObject_t": "texture({})", "CUtensorMap": '"tensor_map({}
 
 # Names of parameters that mean something else in a problem or a study.
 _TAKEN = {*keyword.kwlist, *keyword.softkwlist, *FUNCTIONS, *MEASUREMENT_COLUMNS, "np", "math", "cache", "toolkit"}
-_TAKEN -= {*POINT_COLUMNS}
+_TAKEN -= {*POINT_COLUMNS, "width"}
 _TAKEN |= {name for names in GIVEN.values() for name in names}
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -96,23 +96,24 @@ class Guess:
 
     name        the kernel's
     function    with its namespaces and its template's arguments
-    line        of its head in its file
+    file, line  of its head
     axes        what its sizes and its launch depend on, each with whether it is a size; else a block's side
     grid, block, shared  expressions over the axes; without sides, and empty, where they are not known
-    launched    the line of the launch that they come from; 0 without one
+    launched    the line of the launch that they come from; "" without one
     template    the values, as an axis has them, of the template's parameters that have no default
     block_parameter  the one that is the block's size; "" without one
     """
 
     name: str
     function: str
+    file: Path
     line: int
     parameters: Sequence[Parameter]
     axes: Mapping[str, bool]
     grid: Sequence[str]
     block: Sequence[str]
     shared: str = "0"
-    launched: int = 0
+    launched: str = ""
     template: Mapping[str, str] = field(default_factory=dict)
     block_parameter: str = ""
 
@@ -139,15 +140,14 @@ def python_name(name: str) -> str:
     return f"{name}_" if name in _TAKEN else name
 
 
-def kernels_in(file: Path, include: Sequence[Path] = ()) -> dict[str, tuple[KernelHead, str]]:
-    """The kernels of a file, each with its head and the text that has it; those of its headers where it has none.
+def kernels_in(file: Path, include: Sequence[Path] = ()) -> dict[str, tuple[KernelHead, Path]]:
+    """The kernels of a file, each with its head and the file that has it; those of its headers where it has none.
 
     Raises UserError where there are none, and for a file that can't be read.
     """
     for one in (file, *included_files(file, [file.parent, *include])):
-        text = read_source(one)
-        if heads := kernel_heads(text):
-            return {name: (head, text) for name, head in heads.items()}
+        if heads := kernel_heads(read_source(one)):
+            return {name: (head, one) for name, head in heads.items()}
     raise UserError(f"{file} has no __global__ at all.")
 
 
@@ -171,9 +171,10 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
             f"{file} has no kernel {kernel!r}{nearest(kernel, kernels) or '.'} It has {', '.join(kernels)}."
         )
     name = kernel or next(iter(kernels))
-    head, text = kernels[name]
-    texts = [text, *(read_source(one) for one in included_files(file, [file.parent, *include]))]
-    host = _Host("\n".join(cxx_code(one, keep_leading=False) for one in dict.fromkeys(texts)))
+    head, own = kernels[name]
+    files = [*dict.fromkeys([own, file, *included_files(file, [file.parent, *include])])]
+    texts = {one: cxx_code(read_source(one), keep_leading=False) for one in files}
+    host = _Host("\n".join(texts.values()))
     launch = next(host.launches(name), None) if launched else None
     template = host.types = _template(head, launch, host)
     parameters = [_parameter(one, place, template, host) for place, one in enumerate(head.parameters)]
@@ -187,6 +188,12 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
                 host.names |= dict.fromkeys(free, threads)
                 block = host.sides(launch.block, launch.place)
             grid = host.sides(launch.grid, launch.place)
+            known = {name for one in parameters if one.is_size for name in names_of(one.value)}
+            of_host = {word for side in grid for word in names_of(side)} - known - {*names_of(" ".join(block))}
+            if not all(host.has_value(word, launch.place) for word in of_host):
+                raise _Unknown  # Who calls the host's function knows it.
+            if any(len(host.assigned(word, launch.place)) > 1 for word in names_of(launch.shared)):
+                launch = replace(launch, shared="(unknown)")  # One of several, by what the host finds.
             shared = host.expression(launch.shared, launch.place) if launch.shared else "0"
         except _Unknown:
             launch = None
@@ -203,13 +210,23 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
         axes |= {name: is_size for text_ in texts_ for name in names_of(text_) if name not in axes}
     if not {*names_of(shared)} <= {*axes}:
         shared = ""
-    line = _Host(cxx_code(text, keep_leading=False)).line_of_kernel(name)
+    line = _Host(texts[own]).line_of_kernel(name)
     function = f"{head.function}<{', '.join(template.values())}>" if template else head.function
-    at = host.line_of(launch.place) if launch and texts[0] == text else int(launch is not None)
+    at = _line_in(texts, launch.place) if launch else ""
     fixed = [one.partition("=")[0] for one in head.template if "=" not in one]
     needed = {_WORD.findall(one)[-1]: _axis_value(template[_WORD.findall(one)[-1]], host) for one in fixed}
     of_block = next((one for one in needed if _OF_BLOCK.search(one)), "")
-    return Guess(name, function, line, parameters, axes, grid, block, shared, at, needed, of_block)
+    return Guess(name, function, own, line, parameters, axes, grid, block, shared, at, needed, of_block)
+
+
+def _line_in(texts: Mapping[Path, str], place: int) -> str:
+    """The line at a place of texts that stand one after another, with its file where that is not the first."""
+    for number, (file, text) in enumerate(texts.items()):
+        if place <= len(text):
+            line = text.count("\n", 0, place) + 1
+            return f"line {line} of {file.name}" if number else f"line {line}"
+        place -= len(text) + 1
+    return ""
 
 
 class _Unknown(Exception):
@@ -271,6 +288,15 @@ class _Host:
             values[one.name] = one.name if value.isdigit() and int(value) > 4096 else value
         return [replace(one, value=values.get(one.name, one.value)) for one in parameters]
 
+    def assigned(self, name: str, place: int) -> list[str]:
+        """The different values that the host's function gives a name before a place."""
+        start = self.text.rfind("\n}", 0, place) + 1
+        return [*dict.fromkeys(re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[start:place]))]
+
+    def has_value(self, name: str, place: int) -> bool:
+        """Whether the host gives a name, or the structure that it is a member of, some value before a place."""
+        return bool(self._value(name, place) or re.search(rf"\bdim3\s+{name.rpartition('_')[0]}\b", self.text))
+
     def _has_own_value(self, name: str, place: int) -> bool:
         """Whether a name's value follows from others, or is a macro's that the device's code has as well."""
         value = self._value(name, place)
@@ -296,6 +322,9 @@ class _Host:
                 if not (nested := re.fullmatch(r"\s*dim3\s*\((.*)\)\s*", inner, re.DOTALL)):
                     return [self.expression(side, opening) for side in _split(inner) or ["1"]]
                 return [self.expression(side, opening) for side in _split(nested[1])]
+            members = [re.findall(rf"\b{text}\s*\.\s*{side}\s*=\s*([^;]+);", before) for side in "xyz"]
+            if members[0] and re.search(rf"\bdim3\b[^;]*\b{text}\b", before):
+                return [self.expression(of[-1], place) if of else "1" for of in members]
             if assigned := re.findall(rf"\bdim3\b[^;=]*\b{text}\s*=\s*([^;]+);", before):
                 return self.sides(assigned[-1], place)
         return [self.expression(text, place)]
@@ -379,8 +408,11 @@ class _Host:
     def _value(self, name: str, place: int) -> str:
         """What the host gives a name before a place, or a macro; "" where that is not known."""
         defined = re.findall(rf"^[^\S\n]*#[^\S\n]*define[^\S\n]+{name}[^\S\n]+(\S[^\n]*)", self.text, re.MULTILINE)
-        assigned = re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[:place]) or re.findall(
-            rf"\bconst\w*\s+\w+\s+{name}\s*=\s*([^;]+);", self.text
+        anywhere = re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[:place])
+        assigned = (
+            self.assigned(name, place)
+            or anywhere
+            or re.findall(rf"\bconst\w*\s+\w+\s+{name}\s*=\s*([^;]+);", self.text)
         )
         for value in (*defined[-1:], *assigned[-1:]):
             first = _split(value)[0]
@@ -452,7 +484,7 @@ def _guarded_grid(body: str, block: Sequence[str], sizes: Sequence[str]) -> list
         bounds = [
             bound
             for place in places
-            for bound in re.findall(rf"\b{place}\s*(?:<|>=)\s*(\w+)\b", body)
+            for bound in map(python_name, re.findall(rf"\b{place}\s*(?:<|>=)\s*(\w+)\b", body))
             if bound in sizes
         ]
         if not bounds and len(block) == 1 and len(sizes) == 1:

@@ -109,7 +109,7 @@ def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds]) -> str
     }
     head, _, rest = template.partition("  n:")
     emulator, _, kernels = rest[rest.index("\n\n") :].partition("{n: [1000, 4099]}")
-    place = f" # as in line {chosen.launched}" if chosen.launched else " # guessed: the file has none that can be read"
+    place = f" # as in {chosen.launched}" if chosen.launched else " # guessed: the file has none that can be read"
     lines = "\n        ".join(f"{key}: {value}" for key, value in launch.items())
     return (
         head
