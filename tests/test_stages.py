@@ -1,4 +1,4 @@
-"""The library's folders are its stages, and no stage imports a later one."""
+"""The library's folders are its stages, and no stage imports a later one; few import the emulator."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from checkout import ROOT
 
 import kernelsweep
+from kernelsweep.code_hash import imported_modules, names_in
+from kernelsweep.measure.measuring_code import measuring_files
 
 LIBRARY = ROOT / "workflow/scripts/kernelsweep"
 STAGES = [
@@ -49,6 +51,23 @@ def imports(file: Path) -> set[str]:
 def test_no_stage_imports_a_later_one() -> None:
     files = {".".join(file.relative_to(LIBRARY).with_suffix("").parts): file for file in LIBRARY.rglob("*.py")}
     assert not {(name, other) for name, file in files.items() for other in imports(file) if stage(other) > stage(name)}
+
+
+def test_few_modules_import_the_emulator_and_it_imports_none_of_the_library() -> None:
+    def importing(folder: Path, package: str) -> set[str]:
+        files = {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.py")}
+        roots = {file: {name.partition(".")[0] for name in names_in(ast.parse(text))} for file, text in files.items()}
+        return {file for file in files if package in roots[file]}
+
+    observers = {"observe/counting/run.py", "observe/accesses/picture.py"}
+    assert importing(LIBRARY, "cuda_emulator") == {"build/emulated.py", "platforms/emulator.py"} | observers
+    assert not importing(ROOT / "emulator", "kernelsweep")
+
+
+def test_the_emulator_is_code_that_results_were_made_with() -> None:
+    package = ROOT / "emulator/cuda_emulator"
+    assert {package / name for name in ("library.py", "lines.py", "mistakes.py")} <= {*measuring_files()}
+    assert package / "compiling.py" in imported_modules(ROOT / "workflow/scripts/build/build_kernel.py")
 
 
 def test_every_folder_is_a_stage_and_the_library_says_so() -> None:

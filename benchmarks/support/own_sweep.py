@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 
 from kernelsweep.build.build import Source
 from kernelsweep.build.builder import build
-from kernelsweep.build.gcc import compile_runtime
+from kernelsweep.build.emulated import compile_runtime
 from kernelsweep.measure.full import sweep_points
 from kernelsweep.measure.journal import Journal
 from kernelsweep.measure.outcome import Outcome
@@ -78,7 +78,7 @@ def leased() -> Iterator[Gpu]:
 
 def source_of(kernel: KernelSource, folder: Path, target: str) -> Source:
     """The kernel's source with its headers' folders; for the emulator its runtime, too, compiled into `folder`."""
-    emulator, runtime = ROOT / "workflow/emulator", None
+    emulator, runtime = ROOT / "emulator/cpp", None
     if target == EMULATOR:
         runtime = folder / "runtime.o"
         compile_runtime(emulator, runtime)

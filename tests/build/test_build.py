@@ -16,14 +16,15 @@ from checkout import ROOT
 from planted import instantiations, point, source_of
 from shipped_builds import admits, typed_unrolls
 
-from kernelsweep.build import gcc, nvcc, toolkit
+import cuda_emulator.unit
+from cuda_emulator import Library
+from kernelsweep.build import nvcc, toolkit
 from kernelsweep.build.binaries import global_variables, unit_files, write_report
 from kernelsweep.build.build import cuda_unit
 from kernelsweep.build.builder import build
 from kernelsweep.build.unit_store import UnitStore
 from kernelsweep.errors import BuildError
 from kernelsweep.json_files import read_json
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.sweep.kernels.source import KernelSource
@@ -261,7 +262,7 @@ def test_what_runs_is_the_gpus_branch_or_that_is_said(
     other = report["variants"]["toy"].get(OTHER_CODE, "")
     assert other.startswith(f"{kernel}{lines.format(kernel)}") if lines else not other
     data = np.zeros(1, np.int32)
-    EmulatedLibrary(binary).launch(0, 1, 1, 0, [data.ctypes.data])
+    Library(binary).launch(0, 1, 1, 0, [data.ctypes.data])
     assert data[0] == value
 
 
@@ -293,7 +294,7 @@ def test_macros_are_as_the_preprocessor_sees_them(tmp_path: Path, target: str) -
         assert report["status"] == "ok" and not report["message"], report["message"]
     if target == "emulator":
         data = np.zeros(2, np.int32)
-        EmulatedLibrary(binary).launch(0, 1, 64, 0, [data.ctypes.data])
+        Library(binary).launch(0, 1, 64, 0, [data.ctypes.data])
         assert data.tolist() == [0, 2]
     message = build(source_of(kernel), binary, target, [Unit({"kernel_tuner": "1", **sizes}, [["toys"]])])["message"]
     assert re.search(r"\nlaunches of toy.cu[:(]\d+.* error: .*toys", message), message
@@ -306,13 +307,13 @@ def test_compiled_units_are_kept_until_what_they_depend_on_changes(
     kernel.write_text('#include "toy.cuh"\n__global__ void toy(int *data) { data[threadIdx.x] = SIDE + ADDED; }\n')
     header.write_text("#define ADDED 1\n")
     compiled: list[Path] = []
-    compile_unit = gcc.compile_for_emulator
+    compile_unit = cuda_emulator.unit.compile_for_emulator
 
     def counted(unit: Path, *arguments: Any, **named: Any) -> str:
         compiled.append(unit)
         return compile_unit(unit, *arguments, **named)
 
-    monkeypatch.setattr(gcc, "compile_for_emulator", counted)
+    monkeypatch.setattr(cuda_emulator.unit, "compile_for_emulator", counted)
     store = UnitStore(tmp_path / "units")
 
     def built(*sides: int) -> dict[str, str]:

@@ -21,7 +21,7 @@ from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.grade import Verdict, judged
 from kernelsweep.measure.candidate_job import others_go_on
 from kernelsweep.measure.tries import next_try
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from kernelsweep.platforms.emulator import EmulatedUnit
 from kernelsweep.problems.drawn import DRAWN, EXTREMES, drawn_as
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
@@ -173,7 +173,7 @@ def test_without_a_sandbox_grade_refuses_unless_told(monkeypatch: pytest.MonkeyP
 def test_a_candidates_code_is_loaded_in_the_sandbox_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(sandbox.VARIABLE, sandbox.BUBBLEWRAP)
     with pytest.raises(UserError, match="in the sandbox alone"):
-        EmulatedLibrary(tmp_path / "candidate.so")
+        EmulatedUnit(tmp_path / "candidate.so")
 
 
 @pytest.mark.gpu

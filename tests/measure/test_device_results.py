@@ -10,8 +10,8 @@ import pytest
 from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
-from kernelsweep.build import gcc
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
+from cuda_emulator import Library
+from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.problems.array_values import ArrayValue, read_dtype
 from kernelsweep.problems.comparison import error_share, right
 
@@ -35,18 +35,18 @@ def planted_references(dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], np.n
 
 
 @pytest.fixture(scope="module")
-def within(tmp_path_factory: pytest.TempPathFactory) -> EmulatedLibrary:
+def within(tmp_path_factory: pytest.TempPathFactory) -> Library:
     """The function that within.ptx was made of, compiled for the emulator."""
     folder = tmp_path_factory.mktemp("within")
     lines = (ROOT / "workflow/scripts/kernelsweep/platforms/within.ptx").read_text().splitlines()
     (folder / "within.cu").write_text("\n".join(line[7:] for line in lines if line.startswith("//     ")))
     unit = write_unit(folder / "unit.cpp", [folder / "within.cu"], ["within"])
-    assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
-    return EmulatedLibrary(folder / "unit.so")
+    assert compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
+    return Library(folder / "unit.so")
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_a_device_finds_errors_just_where_the_host_does(name: str, within: EmulatedLibrary) -> None:
+def test_a_device_finds_errors_just_where_the_host_does(name: str, within: Library) -> None:
     if name == "bfloat16":
         pytest.importorskip("ml_dtypes")
     dtype = read_dtype(name, "here")
@@ -70,7 +70,7 @@ def test_a_device_finds_errors_just_where_the_host_does(name: str, within: Emula
     assert repeated == verdict(within, rows.astype(dtype), rows, one_bound), "what is expected repeats"
 
 
-def verdict(library: EmulatedLibrary, *arrays: np.ndarray[Any, Any]) -> tuple[bool, float]:
+def verdict(library: Library, *arrays: np.ndarray[Any, Any]) -> tuple[bool, float]:
     """What the function says of floats, what is expected and bounds: whether one is wrong, and the largest share."""
     left = np.zeros(2, np.uint64)
     arrays = tuple(map(np.ascontiguousarray, arrays))

@@ -146,7 +146,7 @@ class Repository:
         folders = ["kernels/include", str(ROOT / "kernels/include")]
         source = gpu_source(file, kernel, folders)
         if self.target == "emulator":
-            emulator, runtime = ROOT / "workflow/emulator", emulator_units.runtime()
+            emulator, runtime = ROOT / "emulator/cpp", emulator_units.runtime()
             source = Source(file, source.include, emulator, runtime, source.options, source.constants)
         with Builder(source, self.target, UnitStore(emulator_units.UNITS), 1) as builder:
             builder.offer(units(kernel, [points[0]]))

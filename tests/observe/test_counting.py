@@ -14,7 +14,7 @@ from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from planted import point
 from shipped_builds import compiled
 
-from kernelsweep.build import gcc
+from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.request import VisitRequest
@@ -48,7 +48,7 @@ class Kernels:
     def __init__(self, stem: str, folder: Path) -> None:
         source = KERNELS / f"{stem}.cu"
         unit = write_unit(folder / "unit.cpp", [source], ENTRIES[stem])
-        assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
+        assert compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
         self._source = source.read_text()
         self._platform = EmulatorPlatform()
         self._platform.load(folder / "unit.so", {name: {"unit": 0, "entry": i} for i, name in enumerate(ENTRIES[stem])})
@@ -155,7 +155,7 @@ def test_a_transposition_in_two_dimensions(kernels: Callable[[str], Kernels], pa
     assert counted["barriers"] == 6 * 8, "by the warps that have not left"
     _, found = kernels("requests").run(f"transpose<{padding}, false>", ones(6 * 32 * 32), **shape)
     (race,) = found
-    assert {line.rsplit("support/", 1)[-1] for line in race.lines} == {
+    assert {line.rsplit("tests/", 1)[-1] for line in race.lines} == {
         line_of("requests", "tile: write"),
         line_of("requests", "tile: read"),
     }

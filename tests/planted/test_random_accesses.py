@@ -11,7 +11,7 @@ import pytest
 from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
-from kernelsweep.build import gcc
+from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.platforms.emulator import EmulatorPlatform
 
 BLOCKS, THREADS, PROGRAMS = 2, 64, 250
@@ -49,7 +49,7 @@ def test_a_race_is_found_exactly_where_one_is(tmp_path: Path, is_shared: bool) -
     kernel = tmp_path / "kernel.cu"
     kernel.write_text(f'#define IS_SHARED {int(is_shared)}\n#include "tests/planted/random_accesses.cu"\n')
     unit = write_unit(tmp_path / "unit.cpp", [kernel], ["random_accesses"])
-    gcc.compile_for_emulator(unit, tmp_path / "unit.so", runtime(), [*INCLUDE, ROOT])
+    compile_for_emulator(unit, tmp_path / "unit.so", runtime(), [*INCLUDE, ROOT])
     platform, draw, outcomes = EmulatorPlatform(), random.Random(3), set()
     platform.load(tmp_path / "unit.so", {"kernel": {"unit": 0, "entry": 0}})
     for _ in range(PROGRAMS):

@@ -19,8 +19,8 @@ from reductions import DTYPES, EXCHANGE
 from shipped_builds import OF_VECTORS, library_of, round_elements, shipped_library, variants, wherever_an_array_begins
 from shipped_kernels import shipped_kernels, shipped_study
 
+from cuda_emulator import Library
 from kernelsweep.analysis.published import PUBLISHED, read_published
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.sweep.expressions import Expression
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import LAUNCHES, KernelSource
@@ -102,9 +102,7 @@ def assert_results_are_right(kernel: KernelSource, point: Point, array: np.ndarr
     assert not off.size, f"result {off[0]}: expected {expected[off[0]]} within {bound[off[0]]}, found {results[off[0]]}"
 
 
-def launched(
-    kernel: KernelSource, library: EmulatedLibrary, point: Point, array: np.ndarray, offset: int = 0
-) -> np.ndarray:
+def launched(kernel: KernelSource, library: Library, point: Point, array: np.ndarray, offset: int = 0) -> np.ndarray:
     """The kernel's results for an array, launched as its plan says, with guards around all memory.
 
     A plan with an array that has contents is run a second time, on that array as the first run left it.
@@ -123,7 +121,7 @@ def launched(
 
 def launched_once(
     kernel: KernelSource,
-    library: EmulatedLibrary,
+    library: Library,
     point: Point,
     array: np.ndarray,
     offset: int,
@@ -160,7 +158,7 @@ def launched_once(
     return np.array([UFUNCS[point["operation"]].reduce(results, dtype=wide)])
 
 
-def check(kernel: KernelSource, library: EmulatedLibrary, point: Point, seed: int) -> None:
+def check(kernel: KernelSource, library: Library, point: Point, seed: int) -> None:
     array = elements(point["dtype"], point["operation"], point["array_size"], seed)
     assert_results_are_right(kernel, point, array, launched(kernel, library, point, array))
 

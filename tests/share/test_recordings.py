@@ -108,6 +108,7 @@ def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: 
     # docs/recordings.md: from a platform's results to a recording, by the command that it gives.
     project = tmp_path / "project"
     shutil.copytree(ROOT / "workflow/scripts", project / "workflow/scripts")
+    shutil.copytree(ROOT / "emulator/cuda_emulator", project / "emulator/cuda_emulator")
     results = project / "results/nvidia-h200"
     results.mkdir(parents=True)
     for name in ("measurements.csv", "metrics.csv"):

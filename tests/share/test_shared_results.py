@@ -11,9 +11,9 @@ import pytest
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200
 
+from cuda_emulator import compiling
 from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.build import gcc
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import find_best, find_uses
@@ -59,7 +59,7 @@ def test_the_example_runs_with_the_fastest_configurations(axpy: Study, tmp_path:
     (tmp_path / "axpy.h").write_text(constants_header(best, "axpy", axpy.settings.reference))
     program = tmp_path / "program"
     strict = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{tmp_path}"]
-    subprocess.run([*gcc.find(), *strict, "-o", program, EXAMPLE / "use_best.cpp"], check=True)
+    subprocess.run([*compiling.find(), *strict, "-o", program, EXAMPLE / "use_best.cpp"], check=True)
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()
     of_size = {n: f"{n // 4 // block}, {block}" for n, block in FASTEST["axpy_vectors"].items()}
     expected = [(n, of_size[n]) for n in (*SIZES, 2**20)]

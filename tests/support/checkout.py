@@ -18,7 +18,8 @@ def copy_project(folder: Path) -> Path:
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     files = [name for name in filter(None, listing.stdout.split("\0")) if (ROOT / name).is_file()]  # Or deleted.
-    compiled = [str(file.relative_to(ROOT)) for file in (ROOT / "workflow/scripts").rglob("__pycache__/*.pyc")]
+    folders = [ROOT / "workflow/scripts", ROOT / "emulator/cuda_emulator"]
+    compiled = [str(file.relative_to(ROOT)) for each in folders for file in each.rglob("__pycache__/*.pyc")]
     copy = folder / "project"
     copy.mkdir(parents=True)
     subprocess.run(["cp", "-p", "--parents", "-t", str(copy), *files, *compiled], cwd=ROOT, check=True)

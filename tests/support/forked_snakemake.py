@@ -78,7 +78,7 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
 
 request = json.loads(os.environ.pop("FORKED_SNAKEMAKE"))
 if request["imports"]:
-    forget("kernelsweep")
+    forget("kernelsweep", "cuda_emulator")
 os.chdir(request["folder"])
 output = os.open(request["output"], os.O_WRONLY)
 for stream in (1, 2):

@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2] / "workflow/scripts"))
+    for folder in ("workflow/scripts", "emulator", "emulator/tests"):
+        sys.path.insert(0, str(Path(__file__).parents[2] / folder))
 
 import numpy as np
 from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
-from kernelsweep.build import gcc
+from cuda_emulator.compiling import compile_for_emulator
 from kernelsweep.errors import LaunchError
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.proof_rows import findings
@@ -155,7 +156,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
 def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
     sources = [FOLDER / "thread.cuh", FOLDER / f"{topic}.cu"]
     unit = write_unit(folder / f"{topic}.cpp", sources, [case.name for case in of_topic])
-    gcc.compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
+    compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
     return folder / f"{topic}.so"
 
 

@@ -119,7 +119,7 @@ def instantiations(kernel: KernelSource, run: Iterable[Point]) -> list[str]:
 
 def source_of(kernel: Path) -> Source:
     """A kernel's file with the folders that the workflow gives it."""
-    return Source(kernel, [ROOT / "kernels/include"], ROOT / "workflow/emulator", runtime())
+    return Source(kernel, [ROOT / "kernels/include"], ROOT / "emulator/cpp", runtime())
 
 
 def planted_kernel(folder: Path, fault: str = "", updates_input: bool = False) -> KernelSource:

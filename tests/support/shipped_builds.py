@@ -12,9 +12,9 @@ from planted import point, source_of
 from reductions import DTYPES, OPERATIONS
 from shipped_kernels import shipped_kernels, shipped_study
 
+from cuda_emulator import Library
 from kernelsweep.build.builder import build
 from kernelsweep.measure.task import BuiltKernel
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
 from kernelsweep.sweep.kernel_sweep import skip_reason, units
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.kernels.units import merged_units
@@ -128,18 +128,18 @@ def compiled(kernel: KernelSource, points: list[Point], folder: Path) -> BuiltKe
     return BuiltKernel(kernel, report, binary)
 
 
-def library_of(kernels: Sequence[tuple[KernelSource, Sequence[Point]]], folder: Path) -> EmulatedLibrary:
+def library_of(kernels: Sequence[tuple[KernelSource, Sequence[Point]]], folder: Path) -> Library:
     """Kernels with these variants in one file, since half of g++'s time goes by before it reads a kernel."""
     together = folder / "together.cu"
     together.write_text("".join(f'#include "{kernel.path}"\n' for kernel, _ in kernels))
     wanted = merged_units(units(kernel, points) for kernel, points in kernels)
     report = build(source_of(together), folder / "together.bin", "emulator", wanted)
     assert report["status"] == "ok" and not report["failed"], report["message"]
-    return EmulatedLibrary(folder / "together.bin")
+    return Library(folder / "together.bin")
 
 
 @cache
-def shipped_library(folder: Path) -> EmulatedLibrary:
+def shipped_library(folder: Path) -> Library:
     """All variants above of the reductions of a folder of kernels/, compiled once in this process."""
     every = [one.values[0] for one in shipped_kernels("kernels/reduction_problem.py") if len(one.marks) == 1]
     of_folder = [

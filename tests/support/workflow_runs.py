@@ -14,12 +14,23 @@ from typing import Any
 
 import yaml
 from checkout import ROOT, copy_project
-from emulator_units import share_builds
+from emulator_units import UNITS, runtime
 
 from kernelsweep.fork_server import ForkServer
 
 # A sweep of a few points, so that a whole run takes seconds.
 SMALL_AXES = {"array_size": [1, 1000], "block_size": [64]}
+
+
+def share_builds(project: Path) -> None:
+    """Give a project without results the runtime, and the units that the others compile."""
+    emulator = project / "results/build/emulator"
+    if not emulator.parent.exists():
+        emulator.mkdir(parents=True)
+        for file in (*runtime().parent.glob("*.gch"), runtime()):
+            shutil.copy(file, emulator)
+        UNITS.mkdir(exist_ok=True)
+        (emulator.parent / "units").symlink_to(UNITS)
 
 
 def shrink(project: Path, *kernels: str, **settings: Any) -> None:

@@ -74,7 +74,7 @@ def made_from_of(wildcards, output):
 def code_of(script):
     """A hash of a script and of the library code that it imports: Snakemake itself sees an edit of the script only."""
     named = [script, *(LIBRARY / name for name in NOT_IMPORTED.get(script.name, ()))]
-    imported = {path for file in named for path in imported_modules(file, LIBRARY)}
+    imported = {path for file in named for path in imported_modules(file)}
     return code_hash([*named, *sorted(imported)])
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kernelsweep.build.gcc import compile_runtime
+from kernelsweep.build.emulated import compile_runtime
 from kernelsweep.logs import logged
 
 with logged(snakemake):

@@ -5,7 +5,7 @@
 problems     what a kernel computes: its axes, its input, its reference result, its error bound
 sweep        studies, axes and points; kernels and how they are launched
 build        kernel sources to binaries
-platforms    where points run: a GPU or the emulator
+platforms    where points run: a GPU, or the emulator (a package of its own, cuda_emulator)
 measure      run the points that the journal lacks, and make result rows
 baselines    the same work by the host, by libraries and by the driver
 analysis     results read back from files

@@ -19,13 +19,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kernelsweep.errors import UserError
+from kernelsweep.home import HOME
 
 
-def imported_modules(file: Path, package: Path) -> list[Path]:
-    """The files of `package` that a file imports, directly or indirectly, sorted; none if it is not in Python."""
-    return _all_imported(
-        file, lambda source, importer: _imported_from(source, (package.parent,), package, package.name)
-    )
+def imported_modules(file: Path) -> list[Path]:
+    """The files of kernelsweep that a file imports, directly or indirectly, sorted; none if it is not in Python."""
+    return _all_imported(file, _imported_from_us)
 
 
 def imported_user_files(file: Path) -> list[Path]:
@@ -37,13 +36,15 @@ def imported_user_files(file: Path) -> list[Path]:
     """
     folders = [Path(folder) for folder in sys.path if folder]
     # Another kernelsweep on the path is not what is imported, and no module of the user's.
-    folders = [one for one in folders if not is_of_library(one) and not (one / _PACKAGE.name).is_dir()]
+    theirs = {one for one in folders for package in _PACKAGES if (one / package.name).is_dir()}
+    folders = [one for one in folders if not is_of_library(one) and one not in theirs]
     roots = (file.parent, *folders)
 
     def imported(source: str, importer: Path) -> frozenset[Path]:
-        users = frozenset() if importer.is_relative_to(_PACKAGE) else _imported_from(source, roots, importer)
-        # The package's own file has nothing that a value could depend on.
-        return users | _imported_from(source, (_PACKAGE.parent,), importer, _PACKAGE.name) - {_PACKAGE / "__init__.py"}
+        is_ours = any(map(importer.is_relative_to, _PACKAGES))
+        users = frozenset() if is_ours else _imported_from(source, roots, importer)
+        # The packages' own files have nothing that a value could depend on.
+        return users | _imported_from_us(source, importer) - {package / "__init__.py" for package in _PACKAGES}
 
     return _all_imported(file, imported)
 
@@ -72,11 +73,13 @@ def is_of_library(path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in _LIBRARIES)
 
 
-_PACKAGE = Path(__file__).resolve().parent
+# The library, and the emulator, which is a package of its own.
+_PACKAGES = (Path(__file__).resolve().parent, HOME / "emulator/cuda_emulator")
 _LIBRARIES = (
     *{Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     *(Path(folder) for folder in site.getsitepackages()),
-    Path(__file__).resolve().parents[2],
+    HOME / "workflow",
+    HOME / "emulator",
     *map(Path, ("/usr/lib", "/usr/lib64", "/usr/share", "/etc", "/proc", "/sys", "/dev")),
 )
 
@@ -98,21 +101,29 @@ def _all_imported(file: Path, imported: Callable[[str, Path], frozenset[Path]]) 
 
 # A run hashes about forty scripts, most of which import the same modules.
 @cache
-def _imported_from(source: str, roots: tuple[Path, ...], importer: Path, package: str = "") -> frozenset[Path]:
-    """The files below `roots` that a file with this text and path imports directly, of one package alone if named."""
+def _imported_from(
+    source: str, roots: tuple[Path, ...], importer: Path, packages: tuple[str, ...] = ()
+) -> frozenset[Path]:
+    """The files below `roots` that a file with this text and path imports directly, of `packages` alone if named."""
     found = []
     for name in _imported_names(source):
-        if package and name.partition(".")[0] != package:
+        if packages and name.partition(".")[0] not in packages:
             continue
         absolute = name.lstrip(".")
         level = len(name) - len(absolute)
         bases = importer.parents[level - 1 : level] if level else roots
         parts = absolute.split(".")
         # A user's package's own file runs before its modules.
-        shortest = len(parts) if package else 1
+        shortest = len(parts) if packages else 1
         found += [base.joinpath(*parts[:length]) for base in bases for length in range(shortest, len(parts) + 1)]
     files = (file for module in found for file in (module.with_suffix(".py"), module / "__init__.py"))
     return frozenset(filter(Path.is_file, files))
+
+
+def _imported_from_us(source: str, importer: Path) -> frozenset[Path]:
+    """The files of kernelsweep that a file with this text imports directly."""
+    roots = tuple(package.parent for package in _PACKAGES)
+    return _imported_from(source, roots, _PACKAGES[0], tuple(package.name for package in _PACKAGES))
 
 
 # An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole
@@ -154,7 +165,7 @@ def code_hash(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
-            if file.suffix == ".py" and not file.is_relative_to(_SCRIPTS):
+            if file.suffix == ".py" and not any(map(file.is_relative_to, _OURS)):
                 digest.update(_code(file.read_text(encoding="utf-8-sig")).encode())
             elif file.suffix in _CXX:
                 digest.update(cxx_code(file.read_text(encoding="utf-8-sig")).encode())
@@ -167,7 +178,7 @@ def code_hash(files: Iterable[Path]) -> str:
 
 
 # Kernelsweep's own files are hashed as they are: to parse them would take each start a second.
-_SCRIPTS = Path(__file__).resolve().parents[1]
+_OURS = (HOME / "workflow/scripts", HOME / "emulator")
 
 
 @cache

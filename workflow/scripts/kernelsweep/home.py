@@ -13,7 +13,7 @@ HOME = Path(__file__).resolve().parents[3]
 _INSTALLED = HOME.parts[-2:] == ("kernelsweep", "home")
 COMMAND = "kernelsweep" if _INSTALLED else "uv run snakemake"
 GPU_COMMAND = "kernelsweep" if _INSTALLED else "uv run --extra gpu snakemake"
-EMULATOR_HEADERS = "workflow/emulator"
+EMULATOR_HEADERS = "emulator/cpp"
 HEADERS = "kernels/include"
 
 

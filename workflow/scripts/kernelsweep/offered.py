@@ -9,8 +9,15 @@ read_study, checked_study, sweep_kernel  what these are made of
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+# The emulator is a package of its own. Each process that imports this library finds the one that belongs to it.
+_EMULATOR = str(Path(__file__).resolve().parents[3] / "emulator")
+if _EMULATOR not in sys.path:
+    sys.path.insert(0, _EMULATOR)
 
 _MODULES = {
     "load": "project.notebook",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build import gcc, nvcc
-from kernelsweep.build.device_code import lacking_headers, write_device_code
+from kernelsweep.build import emulated, nvcc
+from kernelsweep.build.device_code import constant_names, lacking_headers, write_device_code
 from kernelsweep.build.unit_store import Compiled
 from kernelsweep.build.user_code import compile_by_user
 from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
@@ -23,7 +22,6 @@ from kernelsweep.sweep.kernels.units import EMULATOR, Unit, variant_name
 
 # As which GPU the emulator compiles where no GPU is swept: one with its limits (launch.hpp).
 DEFAULT_ARCHITECTURE = "sm_90"
-_DEFAULT_RELEASE = "13.0.0"
 
 _NAMED = re.compile(r"\b(?:__CUDA\w+|__NVCC\w*|CUDART_VERSION|CUDA_VERSION)\b")
 
@@ -31,30 +29,6 @@ _NAMED = re.compile(r"\b(?:__CUDA\w+|__NVCC\w*|CUDART_VERSION|CUDA_VERSION)\b")
 def names_gpu(files: Iterable[Path]) -> bool:
     """Whether sources name a macro that nvcc defines: what they are may depend on it. Raises UserError."""
     return any(_NAMED.search(read_source(file)) for file in files)
-
-
-def gpu_macros(architecture: str) -> dict[str, str]:
-    """The macros that nvcc defines for an architecture, such as sm_90, with the release of nvcc that is installed."""
-    number = re.sub(r"\D", "", architecture) + "0"
-    try:
-        release = nvcc.version().removeprefix("nvcc ")
-    except BuildError:
-        release = _DEFAULT_RELEASE
-    major, minor, build = [*release.split("."), "0", "0"][:3]
-    of_family = {f"__CUDA_ARCH_FEAT_SM{number[:-1]}_ALL": "1"} if architecture.endswith("a") else {}
-    return {
-        "__CUDACC__": "1",
-        "__NVCC__": "1",
-        "__CUDACC_VER_MAJOR__": major,
-        "__CUDACC_VER_MINOR__": minor,
-        "__CUDACC_VER_BUILD__": build,
-        "__CUDA_API_VER_MAJOR__": major,
-        "__CUDA_API_VER_MINOR__": minor,
-        "CUDART_VERSION": f"{major}0{minor}0",
-        "__CUDA_ARCH__": number,
-        "__CUDA_ARCH_LIST__": number,
-        **of_family,
-    }
 
 
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
@@ -72,26 +46,7 @@ def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
 
 
-def emulator_unit(kernel_file: Path, unit: Unit, constants: Sequence[str] = (), given: str = "") -> str:
-    """The unit for g++: the emulator's header, the kernel, and a table of its functions, which are called by index.
-
-    constants  the variables in constant memory whose addresses the library gives
-    given      lines before the kernel, such as macros
-
-    Macros are defined for the kernel only: the emulator's own names may be the same.
-    """
-    defined = given + "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
-    undefined = "".join(f"#undef {name}\n" for name in unit.macros)
-    entries = "".join(f'    EMULATOR_ENTRY("{name}", {name}),\n' for name in unit.functions)
-    symbols = "".join(f"EMULATOR_SYMBOL({name}), " for name in constants)
-    table = f"static const emulator::Entry entries[] = {{\n{entries}}};\n"
-    table += f"static const emulator::Symbol symbols[] = {{{symbols}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n"
-    # The emulator is compiled with a sanitizer, and no GPU's code is.
-    kernel = f'#include "emulator.hpp"\n#undef __SANITIZE_THREAD__\n{defined}#include "{kernel_file}"\n'
-    return f'{_HEAD}{kernel}#line 1 "launches of {kernel_file.name}"\n{undefined}{table}'
-
-
-_COMPILING = ("build.py", "device_code.py", "gcc.py", "nvcc.py", "user_code.py")
+_COMPILING = ("build.py", "device_code.py", "emulated.py", "nvcc.py", "user_code.py")
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
@@ -104,7 +59,7 @@ class Source:
     file       the kernel's
     include    the folders of its headers
     emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
-    runtime    the emulator's runtime, compiled by gcc.compile_runtime(); None as above
+    runtime    the emulator's runtime, compiled by emulated.compile_runtime(); None as above
     options    further options for nvcc, of which g++ is given what they define, undefine and include
     constants  the variables in constant memory that the host sets
     without    headers that the compiler lacks something of (device_code.lacking_headers)
@@ -148,7 +103,7 @@ def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compile
 
 def compiler_of(target: str) -> str:
     """The release of a target's compiler. Raises BuildError if it is missing."""
-    return gcc.version() if target == EMULATOR else nvcc.version()
+    return emulated.version() if target == EMULATOR else nvcc.version()
 
 
 def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
@@ -162,9 +117,9 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
         "constants": list(source.constants),
         "target": target,
         "compiler": compiler,
-        "gpu": gpu_macros(source.gpu) if headers and names_gpu([source.file, *included]) else {},
+        "gpu": emulated.gpu_macros(source.gpu) if headers and names_gpu([source.file, *included]) else {},
         "variables": code_variables(),
-        "code": code_hash(map(Path(__file__).with_name, _COMPILING)),
+        "code": code_hash([*map(Path(__file__).with_name, _COMPILING), *emulated.CODE]),
     }
 
 
@@ -183,28 +138,30 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     Code that names macros of nvcc's is compiled with them; without these macros where g++ refuses that.
     """
     options = [*source.options, *unit.options]
-    text, given = library.with_suffix(".cpp"), preprocessor_lines(options)
     assert source.emulator is not None and source.runtime is not None
-    runtime, standard = source.runtime, language_standard(options)
     files = [source.file, *included_files(source.file, source.include, source.options)]
     kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
-    include = [source.emulator, source.emulator / "include", *include, *named_headers(source.options)[0]]
-
-    def compiled(defined: str, other: str = "") -> tuple[str, dict[str, Any]]:
-        text.write_text(emulator_unit(kernel, unit, source.constants, defined), encoding="utf-8")
-        warnings = gcc.compile_for_emulator(text, library, runtime, include, standard)
-        found = {"binary_sha256": sha256_of(library)} | ({OTHER_CODE: other} if other else {})
-        return warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
-
-    of_gpu = "".join(f"#define {name} {value}\n" for name, value in gpu_macros(source.gpu).items()) + given
-    if not names_gpu(files):
-        return compiled(given)
-    try:
-        return compiled(of_gpu)
-    except BuildError as error:
-        with suppress(BuildError):
-            return compiled(given, f"{source.file}: the emulator can't run the GPU's code ({error.cause})")
-        raise
+    include += named_headers(source.options)[0]
+    compiled = [kernel, *included_files(kernel, include, options)]
+    made = emulated.compile_kernel(
+        kernel,
+        unit.functions,
+        include,
+        unit.macros,
+        source.constants,
+        source.gpu if names_gpu(files) else None,
+        library=library,
+        runtime=source.runtime,
+        given=preprocessor_lines(options),
+        options=language_standard(options),
+        files=compiled,
+        constant_names={name for file in compiled for name in constant_names(read_source(file))},
+        headers=source.emulator,
+    )
+    found = {"binary_sha256": sha256_of(library)}
+    if made.lacks:
+        found[OTHER_CODE] = f"{source.file}: the emulator can't run the GPU's code ({made.lacks})"
+    return made.warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
 
 
 def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:

@@ -22,4 +22,4 @@ def measuring_files() -> tuple[Path, ...]:
     """The files of that code, sorted."""
     package = Path(__file__).parents[1]
     starts = [package / name for name in MEASURING]
-    return tuple(sorted({*starts, *(module for file in starts for module in imported_modules(file, package))}))
+    return tuple(sorted({*starts, *(module for file in starts for module in imported_modules(file))}))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build import gcc
+from kernelsweep.build import emulated
 from kernelsweep.build.binaries import Report
 from kernelsweep.build.build import Source
 from kernelsweep.build.builder import build
@@ -135,13 +135,13 @@ def _source(kernel: KernelSource, folder: Path, target: str) -> Source:
 def compiled_runtime(folder: Path) -> Path:
     """The emulator's runtime in a folder, compiled unless it is there for these sources and this compiler."""
     emulator = HOME / EMULATOR_HEADERS
-    sources = [*sorted(emulator.glob("**/*.?pp")), Path(gcc.__file__)]
-    version = hashlib.sha256(f"{code_hash(sources)} {gcc.version()}".encode()).hexdigest()
+    sources = [*sorted(emulator.glob("**/*.?pp")), *emulated.CODE]
+    version = hashlib.sha256(f"{code_hash(sources)} {emulated.version()}".encode()).hexdigest()
     kept = folder / f"emulator-{version[:16]}"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as made, suppress(OSError):  # Another process may have been first.
-            gcc.compile_runtime(emulator, Path(made) / "runtime.o")
+            emulated.compile_runtime(emulator, Path(made) / "runtime.o")
             Path(made).rename(kept)
             Path(made).mkdir()
     return kept / "runtime.o"

@@ -7,68 +7,42 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cuda_emulator.errors import LaunchFailed
+from cuda_emulator.library import MOST_MISTAKES, Bytes, Library, Request, Synchronisations, allocate
+from cuda_emulator.library import Attributes as EmulatedAttributes
+from cuda_emulator.lines import Variable
+from cuda_emulator.mistakes import Buffer, in_words
+from cuda_emulator.quantities import metrics
 from kernelsweep.build.binaries import unit_files
 from kernelsweep.errors import LaunchError, MisfitError
-from kernelsweep.platforms.counting.lines import Variable
-from kernelsweep.platforms.counting.mistakes import Buffer, in_words
-from kernelsweep.platforms.counting.quantities import metrics
-from kernelsweep.platforms.emulated_library import (
-    MOST_MISTAKES,
-    RED_ZONE,
-    EmulatedLibrary,
-    Request,
-    Synchronisations,
-    as_bytes,
-)
 from kernelsweep.platforms.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
 from kernelsweep.problems.array_values import ArrayValue
 from kernelsweep.problems.comparison import difference, error_share
+from kernelsweep.reasons import Reason
+from kernelsweep.sandbox import check_inside
 from kernelsweep.sweep.kernels.plan import PLAIN, Attributes, Size
 
 # The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
 MULTIPROCESSORS = 4
 
-# The GPU's alignment of allocations, so that a request touches the same sectors.
-_ALIGNMENT = 256
-
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-
 # A buffer that no kernel is given: an access to it went astray.
 _UNNAMED = ("that is no kernel's", np.dtype(np.uint8))
 
 
-class EmulatedUnit(EmulatedLibrary):
-    """One translation unit of a kernel: its library, and what its debugging information tells."""
+class EmulatedUnit(Library):
+    """One translation unit of a kernel: its library, and which buffers it knows."""
 
     def __init__(self, path: Path) -> None:
+        check_inside()
         super().__init__(path)
         self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
-
-    @cached_property
-    def _start(self) -> int:
-        """Where the library starts in memory."""
-        address = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value or 0
-        return address - self.lines.function("emulator_entry_kernel")
-
-    @cached_property
-    def variables(self) -> list[tuple[Bytes, Bytes]]:
-        """The variables in global and constant memory, and what they held when this was asked first."""
-        found = [as_bytes(self._start + place, size) for place, size in self.lines.variables]
-        return [(variable, variable.copy()) for variable in found]
-
-    @cached_property
-    def shared_arrays(self) -> list[list[Variable]]:
-        """The `__shared__` arrays of each entry."""
-        kernels = [self._library.emulator_entry_kernel(one) - self._start for one in range(len(self.entries))]
-        return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
 
 
 @dataclass
@@ -143,7 +117,8 @@ class EmulatorPlatform(Platform):
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
-        return in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, self.dynamic_bytes, compared)
+        told = in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, self.dynamic_bytes, compared)
+        return [MemoryMistake(**vars(one)) for one in told]
 
     def touched(self, memory: np.ndarray[Any, Any]) -> int:
         return max((unit.touched(memory.ctypes.data) for unit in self._used), default=0)
@@ -172,9 +147,7 @@ class EmulatorPlatform(Platform):
         return self.unit.traced()
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
-        memory = np.empty(size + 2 * RED_ZONE + _ALIGNMENT, np.uint8)
-        start = RED_ZONE + -(memory.ctypes.data + RED_ZONE) % _ALIGNMENT
-        buffer = memory[start : start - (-size // 4) * 4]  # Copies and fills take whole words.
+        buffer = allocate(size)
         address = buffer.ctypes.data
         self._allocations[address] = _Allocation(size)
         for unit in self._used:
@@ -258,7 +231,10 @@ class EmulatorPlatform(Platform):
 
     def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
         unit, _ = self._entries[variant]
-        memory = self._units[unit].variable(name)
+        try:
+            memory = self._units[unit].variable(name)
+        except LaunchFailed as error:
+            raise LaunchError(str(error), Reason(error.kind)) from error
         memory[:] = constant_bytes(name, values, len(memory))
         self._constants.add(memory.ctypes.data)
 
@@ -283,7 +259,11 @@ class EmulatorPlatform(Platform):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)
         passed = list(map(_passed, arguments))
-        unit.launch(entry, grid, block, shared_bytes, passed, attributes)
+        together = EmulatedAttributes(attributes.cluster, attributes.cooperative)
+        try:
+            unit.launch(entry, grid, block, shared_bytes, passed, together)
+        except LaunchFailed as error:
+            raise LaunchError(str(error), Reason(error.kind)) from error
         self.partial_barrier = self.partial_barrier or unit.partial_barrier
 
     def time(self, sample: Any, count: int) -> list[float]:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from cuda_emulator.library import LANES, Request
+from cuda_emulator.lines import shared_array
+from cuda_emulator.quantities import UNIT_OF_METRIC
 from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.measure.outcome import Outcome
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.request import VisitRequest
 from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.counting.lines import shared_array
-from kernelsweep.platforms.counting.quantities import UNIT_OF_METRIC
-from kernelsweep.platforms.emulated_library import LANES, Request
 from kernelsweep.platforms.emulator import EmulatorPlatform
 from kernelsweep.results import COUNTED, Row
 from kernelsweep.sweep.kernel_sweep import launched_columns

@@ -10,18 +10,17 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from checkout import ROOT
+from cuda_emulator import compile_runtime
 
-from kernelsweep.build import gcc
-
-KERNELS = ROOT / "tests/support/emulator_kernels"
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = ROOT / "emulator/tests/emulator_kernels"
 # What all processes of a test run share: the process that starts the others makes it.
 if "KERNELSWEEP_TESTS" not in os.environ:
     os.environ["KERNELSWEEP_TESTS"] = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, os.environ["KERNELSWEEP_TESTS"], ignore_errors=True)
 SHARED = Path(os.environ["KERNELSWEEP_TESTS"])
 UNITS = SHARED / "units"
-INCLUDE = [ROOT / "workflow/emulator", ROOT / "workflow/emulator/include", ROOT / "kernels/include", ROOT]
+INCLUDE = [ROOT / "kernels/include", ROOT]
 
 
 def write_unit(path: Path, kernels: list[Path], names: list[str]) -> Path:
@@ -43,19 +42,8 @@ def runtime() -> Path:
     with (SHARED / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not compiled.exists():
-            gcc.compile_runtime(ROOT / "workflow/emulator", compiled)
+            compile_runtime(compiled)
     return compiled
-
-
-def share_builds(project: Path) -> None:
-    """Give a project without results the runtime, and the units that the others compile."""
-    emulator = project / "results/build/emulator"
-    if not emulator.parent.exists():
-        emulator.mkdir(parents=True)
-        for file in (*runtime().parent.glob("*.gch"), runtime()):
-            shutil.copy(file, emulator)
-        UNITS.mkdir(exist_ok=True)
-        (emulator.parent / "units").symlink_to(UNITS)
 
 
 def line_of(stem: str, mark: str) -> str:

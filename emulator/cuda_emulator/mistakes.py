@@ -5,13 +5,40 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from kernelsweep.platforms.counting.lines import Variable, shared_array
-from kernelsweep.platforms.emulated_library import Mistake, Site
-from kernelsweep.platforms.platform import MemoryMistake
-from kernelsweep.results import SAME_VALUE, UNORDERED_READ
+from cuda_emulator.lines import Variable, shared_array
+
+if TYPE_CHECKING:
+    from cuda_emulator.library import Mistake, Site
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
+
+
+# A race of two writes of one value.
+SAME_VALUE = "same_value"
+# A race of a plain read with atomic functions.
+UNORDERED_READ = "unordered_read"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A mistake in a kernel's use of memory.
+
+    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE or UNORDERED_READ
+    lines        file:line of the access, and of the other access of a race
+    count        the number of instances at these lines
+    array        the name of the array
+    is_doubtful  whether it may be harmless: a race of two writes, or of a plain read with an atomic function, or a read
+                 of what has no value
+    """
+
+    kind: str
+    lines: tuple[str, ...]
+    message: str
+    count: int
+    array: str = ""
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,7 +58,7 @@ def in_words(
     shared: Sequence[Variable],
     dynamic_bytes: int = 0,
     compared: bool = False,
-) -> list[MemoryMistake]:
+) -> list[Finding]:
     """Each mistake in words, races first; mistakes of one kind in one array between the same lines are one.
 
     line    gives the file:line of an address of the code
@@ -41,7 +68,7 @@ def in_words(
               one of a plain read with atomic functions unordered_read
     """
     races = {site for one in mistakes if one.mistake == "race" for site in (one.site, one.other_site)}
-    found: dict[tuple[str, str, frozenset[str], bool], MemoryMistake] = {}
+    found: dict[tuple[str, str, frozenset[str], bool], Finding] = {}
     for one in sorted(mistakes, key=lambda mistake: mistake.mistake != "race"):
         # A race that reads too early often reads a place that is not written yet.
         if one.mistake == "uninitialised" and one.site in races:
@@ -50,7 +77,7 @@ def in_words(
             reads = f"{_thread(one, one.thread, one.block)} reads the value of lane {one.offset} of its warp"
             here = f"{os.fsdecode(one.file)}:{one.line}"
             told = f"{reads} at {here}, which takes no part in the shuffle"
-            found[one.mistake, "", frozenset([here]), True] = MemoryMistake(
+            found[one.mistake, "", frozenset([here]), True] = Finding(
                 one.mistake, (here,), told, one.count, "", is_doubtful=True
             )
             continue
@@ -72,7 +99,7 @@ def in_words(
         message = _message(one, sites, place, kind, here, there)
         if is_note and note == SAME_VALUE:
             message = message.replace(", and nothing orders", ", the same value, and nothing orders")
-        mistake = MemoryMistake(note if is_note else one.mistake, lines, message, one.count, array, is_doubtful)
+        mistake = Finding(note if is_note else one.mistake, lines, message, one.count, array, is_doubtful)
         key = (mistake.kind, array, frozenset(lines), is_doubtful)
         found[key] = replace(found[key], count=found[key].count + one.count) if key in found else mistake
     return list(found.values())

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kernelsweep.build.device_code import constant_names
-from kernelsweep.build.untrusted import check_object
-from kernelsweep.compilers import gxx, run_compiler
-from kernelsweep.errors import BuildError
-from kernelsweep.home import HOME
-from kernelsweep.reasons import Reason
-from kernelsweep.sandbox import is_untrusted
-from kernelsweep.sweep.kernels.source import included_files, read_source
+from cuda_emulator.errors import Refused
+from cuda_emulator.untrusted import check_object
+
+# The folder of the emulator's C++.
+HEADERS = Path(__file__).resolve().parents[1] / "cpp"
+
+# Runs a compiler's command, with environment variables by name.
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 _LANGUAGE = [
     "-std=c++17",
@@ -101,6 +102,9 @@ _MOST_STATIC_SHARED_BYTES = 48 * 1024
 _MOST_CONSTANT_BYTES = 64 * 1024
 _MOST_ERRORS = 5
 
+# The object files name PWD as the folder of the compiler.
+_IN_ANY_FOLDER = {"PWD": "/proc/self/cwd"}
+
 _ERROR = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _UNKNOWN = re.compile(
     r"'(?P<name>[\w:]+)' (?:was not declared|has not been declared|does not name a type|is not a namespace-name"
@@ -123,11 +127,19 @@ _HINT = (
 )
 
 
+def run_plainly(command: Sequence[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a compiler in this process' environment, with `variables` besides. Its messages are in English."""
+    environment = {**os.environ, "LC_ALL": "C", **variables}
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", env=environment
+    )
+
+
 def find() -> list[str]:
-    """The command for g++, from CXX if set. Raises BuildError if it isn't installed or isn't a command."""
-    command = gxx()
+    """The command for g++, from CXX if set. Raises Refused if it isn't installed or isn't a command."""
+    command = shlex.split(os.environ.get("CXX", "")) or ["g++"]
     if shutil.which(command[0]) is None:
-        raise BuildError(
+        raise Refused(
             f"{command[0]} was not found on the PATH: the emulator compiles the kernels with g++ 9 or later. Install "
             "it (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or name one "
             "in CXX"
@@ -135,75 +147,94 @@ def find() -> list[str]:
     return command
 
 
-def version() -> str:
-    """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
+def version(run: Run = run_plainly) -> str:
+    """The compiler's release, such as "g++ 12.2.0". Raises Refused if the command is no g++."""
     command, answer = find(), ""
     with suppress(OSError):
-        answer = _run([*command, "-dumpfullversion"]).stdout.strip()
+        answer = run([*command, "-dumpfullversion"], **_IN_ANY_FOLDER).stdout.strip()
     if not re.fullmatch(r"\d+(\.\d+)+", answer):
-        raise BuildError(f"{shlex.join(command)} is no g++ that can be run; name g++ 9 or later in CXX")
+        raise Refused(f"{shlex.join(command)} is no g++ that can be run; name g++ 9 or later in CXX")
     return f"g++ {answer}"
 
 
-def compile_runtime(emulator: Path, compiled: Path) -> None:
-    """Compile what every library for the emulator contains, runtime.cpp in the folder `emulator`, to an object file.
+def compile_runtime(compiled: Path, headers: Path = HEADERS, run: Run = run_plainly) -> Path:
+    """Compile what every library for the emulator contains, runtime.cpp, to an object file, which is returned.
 
     And emulator.hpp to _HEADERS beside it, since reading it took a third of the time to compile a kernel. A library is
-    the same without that file. Raises BuildError as compile_for_emulator().
+    the same without that file. Raises Refused as compile_for_emulator().
+
+    headers  the folder of the emulator's C++, as messages name it
     """
-    headers = ["-x", "c++-header", str(emulator / "emulator.hpp"), "-o", str(compiled.with_name(_HEADERS))]
+    precompiled = ["-x", "c++-header", str(headers / "emulator.hpp"), "-o", str(compiled.with_name(_HEADERS))]
     # Included first, or runtime.cpp would find the emulator.hpp beside it. No message names its lines, a table ten
     # times as long as a kernel's.
-    runtime = ["-include", "emulator.hpp", "-g0", "-c", str(emulator / "runtime.cpp"), "-o", str(compiled)]
-    folders = [f"-I{compiled.parent}", f"-I{emulator}"]
-    for options in (headers, [*folders, *runtime]):
-        output = _run([*_compiler(), *options], is_ours=True)
+    runtime = ["-include", "emulator.hpp", "-g0", "-c", str(headers / "runtime.cpp"), "-o", str(compiled)]
+    folders = [f"-I{compiled.parent}", f"-I{headers}"]
+    for options in (precompiled, [*folders, *runtime]):
+        output = run([*_compiler(), *options], **_IN_ANY_FOLDER)
         if output.returncode != 0:
-            raise BuildError(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
+            raise Refused(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
+    return compiled
 
 
 def compile_for_emulator(
-    unit: Path, library: Path, runtime: Path, include: Sequence[Path], options: Sequence[str] = ()
+    unit: Path,
+    library: Path,
+    runtime: Path,
+    include: Sequence[Path],
+    options: Sequence[str] = (),
+    files: Sequence[Path] | None = None,
+    constant_names: Collection[str] = (),
+    headers: Path = HEADERS,
+    is_untrusted: bool = False,
+    run: Run = run_plainly,
 ) -> str:
-    """Compile `unit`, in the form described in workflow/emulator/entries.hpp, to the shared library `library`.
+    """Compile `unit`, in the form described in cpp/entries.hpp, to the shared library `library`.
 
-    runtime  as compile_runtime() made it
-    options  further ones
+    runtime         as compile_runtime() made it
+    include         the folders of the kernel's headers
+    options         further ones
+    files           what the unit includes besides the emulator's: whether pointers are cast there; None where unknown
+    constant_names  of the unit's variables in constant memory, whose size is limited
+    headers         the folder of the emulator's C++, as messages name it
+    is_untrusted    whether to refuse what is more than device functions
+    run             runs a compiler: its command, and by name what environment variables it has besides
 
     Returns the compiler's warnings. The same sources give the same bytes in any folder, because paths below the working
-    directory are recorded relative to it. Raises BuildError if g++ is missing or refuses the unit; if the unit uses a
+    directory are recorded relative to it. Raises Refused if g++ is missing or refuses the unit; if the unit uses a
     CUDA name that the emulator does not supply, the message begins with this name.
     """
     with tempfile.TemporaryDirectory() as folder:
         assembly, objects = Path(folder) / "unit.s", [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
-        paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in (runtime.parent, *include))]
-        files = [unit, *included_files(unit, include)]
-        users = [file for file in files if not file.resolve().is_relative_to(HOME / "workflow/emulator")]
-        alignment = [_WATCHING_ALIGNMENT] if any(_CAST.search(read_source(file)) for file in users) else []
-        compiled = _run([*_compiler(), *alignment, *options, *paths, "-x", "c++", "-S", str(unit), "-o", str(assembly)])
+        folders = (runtime.parent, headers, headers / "include", *include)
+        paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in folders)]
+        texts = (file.read_text(encoding="utf-8", errors="replace") for file in (unit, *(files or ())))
+        alignment = [_WATCHING_ALIGNMENT] if files is None or any(map(_CAST.search, texts)) else []
+        command = [*_compiler(), *alignment, *options, *paths, "-x", "c++", "-S", str(unit), "-o", str(assembly)]
+        compiled = run(command, **_IN_ANY_FOLDER)
         if compiled.returncode == 0:
             # -ffile-prefix-map leaves the sanitizers' file names as they are.
             text = assembly.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/', '"').replace(f'"{unit.parent}/', '"')
             assembly.write_text(text, encoding="utf-8")
-            assembled = _run([*find(), "-c", str(assembly), "-o", str(objects[0])])
+            assembled = run([*find(), "-c", str(assembly), "-o", str(objects[0])], **_IN_ANY_FOLDER)
             compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
         if compiled.returncode != 0:
             raise _refusal(compiled.stderr)
-        if is_untrusted():
+        if is_untrusted:
             check_object(objects[0])
-        _check_static_shared_memory(objects[0])
-        _check_constant_memory(objects[0], {name for file in users for name in constant_names(read_source(file))})
+        _check_static_shared_memory(objects[0], run)
+        _check_constant_memory(objects[0], constant_names, run)
         # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.
         if arrays := sorted({name for file in objects for name, size in _thread_local_symbols(file) if size is None}):
             objects.append(Path(folder) / "shared.s")  # All names are for one memory, as on the GPU.
             labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
             objects[-1].write_text(_SHARED_MEMORY.format(labels=labels), encoding="utf-8")
-        linked = _run([*find(), *_LINK, *map(str, objects), "-o", str(library)])
+        linked = run([*find(), *_LINK, *map(str, objects), "-o", str(library)], **_IN_ANY_FOLDER)
         if linked.returncode != 0:
             undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
             reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
-            raise BuildError(f"g++ could not link the kernel: {reason}")
+            raise Refused(f"g++ could not link the kernel: {reason}")
     return _relative(compiled.stderr)
 
 
@@ -213,16 +244,11 @@ def _compiler() -> list[str]:
     return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, paths]
 
 
-def _run(command: Sequence[str], is_ours: bool = False) -> subprocess.CompletedProcess[str]:
-    # The object files name PWD as the folder of the compiler.
-    return run_compiler(command, is_ours, PWD="/proc/self/cwd")
-
-
 def _relative(text: str) -> str:
     return text.replace(f"{Path.cwd()}/", "")
 
 
-def _check_static_shared_memory(compiled: Path) -> None:
+def _check_static_shared_memory(compiled: Path, run: Run) -> None:
     """Refuse a function whose `__shared__` variables exceed static shared memory, as nvcc does.
 
     The variables are thread-local symbols, mangled as function and variable: _ZZ7shuffleIiEvPKiE6shared.
@@ -233,25 +259,25 @@ def _check_static_shared_memory(compiled: Path) -> None:
             sizes[local["function"]] += size
     for function, size in sizes.items():
         if size > _MOST_STATIC_SHARED_BYTES:
-            demangled = _run(["c++filt", f"_Z{function}"]).stdout.strip().removeprefix("void ")
+            demangled = run(["c++filt", f"_Z{function}"], **_IN_ANY_FOLDER).stdout.strip().removeprefix("void ")
             cause = (
                 f"{demangled.partition('(')[0]} has {size} bytes of static shared memory; a GPU allows "
                 f"{_MOST_STATIC_SHARED_BYTES}"
             )
             advice = "Make it dynamic: extern __shared__, with its bytes as shared in the study"
-            raise BuildError(f"{cause}. {advice}", cause=cause)
+            raise Refused(f"{cause}. {advice}", cause)
 
 
-def _check_constant_memory(compiled: Path, names: Collection[str]) -> None:
+def _check_constant_memory(compiled: Path, names: Collection[str], run: Run) -> None:
     """Refuse a file whose variables of these names exceed constant memory, as ptxas does."""
     sizes = {symbol: size or 0 for symbol, size in _symbols(compiled, "STT_OBJECT") if names}
     if sum(sizes.values()) <= _MOST_CONSTANT_BYTES:
         return
-    demangled = _run(["c++filt", *sizes]).stdout.splitlines()
+    demangled = run(["c++filt", *sizes], **_IN_ANY_FOLDER).stdout.splitlines()
     is_constant = re.compile(rf"(?:^|::)(?:{'|'.join(names)})(?:<|$)")
     found = {name: size for name, size in zip(demangled, sizes.values(), strict=True) if is_constant.search(name)}
     if (size := sum(found.values())) > _MOST_CONSTANT_BYTES:
-        raise BuildError(
+        raise Refused(
             f"{', '.join(sorted(found))}: {size} bytes of constant memory; a GPU allows {_MOST_CONSTANT_BYTES} in a "
             "file. Put what is large into global memory"
         )
@@ -273,7 +299,7 @@ def _symbols(compiled: Path, kind: str) -> list[tuple[str, int | None]]:
         ]
 
 
-def _refusal(stderr: str) -> BuildError:
+def _refusal(stderr: str) -> Refused:
     """The error with the first of g++'s errors, after an explanation if the emulator lacks a feature."""
     text = _relative(stderr)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
@@ -286,8 +312,8 @@ def _refusal(stderr: str) -> BuildError:
         word = "::".join(filter(None, (unknown and unknown.group("name", "call", "header", "space", "member")) or ()))
         if _CUDA_WORD.match(word):
             cause = f"{error['file']}:{error['line']}: {word} {_LACKED}"
-            return BuildError(f"{cause}. {_HINT}\n{message}", Reason.NOT_SUPPLIED, cause)
+            return Refused(f"{cause}. {_HINT}\n{message}", cause, is_lacking=True)
     if _REFUSED_ASSEMBLY.search(text):
         cause = "assembly for the GPU (PTX) is something that the emulator does not supply"
-        return BuildError(f"{cause}. {_HINT}\n{message}", Reason.NOT_SUPPLIED, cause)
-    return BuildError(message, Reason.NOT_SUPPLIED if _LACKED in text else Reason.NONE, next(iter(told), ""))
+        return Refused(f"{cause}. {_HINT}\n{message}", cause, is_lacking=True)
+    return Refused(message, next(iter(told), ""), _LACKED in text)

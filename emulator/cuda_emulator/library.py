@@ -5,20 +5,20 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelsweep.errors import LaunchError
-from kernelsweep.platforms.counting.lines import Lines
-from kernelsweep.reasons import Reason
-from kernelsweep.sandbox import check_inside
-from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
+from cuda_emulator.errors import LaunchFailed
+from cuda_emulator.lines import Lines, Variable
+from cuda_emulator.mistakes import Buffer, Finding, in_words
 
 LANES = 32  # of a warp
 RED_ZONE = 256 * 1024  # bytes on each side of a device buffer, as red_zone in spaces.hpp
+ALIGNMENT = 256  # of a GPU's allocations, so that a request touches the same sectors
 SPACES = ("global", "shared")
 ACCESSES = ("load", "store", "atomic", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
@@ -26,12 +26,33 @@ MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
 # What the emulator says of threads that wait for threads that can't come, and of memory that isn't there.
 _OF_WORDS = {
-    " waits ": Reason.BARRIER,
-    "does not name it": Reason.BARRIER,
-    "misaligned address": Reason.MISALIGNED,
-    "memory access out of bounds": Reason.OUT_OF_BOUNDS,
-    "memory access": Reason.ILLEGAL_ACCESS,
+    " waits ": "barrier",
+    "does not name it": "barrier",
+    "misaligned address": "misaligned",
+    "memory access out of bounds": "out_of_bounds",
+    "memory access": "illegal_access",
 }
+
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+# Sizes in x, or in x, y and z.
+Size = int | tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """What a launch is besides its sizes.
+
+    cluster      the sides of a cluster of blocks; empty for what the kernel says of itself
+    cooperative  whether all blocks are resident at once, so that the grid's threads can wait for one another
+    """
+
+    cluster: tuple[int, ...] = ()
+    cooperative: bool = False
+
+
+PLAIN = Attributes()
 
 
 class Site(ctypes.Structure):
@@ -140,16 +161,29 @@ class Synchronisations(NamedTuple):
     warps: int
 
 
+@dataclass(frozen=True)
+class Report:
+    """What was seen since the first watch(): mistakes in words, accesses a place in the code, and synchronisations.
+
+    partial_barrier  as Library has it
+    """
+
+    mistakes: list[Finding]
+    sites: list[Site]
+    synchronisations: Synchronisations
+    partial_barrier: str
+
+
 _MESSAGE_CAPACITY = 1024
 
 # One launch at a time, because a launch installs signal handlers for the whole process. One library at a time keeps its
 # stacks, because the number of a process's memory maps is limited.
 _launching = threading.Lock()
-_last_launched: EmulatedLibrary | None = None
+_last_launched: Library | None = None
 
 
-class EmulatedLibrary:
-    """The library at `path`, built by build.gcc. Its entries are numbered as in the translation unit.
+class Library:
+    """The library at `path`, made by compile(). Its entries are numbered as in the translation unit.
 
     entries          their names
     unregister       forgets a device buffer, by its address
@@ -161,7 +195,6 @@ class EmulatedLibrary:
     """
 
     def __init__(self, path: Path) -> None:
-        check_inside()
         # Without a slash, the path would be searched for among the system's libraries.
         self._library = ctypes.CDLL(str(path.resolve()))
         self._content = path.read_bytes()
@@ -183,6 +216,9 @@ class EmulatedLibrary:
         self.touched = self._library.emulator_touched
         self._trace_capacity = 0
         self.partial_barrier = ""
+        self._buffers: dict[int, Buffer] = {}  # by the library's numbers
+        self._shared: list[Variable] = []  # of the entry launched last
+        self._dynamic_bytes = 0
         self._library.emulator_launch.argtypes = [
             ctypes.c_uint,
             *[ctypes.c_size_t * 3] * 3,
@@ -201,13 +237,31 @@ class EmulatedLibrary:
         """The symbols and the source lines. To read them takes a fraction of a second."""
         return Lines(self._content)
 
+    @cached_property
+    def _start(self) -> int:
+        """Where the library starts in memory."""
+        address = ctypes.cast(self._library.emulator_entry_kernel, ctypes.c_void_p).value or 0
+        return address - self.lines.function("emulator_entry_kernel")
+
+    @cached_property
+    def variables(self) -> list[tuple[Bytes, Bytes]]:
+        """The variables in global and constant memory, and what they held when this was asked first."""
+        found = [as_bytes(self._start + place, size) for place, size in self.lines.variables]
+        return [(variable, variable.copy()) for variable in found]
+
+    @cached_property
+    def shared_arrays(self) -> list[list[Variable]]:
+        """The `__shared__` arrays of each entry."""
+        kernels = [self._library.emulator_entry_kernel(one) - self._start for one in range(len(self.entries))]
+        return [self.lines.shared_arrays(kernel, kernels) for kernel in kernels]
+
     def launch(
         self,
         entry: int,
-        grid: int | tuple[int, int, int],
-        block: int | tuple[int, int, int],
-        shared_bytes: int,
-        arguments: Sequence[Any],
+        grid: Size,
+        block: Size,
+        shared_bytes: int = 0,
+        arguments: Sequence[Any] = (),
         attributes: Attributes = PLAIN,
     ) -> None:
         """Run a kernel to its end. Other Python threads continue meanwhile.
@@ -218,10 +272,13 @@ class EmulatedLibrary:
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
         attributes    clusters of blocks, and whether the grid's threads can wait for one another
 
-        Raises LaunchError for exceeded limits, threads that wait at a barrier while others of their block wait
+        Raises LaunchFailed for exceeded limits, threads that wait at a barrier while others of their block wait
         elsewhere, a stack overflow, and an illegal memory access. The process and the library stay usable.
         """
         global _last_launched
+        if self._buffers:
+            self._shared, self._dynamic_bytes = self.shared_arrays[entry], shared_bytes
+            self.set_shared([(one.offset, one.size) for one in self._shared if one.size], self.lines.guards)
         blocks, threads = ((size, 1, 1) if isinstance(size, int) else size for size in (grid, block))
         passed = [ctypes.c_void_p(argument) if isinstance(argument, int) else argument for argument in arguments]
         pointers = (ctypes.c_void_p * len(passed))(*(ctypes.addressof(value) for value in passed))
@@ -237,21 +294,46 @@ class EmulatedLibrary:
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()
-            reason = next((reason for words, reason in _OF_WORDS.items() if words in text), Reason.NONE)
-            raise LaunchError(f"{text}, at {self.lines.line(place)}" if place else text, reason)
+            kind = next((kind for words, kind in _OF_WORDS.items() if words in text), "")
+            raise LaunchFailed(f"{text}, at {self.lines.line(place)}" if place else text, kind)
 
     def parameter_types(self, entry: int) -> list[str]:
-        """What an entry's parameters hold, as in platforms.platform.Platform."""
+        """What an entry's parameters hold, each a kind and its bytes, such as p8 and f4.
+
+        Kinds are p a pointer, f a float of IEEE 754, b a bfloat16, i and u a whole number with and without a sign, s a
+        structure, and ? what nothing tells.
+        """
         kinds = self._library.emulator_parameter_kinds(entry).decode()
         return [f"{kind}{self._library.emulator_parameter_size(entry, place)}" for place, kind in enumerate(kinds)]
 
-    def variable(self, name: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """The bytes of a variable that the unit names for the host. Raises LaunchError where it names none."""
+    def variable(self, name: str) -> Bytes:
+        """The bytes of a variable that the unit names for the host. Raises LaunchFailed where it names none."""
         size = ctypes.c_size_t()
         address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
         if not address:
-            raise LaunchError(f"the kernel has no variable {name} in constant memory")
+            raise LaunchFailed(f"the kernel has no variable {name} in constant memory")
         return as_bytes(address, size.value)
+
+    def watch(
+        self, address: int, size: int, name: str = "memory", itemsize: int = 1, is_initialised: bool = True
+    ) -> None:
+        """Know a device buffer of `size` bytes, in memory of allocate(). The first one begins to count and check.
+
+        name, itemsize  the buffer's name and its elements' size in bytes, for report()
+        is_initialised  whether a kernel may read it before it writes it
+        """
+        if not self._buffers:
+            self.start(check=True)
+        self._buffers[self.register(address, size)] = Buffer(name, size, itemsize)
+        if is_initialised:
+            self.set_initialised(address, 0, size, True)
+
+    def report(self) -> Report:
+        """What was seen since the first watch()."""
+        sites = self.sites()
+        buffer, line = self._buffers.__getitem__, self.lines.line
+        found = in_words(self.mistakes(), sites, line, buffer, self._shared, self._dynamic_bytes)
+        return Report(found, sites, self.synchronisations(), self.partial_barrier)
 
     def register(self, address: int, size: int) -> int:
         """Register a device buffer as uninitialised; returns its number. RED_ZONE bytes on each side must be unused.
@@ -312,6 +394,16 @@ class EmulatedLibrary:
         return entries[: self._library.emulator_traced(entries)]
 
 
-def as_bytes(address: int, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def allocate(size: int) -> Bytes:
+    """Memory for a device buffer: aligned as on a GPU, with RED_ZONE unused bytes on each side.
+
+    It has room for whole words, as copies and fills take.
+    """
+    memory = np.empty(size + 2 * RED_ZONE + ALIGNMENT, np.uint8)
+    start = RED_ZONE + -(memory.ctypes.data + RED_ZONE) % ALIGNMENT
+    return memory[start : start - (-size // 4) * 4]
+
+
+def as_bytes(address: int, size: int) -> Bytes:
     """The bytes of this process's memory at an address."""
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))

@@ -128,7 +128,8 @@ def _file_name(program: object, index: int, version: int) -> str:
     directories = [directory.decode() for directory in header["include_directory"]]
     directory = entry.dir_index if version >= 5 else entry.dir_index - 1
     folder = directories[directory] if 0 <= directory < len(directories) else ""
-    return os.path.normpath(os.path.join(folder, entry.name.decode()))
+    # The compiler takes that for its folder (compiling.py).
+    return os.path.normpath(os.path.join(folder, entry.name.decode())).removeprefix("/proc/self/cwd/")
 
 
 def _last_part(mangled: str) -> str:

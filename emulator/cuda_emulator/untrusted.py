@@ -11,7 +11,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kernelsweep.errors import BuildError
+from cuda_emulator.errors import Refused
 
 # What a loader runs, or reads as more than code and data: constructors, destructors, programs for the linker's plugins.
 _ACTIVE = re.compile(r"\.(?:preinit_array|init_array|fini_array|ctors|dtors|init|fini|gnu\.lto\w*|interp)\b")
@@ -30,12 +30,12 @@ _KNOWN = re.compile(
 
 
 def check_object(compiled: Path) -> None:
-    """Raise BuildError for what isn't a device function: what a loader would run, or a call of another function."""
+    """Raise Refused for what isn't a device function: what a loader would run, or a call of another function."""
     with compiled.open("rb") as file:
         elf = ELFFile(file)
         for section in elf.iter_sections():
             if _ACTIVE.match(section.name) and (section.name, section["sh_size"]) != _OF_HOOKS:
-                raise BuildError(
+                raise Refused(
                     f"code that runs when it is loaded ({section.name}): a candidate has no constructors, and no "
                     "variables that need one"
                 )
@@ -44,7 +44,7 @@ def check_object(compiled: Path) -> None:
         for symbol in table.iter_symbols():
             kind = symbol["st_info"]["type"]
             if kind in ("STT_GNU_IFUNC", "STT_LOOS"):
-                raise BuildError(f"code that runs when it is loaded: {symbol.name} is chosen by a function")
+                raise Refused(f"code that runs when it is loaded: {symbol.name} is chosen by a function")
             is_elsewhere = symbol["st_shndx"] == "SHN_UNDEF" and kind != "STT_TLS"  # which are shared arrays
             if is_elsewhere and symbol.name and not _KNOWN.fullmatch(symbol.name):
-                raise BuildError(f"a call of {symbol.name}, which is no function of a GPU")
+                raise Refused(f"a call of {symbol.name}, which is no function of a GPU")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,10 +12,8 @@ import numpy as np
 import pytest
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 
-from kernelsweep.build import gcc
-from kernelsweep.errors import BuildError, LaunchError
-from kernelsweep.platforms.emulated_library import EmulatedLibrary
-from kernelsweep.reasons import Reason
+from cuda_emulator import LaunchFailed, Library, Refused
+from cuda_emulator.compiling import compile_for_emulator
 
 ENTRIES = [
     *("shuffle_down<int>", "reductions", "counts"),
@@ -34,7 +33,7 @@ class Kernels:
     """The kernels of a library: launched by name."""
 
     def __init__(self, library: Path) -> None:
-        self.library = EmulatedLibrary(library)
+        self.library = Library(library)
 
     def launch(self, name: str, grid: Size, block: Size, *arguments: object, shared_bytes: int = 0) -> None:
         values = [argument.ctypes.data if isinstance(argument, np.ndarray) else argument for argument in arguments]
@@ -45,12 +44,12 @@ class Kernels:
 def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
     folder = tmp_path_factory.mktemp("kernels")
     unit = write_unit(folder / "unit.cpp", FILES, ENTRIES)
-    assert gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
+    assert compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE) == ""
     return Kernels(folder / "unit.so")
 
 
 def refused(kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object) -> str:
-    with pytest.raises(LaunchError) as error:
+    with pytest.raises(LaunchFailed) as error:
         kernels.launch(name, grid, block, *arguments)
     return str(error.value)
 
@@ -386,19 +385,19 @@ def test_pairs_of_halves_are_added_atomically(kernels: Kernels) -> None:
 # Building
 
 
-def build(folder: Path, source: str, name: str = "kernel") -> str:
+def build(folder: Path, source: str, name: str = "kernel", constant_names: Sequence[str] = ()) -> str:
     kernel = folder / "planted.cu"
     kernel.write_text(source)
     unit = write_unit(folder / "unit.cpp", [kernel], [name])
-    return gcc.compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE[:2])
+    return compile_for_emulator(unit, folder / "unit.so", runtime(), [], constant_names=constant_names)
 
 
 def test_constant_memory_has_64_kib(tmp_path: Path) -> None:
     kernel = "__global__ void kernel(int *data) {{ data[0] = own::table[data[1]] + weights[data[0]]; }}\n"
     source = "namespace own {{ __constant__ int table[8192]; }}\n__constant__ char weights[{} * 1024];\n" + kernel
-    build(tmp_path, source.format(32))
-    with pytest.raises(BuildError, match=r"own::table, weights: 66560 bytes of constant memory; a GPU allows 65536"):
-        build(tmp_path, source.format(33))
+    build(tmp_path, source.format(32), constant_names=["table", "weights"])
+    with pytest.raises(Refused, match=r"own::table, weights: 66560 bytes of constant memory; a GPU allows 65536"):
+        build(tmp_path, source.format(33), constant_names=["table", "weights"])
 
 
 @pytest.mark.parametrize(
@@ -412,8 +411,8 @@ def test_constant_memory_has_64_kib(tmp_path: Path) -> None:
 )
 def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, line: str, word: str) -> None:
     header = "#include <cuda/pipeline>" if "pipeline" in line else ""
-    with pytest.raises(BuildError) as error:
+    with pytest.raises(Refused) as error:
         build(tmp_path, f"{header}\n__global__ void kernel(int *data) {{\n{line}\n}}\n")
     message = str(error.value)
     assert "planted.cu:3:" in message or word.startswith("cuda::pipeline")
-    assert word in message and "emulator does not supply" in message and error.value.reason == Reason.NOT_SUPPLIED
+    assert word in message and "emulator does not supply" in message and error.value.is_lacking

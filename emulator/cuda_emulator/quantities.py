@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from kernelsweep.platforms.emulated_library import Site, Synchronisations
+from cuda_emulator.library import Site, Synchronisations
 
 SECTOR_BYTES = 32
 

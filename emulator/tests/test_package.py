@@ -1,0 +1,29 @@
+"""The package by itself: it imports nothing of kernelsweep, and the example of its README does what that says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from emulator_units import ROOT
+
+FOLDER = ROOT / "emulator"
+
+
+def test_the_example_of_the_readme_works_as_pasted(tmp_path: Path) -> None:
+    told = (FOLDER / "README.md").read_text()
+    kernel, example, printed = re.findall(r"```(?:cuda|python|text)\n(.*?)```", told, re.DOTALL)
+    for source, expected in (
+        (kernel, printed),
+        (kernel.replace(";\n    y[", ";\n    __syncthreads();\n    y["), "global"),
+    ):
+        (tmp_path / "kernel.cu").write_text(source)
+        (tmp_path / "example.py").write_text(example + '\nimport sys\nassert "kernelsweep" not in sys.modules\n')
+        environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
+        run = subprocess.run(
+            [sys.executable, "example.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert run.stdout.startswith(expected) and not run.stderr, run

@@ -1,1 +1,0 @@
-"""The emulator with every access to memory seen: counts, and mistakes in the use of memory."""
