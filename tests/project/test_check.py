@@ -47,6 +47,10 @@ __global__ void gather(int *to, const int *at, const int *from, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = from[at[i]];
 }
+__global__ void halves(unsigned char *to, const unsigned char *from, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = (from[2 * i] + from[2 * i + 1]) / 2;
+}
 static int blocks_for(int total, int each) { return (total + each - 1) / each; }
 int main(int count, char **words) {
     int size = count > 1 ? atoi(words[1]) : 1 << 26;
@@ -55,6 +59,7 @@ int main(int count, char **words) {
     dim3 block(TILE, TILE);
     dim3 grid((n + block.x - 1) / block.x, m % TILE == 0 ? m / TILE : m / TILE + 1);
     product<float, TILE><<<grid, block, 0, stream>>>(C, A, B, m, n, k);
+    halves<<<blocks_for(n, threads), threads>>>(to, from, n);
 }
 """
 
@@ -106,7 +111,8 @@ def test_a_grid_that_only_the_caller_knows_is_not_guessed(tmp_path: Path) -> Non
 
 
 def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_path: Path) -> None:
-    for kernel, sizes in (("axpy", ["in_"]), ("product", ["m * n", "m * k", "n * k"]), ("gather", ["n"])):
+    sizes_of = {"axpy": ["in_"], "product": ["m * n", "m * k", "n * k"], "gather": ["n"], "halves": ["n", "2 * n"]}
+    for kernel, sizes in sizes_of.items():
         result = checked(write(tmp_path), kernel)
         assert (result.status, result.findings, len(result.points)) == (0, [], 3), result
         assert "Results were not judged" in repr(result)

@@ -175,7 +175,9 @@ EMULATOR_UNCOUNTED inline size_t touched(uintptr_t start)
     for (unsigned i = 0; i < spaces.buffer_count; ++i) {
         const Buffer &buffer = spaces.buffers[i];
         size_t words = buffer.start == start ? (buffer.size + word - 1) / word : 0;
-        const auto is_touched = [](const Cell &cell) { return (cell.runs[0] | cell.runs[1] | cell.runs[2]) != 0; };
+        const auto is_touched = [](const Cell &cell) {
+            return (cell.runs[0] | cell.runs[1] | cell.runs[2]) != 0 || cell.parts != 0;
+        };
         while (words != 0 && !is_touched(buffer.shadow.cells[words - 1]))
             --words;
         if (buffer.start == start)
