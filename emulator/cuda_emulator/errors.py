@@ -16,7 +16,7 @@ class Refused(Exception):
 class LaunchFailed(Exception):
     """A kernel could not be launched, or did not complete; the text says why.
 
-    kind  barrier, misaligned, out_of_bounds or illegal_access; empty for anything else
+    kind  barrier, misaligned, out_of_bounds, illegal_access or not_supplied; empty for anything else
     """
 
     def __init__(self, message: str, kind: str = "") -> None:

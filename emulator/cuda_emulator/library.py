@@ -24,13 +24,14 @@ ACCESSES = ("load", "store", "atomic", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
-# What the emulator says of threads that wait for threads that can't come, and of memory that isn't there.
+# What the emulator says of threads that wait for threads that can't come, of memory that isn't there, and of functions.
 _OF_WORDS = {
     " waits ": "barrier",
     "does not name it": "barrier",
     "misaligned address": "misaligned",
     "memory access out of bounds": "out_of_bounds",
     "memory access": "illegal_access",
+    "which the emulator does not supply": "not_supplied",
 }
 
 

@@ -12,7 +12,7 @@ class Reason(StrEnum):
     NOT_JUDGED = "not_judged"  # kernelsweep failed in the job of a kernel that nobody trusts, so that the others go on
     # build_failed
     NOT_SUPPLIED = "not_supplied"  # the kernel uses something that the emulator lacks
-    # launch_failed, on the emulator
+    # launch_failed, on the emulator; NOT_SUPPLIED, too
     BARRIER = "barrier"  # threads wait for threads that can't come
     MISALIGNED = "misaligned"
     OUT_OF_BOUNDS = "out_of_bounds"
