@@ -104,8 +104,8 @@ def recorded_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def page_of(points: dict[str, Any], file: Path) -> Path:
-    empty: dict[str, Any] = {name: [] for name in ("answers", "studies", "chapters", "files")}
-    empty |= {"facts": {}, "settings": {}, **dict.fromkeys(("failed", "summary", "words", "made"), "")}
+    empty: dict[str, Any] = {name: [] for name in ("studies", "chapters", "files")}
+    empty |= {"answers": {}, "facts": {}, "settings": {}, **dict.fromkeys(("failed", "summary", "words", "made"), "")}
     page = render(title="Points", points=points, index=Link("index.html", "All results"), left_out=0, **empty)
     file.write_text(page, encoding="utf-8")
     return file
