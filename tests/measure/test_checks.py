@@ -18,6 +18,7 @@ from kernelsweep.build import nvcc
 from kernelsweep.measure.point.runner import Runner
 from kernelsweep.measure.request import VisitRequest
 from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.problems.problem_file import problem_of
 from kernelsweep.sweep.kernel_sweep import instantiation
 from kernelsweep.sweep.kernels.source import KernelSource
 from kernelsweep.sweep.point import Point
@@ -117,12 +118,14 @@ def runner_on_tiles(
     kernel: KernelSource, points: list[Point], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Runner, Copies]:
     """A runner on an input that repeats a tile of 97 elements, of a seed that no other test keeps inputs of."""
-    monkeypatch.setitem(REDUCTION.module.names, "TILE_LENGTH", 97)
+    # The module that the runner loads: after enough other problem files, it is no longer REDUCTION's.
+    problem = problem_of(REDUCTION.named, ROOT)
+    monkeypatch.setitem(problem.module.names, "TILE_LENGTH", 97)
     task, report = built(kernel, points, folder, seed=97)
     assert report["status"] == "ok", report["message"]
     inputs = {}
     for one in points:
-        array = REDUCTION.instance("", one, 97).arrays({})["data"]
+        array = problem.instance("", one, 97).arrays({})["data"]
         assert array.contents is not None and array.contents.size == 97
         inputs[one["array_size"]] = np.resize(array.contents, array.size)
     platform = Copies(inputs)
