@@ -38,14 +38,14 @@ import numpy as np
 from small_studies import run
 from support.own_sweep import ROOT, leased, require
 
-from kernelsweep.build import nvcc
+from kernelsweep.compile import nvcc
 from kernelsweep.project.project import load_config, load_study
-from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.resolve import kernel_axes
-from kernelsweep.sweep.settings import read_yaml
-from kernelsweep.sweep.study import Study
+from kernelsweep.study.kernel_sweep import KernelSweep
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.study.resolve import kernel_axes
+from kernelsweep.study.settings import read_yaml
+from kernelsweep.study.study import Study
 
 OWN = ROOT / "benchmarks/own_kernels"
 STUDIES = ("black_scholes", "matmul", "layer_norm", "softmax", "heat")

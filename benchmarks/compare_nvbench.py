@@ -31,11 +31,11 @@ import numpy as np
 import pandas
 from support.own_sweep import binary_of, build_variants, kernel_of, leased, point, require, sweep
 
-from kernelsweep.platforms.gpus import Gpu
-from kernelsweep.problems.problem import Array
-from kernelsweep.sweep.kernels.plan import Launch
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
+from kernelsweep.device.gpus import Gpu
+from kernelsweep.study.kernels.plan import Launch
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.study.problem.problem import Array
 
 # One launch, in place and not, and a plan of two launches.
 KERNELS: tuple[tuple[str, dict[str, int]], ...] = (
@@ -50,7 +50,7 @@ BLOCK_SIZE = 256
 # The goals, longest times first: a least time in microseconds, and the largest relative difference from NVBench there.
 GOALS = ((20.0, 0.01), (5.0, 0.03))
 
-# As in kernelsweep.measure.point.memory: the time of a short kernel depends on the place of its buffers, so samples use
+# As in kernelsweep.device.point.memory: the time of a short kernel depends on the place of its buffers, so samples use
 # several places in turn, if all of them fit into this many bytes.
 MOST_PLACES = 8
 PLACED_BYTES = 2**29

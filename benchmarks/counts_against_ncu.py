@@ -15,10 +15,10 @@ from typing import Any
 import pandas
 from support.made_up import ROOT
 
-from kernelsweep.analysis.step_metrics import title
-from kernelsweep.analysis.words import device_text, step_name
+from kernelsweep.judge.data.step_metrics import title
+from kernelsweep.judge.data.words import device_text, step_name
+from kernelsweep.publish.share.recording import recorded_device
 from kernelsweep.results import ALL_POINT_COLUMNS, read_rows
-from kernelsweep.share.recording import recorded_device
 
 # The allowed difference: in percentage points for efficiencies, else as a fraction of the measured value.
 PERCENTAGE_POINTS = 0.1

@@ -28,10 +28,10 @@ from typing import Any
 from support import made_up
 from support.made_up import DEVICE, ROOT
 
-from kernelsweep.drawing.figure_formats import FORMATS
 from kernelsweep.project.project import load_study
+from kernelsweep.publish.drawing.figure_formats import FORMATS
 from kernelsweep.publish.figure_files import drawn_figures
-from kernelsweep.sweep.settings import study_names
+from kernelsweep.study.settings import study_names
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 ON_EMULATOR = ["--config", "platform=emulator"]
@@ -109,7 +109,7 @@ def join(project: Path, studies: int, kernels: int) -> Cost:
     results = f"results/{DEVICE['platform']}"
     cost = script(
         "join: collect",
-        "measure/collect",
+        "sweep/collect",
         project,
         input={**{name: part_files(name, studies, kernels) for name in ("points", "builds")}, "proofs": []},
         output={name: f"{results}/{name}.csv" for name in ("measurements", "builds", "proofs")},

@@ -16,9 +16,9 @@ from checkout import ROOT, copy_project
 from private_slurm import missing_programs
 from workflow_runs import finish_project
 
-from kernelsweep.build import nvcc
+from kernelsweep.compile import nvcc
+from kernelsweep.device.worker import process
 from kernelsweep.errors import BuildError
-from kernelsweep.measure.worker import process
 
 # Workers are forks of this process, as they are of a job. It has threads, of pytest-xdist and of numpy, but a worker
 # takes none of their locks, and a new Python for each would take the suite a minute.
@@ -87,7 +87,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def arch() -> str:
     """The architecture of the GPU that tests run on."""
-    from kernelsweep.platforms.gpus import visible_gpus
+    from kernelsweep.device.gpus import visible_gpus
 
     return visible_gpus()[0].arch
 

@@ -12,7 +12,7 @@ from checkout import ROOT
 
 from kernelsweep import bounds
 from kernelsweep.code_hash import imported_user_files
-from kernelsweep.problems.problem_file import problem_of
+from kernelsweep.study.problem.problem_file import problem_of
 
 RANDOM = np.random.default_rng(5)
 X, Y = (RANDOM.standard_normal((20, 96)).astype(np.float16) for _ in "xy")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelsweep.analysis.measurements import load_measurements
 from kernelsweep.errors import UserError
+from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.results import CONTRACT_COLUMNS, read_rows
 
 KNOWN = dict(study="toy", kernel="one", platform="p", status="ok", array_size="8", dtype="int32", operation="sum")

@@ -9,24 +9,10 @@ from checkout import ROOT
 
 import kernelsweep
 from kernelsweep.code_hash import imported_modules, names_in
-from kernelsweep.measure.measuring_code import measuring_files
+from kernelsweep.device.measuring_code import measuring_files
 
 LIBRARY = ROOT / "workflow/scripts/kernelsweep"
-STAGES = [
-    "problems",
-    "sweep",
-    "build",
-    "platforms",
-    "measure",
-    "baselines",
-    "analysis",
-    "drawing",
-    "observe",
-    "judge",
-    "publish",
-    "share",
-    "project",
-]
+STAGES = ["study", "compile", "device", "sweep", "observe", "judge", "publish", "project"]
 
 
 def stage(module: str) -> int:
@@ -60,14 +46,14 @@ def test_few_modules_import_the_emulator_and_it_imports_none_of_the_library() ->
         return {file for file in files if package in roots[file]}
 
     observers = {"observe/counting/run.py", "observe/accesses/picture.py"}
-    assert importing(LIBRARY, "cuda_emulator") == {"build/emulated.py", "platforms/emulator.py"} | observers
+    assert importing(LIBRARY, "cuda_emulator") == {"compile/emulated.py", "device/emulator.py"} | observers
     assert not importing(ROOT / "emulator", "kernelsweep")
 
 
 def test_the_emulator_is_code_that_results_were_made_with() -> None:
     package = ROOT / "emulator/cuda_emulator"
     assert {package / name for name in ("library.py", "lines.py", "mistakes.py")} <= {*measuring_files()}
-    assert package / "compiling.py" in imported_modules(ROOT / "workflow/scripts/build/build_kernel.py")
+    assert package / "compiling.py" in imported_modules(ROOT / "workflow/scripts/compile/build_kernel.py")
 
 
 def test_every_folder_is_a_stage_and_the_library_says_so() -> None:

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from kernelsweep.measure.outcome import Timing
-from kernelsweep.measure.sampling import MedianKnown, Sampled, Sampling, Taken, is_settled, per_visit, sample
+from kernelsweep.device.outcome import Timing
+from kernelsweep.device.sampling import MedianKnown, Sampled, Sampling, Taken, is_settled, per_visit, sample
 from kernelsweep.statistics import Interval, median_interval, ratio, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts")
 
 from kernelsweep.project.project import load_study
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.spaces import valid_points
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.study.spaces import valid_points
 
 ROOT = Path(__file__).resolve().parents[2]
 

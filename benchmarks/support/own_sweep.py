@@ -14,21 +14,21 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow/scripts"))
 
-from kernelsweep.build.build import Source
-from kernelsweep.build.builder import build
-from kernelsweep.build.emulated import compile_runtime
-from kernelsweep.measure.full import sweep_points
-from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.sampling import Sampling
-from kernelsweep.measure.task import BuiltKernel, Protocol
-from kernelsweep.platforms.gpus import Gpu, visible_gpus
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import leased_gpu
+from kernelsweep.compile.build import Source
+from kernelsweep.compile.builder import build
+from kernelsweep.compile.emulated import compile_runtime
+from kernelsweep.device.gpus import Gpu, visible_gpus
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.lease import leased_gpu
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.device.sampling import Sampling
+from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation, units
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.sweep.full import sweep_points
+from kernelsweep.sweep.journal import Journal
 
 ROOT = Path(__file__).resolve().parents[2]
 EMULATOR = "emulator"  # for the tests: the same calls, without times

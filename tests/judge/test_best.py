@@ -12,11 +12,11 @@ import pytest
 from checkout import ROOT
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
-from kernelsweep.analysis.row_counts import row_counts
-from kernelsweep.analysis.study_data import StudyData
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses
+from kernelsweep.judge.data.row_counts import row_counts
+from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.project.project import load_study
 from kernelsweep.publish.answer import answer_text, answers
 from kernelsweep.publish.tables.formats import as_latex

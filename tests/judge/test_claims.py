@@ -19,8 +19,6 @@ from checkout import ROOT
 from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, metrics, sweep
 
-from kernelsweep.analysis.published import SPEEDUP
-from kernelsweep.analysis.study_data import Metrics, StudyData
 from kernelsweep.errors import UserError
 from kernelsweep.judge.claims.claim import (
     CLAIM_VERDICTS,
@@ -33,11 +31,13 @@ from kernelsweep.judge.claims.claim import (
 )
 from kernelsweep.judge.claims.judge import Judged, judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.judge.data.published import SPEEDUP
+from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.results import write_rows
 from kernelsweep.statistics import Interval
-from kernelsweep.sweep.settings import read_yaml, study_names
+from kernelsweep.study.settings import read_yaml, study_names
 
 PUBLISHED = ROOT / "resources/published"
 CLAIMS = published_claims(PUBLISHED / "claims.csv")

@@ -17,7 +17,21 @@ from checkout import ROOT
 from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.device.outcome import Outcome, Timing
+from kernelsweep.device.pairs import (
+    FASTER,
+    MOST_PAIRS,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+    Pairs,
+    PairsDecide,
+    mean_ratio,
+    pairs_of,
+    scatter_of,
+    verdict,
+)
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
@@ -32,26 +46,12 @@ from kernelsweep.judge.comparison.verdicts import (
     kernels_with_verdict,
 )
 from kernelsweep.judge.comparison.which_files import earlier_files
-from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome, Timing
-from kernelsweep.measure.pairs import (
-    FASTER,
-    MOST_PAIRS,
-    SAME,
-    SLOWER,
-    UNDECIDED,
-    Pairs,
-    PairsDecide,
-    mean_ratio,
-    pairs_of,
-    scatter_of,
-    verdict,
-)
-from kernelsweep.measure.recorded import note_return
 from kernelsweep.results import Row, read_rows, time_columns, write_rows
 from kernelsweep.scatter import Scatter
 from kernelsweep.statistics import Interval, ratio, time_interval
+from kernelsweep.sweep.identity import identity_sha256
+from kernelsweep.sweep.journal import Journal
+from kernelsweep.sweep.recorded import note_return
 
 MARGIN = 0.005
 LONG_US = 50

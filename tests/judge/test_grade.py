@@ -17,15 +17,15 @@ from checkout import ROOT
 from workflow_runs import snakemake
 
 from kernelsweep import sandbox
+from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.grade import Verdict, judged
-from kernelsweep.measure.candidate_job import others_go_on
-from kernelsweep.measure.tries import next_try
-from kernelsweep.platforms.emulator import EmulatedUnit
-from kernelsweep.problems.drawn import DRAWN, EXTREMES, drawn_as
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.point import Point
+from kernelsweep.study.problem.drawn import DRAWN, EXTREMES, drawn_as
+from kernelsweep.sweep.candidate_job import others_go_on
+from kernelsweep.sweep.tries import next_try
 
 
 def grade(folder: Path, platform: str, **config: str) -> tuple[int, dict[str, dict[str, Any]], str]:

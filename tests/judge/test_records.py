@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from journal_lines import add_visit, identity
 
+from kernelsweep.device.outcome import Outcome, Timing
 from kernelsweep.errors import UserError
 from kernelsweep.judge.comparison.sides import read_records
-from kernelsweep.measure.journal import Journal, read_lines
-from kernelsweep.measure.outcome import Outcome, Timing
-from kernelsweep.measure.recorded import of_source, recorded
+from kernelsweep.sweep.journal import Journal, read_lines
+from kernelsweep.sweep.recorded import of_source, recorded
 
 
 @pytest.mark.parametrize(

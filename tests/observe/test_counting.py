@@ -15,17 +15,17 @@ from planted import point
 from shipped_builds import compiled
 
 from cuda_emulator.compiling import compile_for_emulator
-from kernelsweep.build.device_code import kernel_heads
-from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import VisitRequest
-from kernelsweep.measure.task import Protocol
-from kernelsweep.measure.worker.serve import run_watched
+from kernelsweep.compile.device_code import kernel_heads
+from kernelsweep.device.emulator import EmulatorPlatform
+from kernelsweep.device.platform import MemoryMistake, Size
+from kernelsweep.device.point.runner import Runner
+from kernelsweep.device.request import VisitRequest
+from kernelsweep.device.task import Protocol
+from kernelsweep.device.worker.serve import run_watched
 from kernelsweep.observe.accesses.picture import WARPS, cost, draw, rows_of
 from kernelsweep.observe.counting.run import Tracer
-from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.platforms.platform import MemoryMistake, Size
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.kernel_sweep import instantiation
+from kernelsweep.study.kernel_sweep import instantiation
 
 VECTOR = "float4"
 ENTRIES = {

@@ -19,8 +19,8 @@ from planted import built, planted_kernel, point
 from shipped_kernels import shipped_study
 from workflow_runs import shrink, snakemake
 
+from kernelsweep.device.task import KernelTask
 from kernelsweep.errors import UserError
-from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.ncu_report import (
@@ -34,9 +34,9 @@ from kernelsweep.observe.profiling.ncu_report import (
 )
 from kernelsweep.observe.requests import Answer, Launched, Requests
 from kernelsweep.results import Row, read_rows
-from kernelsweep.sweep.kernel_sweep import instantiation
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.kernel_sweep import instantiation
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
 
 CAPTURES = ROOT / "tests/support/captures"
 TABLE: dict[str, dict[str, str]] = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())["metrics"]
@@ -245,7 +245,7 @@ def test_metrics_stand_beside_the_points_and_are_kept(
     ncu: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The emulator in the GPU's place: all but the targets' own check for one, and its own way to metrics.
-    kinds = project / "workflow/scripts/kernelsweep/platforms/kinds.py"
+    kinds = project / "workflow/scripts/kernelsweep/device/kinds.py"
     own_way = "        counts=True,\n"
     assert own_way in kinds.read_text()
     kinds.write_text(kinds.read_text().replace(own_way, ""))

@@ -20,7 +20,7 @@ from planted import built, instantiations, planted_kernel, point
 from reductions import REDUCTION
 from workflow_runs import edit, shrink, snakemake
 
-from kernelsweep.build.toolkit import tool_version
+from kernelsweep.compile.toolkit import tool_version
 from kernelsweep.errors import UserError
 from kernelsweep.observe.chosen_points import MOST_CHECKED_POINTS, MOST_THREADS, points_to_check
 from kernelsweep.observe.requests import Answer, Observed, Requests
@@ -29,12 +29,12 @@ from kernelsweep.observe.sanitizer.compute_sanitizer import FOUND, find, proof_r
 from kernelsweep.observe.sanitizer.log import Finding, Log, parse_log
 from kernelsweep.project.project import load_study
 from kernelsweep.results import NOT_CHECKED
-from kernelsweep.sweep.axes import Axes, resolve_axes
-from kernelsweep.sweep.kernel_sweep import KernelSweep, instantiation
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.settings import Acknowledgement
-from kernelsweep.sweep.spaces import valid_points
+from kernelsweep.study.axes import Axes, resolve_axes
+from kernelsweep.study.kernel_sweep import KernelSweep, instantiation
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.study.settings import Acknowledgement
+from kernelsweep.study.spaces import valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 MEMCHECK = """\
@@ -310,7 +310,7 @@ def test_a_finding_that_the_study_acknowledges_hides_no_other(tmp_path: Path) ->
 def test_a_missing_compute_sanitizer_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_HOME", raising=False)
-    monkeypatch.setattr("kernelsweep.build.toolkit.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
+    monkeypatch.setattr("kernelsweep.compile.toolkit.DEFAULT_TOOLKIT", str(tmp_path / "cuda"))
     with pytest.raises(UserError, match=r"part of the CUDA toolkit; .* cuda-sanitizer-api"):
         find()
 

@@ -12,7 +12,7 @@ from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
 from cuda_emulator.compiling import compile_for_emulator
-from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.device.emulator import EmulatorPlatform
 
 BLOCKS, THREADS, PROGRAMS = 2, 64, 250
 # The size, whether it writes, and the scope in which it is atomic, by the number in the kernel.

@@ -21,7 +21,7 @@ from write_schemas import schemas
 from kernelsweep.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
-from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.study.settings import read_yaml
 
 STUDY = "config/studies/toy.yaml"
 CONFIG = "config/config.yaml"

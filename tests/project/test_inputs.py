@@ -15,8 +15,8 @@ from checkout import ROOT
 from kernelsweep.errors import UserError
 from kernelsweep.project import inputs, targets
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.settings import Config
+from kernelsweep.study.kernels.source import source_sha256
+from kernelsweep.study.settings import Config
 
 GPU, RECORDING = "nvidia-h200", "recording/nvidia-h200"
 

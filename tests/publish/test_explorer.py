@@ -17,7 +17,7 @@ from kernelsweep.publish.page.explorer import explorer_data
 from kernelsweep.publish.page.render import render
 from kernelsweep.publish.view import draw_view
 from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns
-from kernelsweep.sweep.study import read_study
+from kernelsweep.study.study import read_study
 
 # Keys, as the browser's driver names them.
 END, HOME, ARROW_LEFT = "\ue010", "\ue011", "\ue012"

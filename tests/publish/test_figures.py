@@ -25,8 +25,8 @@ from recorded import recorded
 from shipped_kernels import shipped_studies
 from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, study_data, sweep
 
-from kernelsweep.drawing import layout, palette
-from kernelsweep.drawing.figure_formats import file_names
+from kernelsweep.publish.drawing import layout, palette
+from kernelsweep.publish.drawing.figure_formats import file_names
 from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.figures import heatmap, ladder, lanes, lines
 from kernelsweep.results import PROOF_FAILED
@@ -69,7 +69,7 @@ ANOTHER_PROCESS = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from kernelsweep.drawing import layout
+from kernelsweep.publish.drawing import layout
 from kernelsweep.publish.figures import ladder
 from recorded import recorded
 from synthetic_sweep import fail

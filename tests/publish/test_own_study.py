@@ -19,9 +19,6 @@ from made_settings import made
 from synthetic_sweep import EMULATOR, H200, fail
 
 import kernelsweep as ks
-from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.drawing.layout import WIDTHS, texts_of
 from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_json, best_uses
@@ -29,12 +26,15 @@ from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import check_claims, own_claims
 from kernelsweep.judge.claims.judge import judge
+from kernelsweep.judge.data.measurements import load_measurements
+from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.publish.drawing.layout import WIDTHS, texts_of
 from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
 from kernelsweep.results import MEASUREMENT_COLUMNS, point_columns, write_rows
-from kernelsweep.sweep.study import Study, read_study
+from kernelsweep.study.study import Study, read_study
 
 PROBLEM = """
 import numpy as np

@@ -13,9 +13,9 @@ import pytest
 from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.drawing.layout import texts_of
 from kernelsweep.errors import UserError
+from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.publish.drawing.layout import texts_of
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, short_text

@@ -14,9 +14,9 @@ from recorded import recorded
 from shipped_kernels import shipped_studies
 from synthetic_sweep import EMULATOR
 
-from kernelsweep.analysis.published import PUBLISHED, check_published, read_published
-from kernelsweep.drawing import palette
 from kernelsweep.errors import UserError
+from kernelsweep.judge.data.published import PUBLISHED, check_published, read_published
+from kernelsweep.publish.drawing import palette
 from kernelsweep.publish.figures import ladder
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.steps.steps_page import steps_text

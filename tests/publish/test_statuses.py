@@ -11,8 +11,8 @@ from matplotlib.text import Text
 from recorded import recorded
 from shipped_kernels import shipped_studies
 
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.drawing.layout import TWO_COLUMNS
+from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text
@@ -20,7 +20,7 @@ from kernelsweep.publish.tables.formats import as_markdown
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import table_text
 from kernelsweep.results import FLOATS, PROOF_FAILED, STATUSES
-from kernelsweep.sweep.study import Study
+from kernelsweep.study.study import Study
 
 FAILURES = [*(status for status in STATUSES if status != "ok"), PROOF_FAILED]
 # With steps, with outputs, and with axes of its own.

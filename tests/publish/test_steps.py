@@ -9,10 +9,10 @@ import pytest
 from checkout import ROOT
 from recorded import recorded
 
-from kernelsweep.analysis.study_data import Metrics
+from kernelsweep.judge.data.study_data import Metrics
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.steps.steps_page import read_words, steps_text
-from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.study.settings import read_yaml
 
 
 def sources(study: str) -> dict[str, str]:

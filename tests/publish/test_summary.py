@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from kernelsweep.analysis.row_counts import PlannedKernel, is_failure, row_counts
+from kernelsweep.judge.data.row_counts import PlannedKernel, is_failure, row_counts
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import STATUSES
 

@@ -11,7 +11,7 @@ import pytest
 from recorded import recorded
 from synthetic_sweep import EMULATOR, H200, WARP_SHUFFLE, fail, sweep
 
-from kernelsweep.analysis.study_data import Metrics, StudyData
+from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.publish.tables.formats import TableText, as_markdown
 from kernelsweep.publish.tables.study_table import TIME_COLUMNS, study_table
 from kernelsweep.publish.tables.table_text import table_text

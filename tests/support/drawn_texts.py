@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from kernelsweep.drawing.layout import WIDTHS
+from kernelsweep.publish.drawing.layout import WIDTHS
 
 
 def drawn_texts(figure: Figure) -> list[Text]:

@@ -34,7 +34,7 @@ import snakemake.storage
 import yaml
 import yte
 
-import kernelsweep.measure.worker.client
+import kernelsweep.device.worker.client
 import kernelsweep.project.last_words
 import kernelsweep.project.targets
 import kernelsweep.publish.figure_files

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import Journal
+from kernelsweep.sweep.identity import identity_sha256
+from kernelsweep.sweep.journal import Journal
 
 SETTINGS = {"device.name": "a GPU", "device.driver": "1", "protocol.seed": 1, "code": "c"}
 

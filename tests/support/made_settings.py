@@ -7,9 +7,9 @@ from typing import Any
 
 from checkout import ROOT
 
-from kernelsweep.problems.problem_file import problem_of
-from kernelsweep.sweep.settings import StudySettings
-from kernelsweep.sweep.study import axis_kinds
+from kernelsweep.study.problem.problem_file import problem_of
+from kernelsweep.study.settings import StudySettings
+from kernelsweep.study.study import axis_kinds
 
 
 class MadeSettings(StudySettings):

@@ -26,14 +26,14 @@ from checkout import ROOT
 from emulator_units import INCLUDE, runtime, write_unit
 
 from cuda_emulator.compiling import compile_for_emulator
+from kernelsweep.device.emulator import EmulatorPlatform
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.device.request import VisitRequest
+from kernelsweep.device.worker.serve import run_watched
 from kernelsweep.errors import LaunchError
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.proof_rows import findings
-from kernelsweep.measure.request import VisitRequest
-from kernelsweep.measure.worker.serve import run_watched
-from kernelsweep.platforms.emulator import EmulatorPlatform
-from kernelsweep.sweep.kernels.plan import PLAIN, Attributes
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.kernels.plan import PLAIN, Attributes
+from kernelsweep.study.point import Point
+from kernelsweep.sweep.proof_rows import findings
 
 FOLDER = ROOT / "tests/planted/cases"
 _CASE = re.compile(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.device.emulator import EmulatorPlatform
 
 BEST_BLOCK = 400  # Of the multiples of 32, two are equally near.
 

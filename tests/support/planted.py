@@ -11,22 +11,22 @@ from checkout import ROOT
 from emulator_units import UNITS, runtime
 from reductions import EXCHANGE, REDUCTION, kernel_in
 
-from kernelsweep.build.build import Source
-from kernelsweep.build.builder import Builder, build
-from kernelsweep.build.unit_store import UnitStore
-from kernelsweep.measure import loop
-from kernelsweep.measure.bench import Bench, Front
-from kernelsweep.measure.full import FullSweep
-from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.sampling import Sampling
-from kernelsweep.measure.task import BuiltKernel, KernelTask, Protocol
-from kernelsweep.measure.visits import find_visits, outcomes_without_runs
-from kernelsweep.measure.worker.client import Workers
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation, units
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
+from kernelsweep.compile.build import Source
+from kernelsweep.compile.builder import Builder, build
+from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.device.sampling import Sampling
+from kernelsweep.device.task import BuiltKernel, KernelTask, Protocol
+from kernelsweep.device.worker.client import Workers
+from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation, units
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.sweep import loop
+from kernelsweep.sweep.bench import Bench, Front
+from kernelsweep.sweep.full import FullSweep
+from kernelsweep.sweep.journal import Journal
+from kernelsweep.sweep.visits import find_visits, outcomes_without_runs
 
 # Gets how many visits are done, of how many, the last one's point and its outcome.
 Progress = Callable[[int, int, Point, Outcome], None]

@@ -10,11 +10,11 @@ import pandas
 from checkout import ROOT
 from shipped_kernels import shipped_study
 
-from kernelsweep.analysis.measurements import load_measurements
-from kernelsweep.analysis.published import PUBLISHED, read_published
-from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
-from kernelsweep.share.recording import recorded_device
-from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.judge.data.measurements import load_measurements
+from kernelsweep.judge.data.published import PUBLISHED, read_published
+from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
+from kernelsweep.publish.share.recording import recorded_device
+from kernelsweep.study.settings import read_yaml
 
 RECORDING = ROOT / "resources/recordings/nvidia-h200"
 

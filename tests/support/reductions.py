@@ -11,10 +11,10 @@ import numpy as np
 from checkout import ROOT
 from shipped_kernels import shipped_study
 
-from kernelsweep.problems.problem_file import problem_of
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.settings import KernelSettings
-from kernelsweep.sweep.study import read_kernel
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.problem.problem_file import problem_of
+from kernelsweep.study.settings import KernelSettings
+from kernelsweep.study.study import read_kernel
 
 _WORDS = ("dtype", "operation", "cache")
 _AXES = ("dtype", "operation", "cache", "array_size", "block_size", "unroll", "grid_size")

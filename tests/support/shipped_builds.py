@@ -13,12 +13,12 @@ from reductions import DTYPES, OPERATIONS
 from shipped_kernels import shipped_kernels, shipped_study
 
 from cuda_emulator import Library
-from kernelsweep.build.builder import build
-from kernelsweep.measure.task import BuiltKernel
-from kernelsweep.sweep.kernel_sweep import skip_reason, units
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import merged_units
-from kernelsweep.sweep.point import Point
+from kernelsweep.compile.builder import build
+from kernelsweep.device.task import BuiltKernel
+from kernelsweep.study.kernel_sweep import skip_reason, units
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.kernels.units import merged_units
+from kernelsweep.study.point import Point
 
 BLOCK_SIZES = (32, 64, 96, 1024)
 

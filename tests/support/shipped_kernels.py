@@ -9,8 +9,8 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep.project.project import load_study
-from kernelsweep.sweep.settings import study_names
-from kernelsweep.sweep.study import Study
+from kernelsweep.study.settings import study_names
+from kernelsweep.study.study import Study
 
 
 @functools.cache

@@ -11,13 +11,13 @@ from checkout import ROOT
 from made_settings import MadeSettings, made
 from reductions import REDUCTION
 
-from kernelsweep.analysis.published import PUBLISHED, read_published
-from kernelsweep.analysis.reference import at_reference
-from kernelsweep.analysis.steps import ladder_steps
-from kernelsweep.analysis.study_data import Metrics, StudyData
+from kernelsweep.judge.data.published import PUBLISHED, read_published
+from kernelsweep.judge.data.reference import at_reference
+from kernelsweep.judge.data.steps import ladder_steps
+from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config
 from kernelsweep.results import MEASUREMENT_COLUMNS, METRIC_COLUMNS
-from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.study.settings import read_yaml
 
 H200: dict[str, Any] = {
     "name": "NVIDIA H200",

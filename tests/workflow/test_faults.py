@@ -20,9 +20,9 @@ from checkout import ROOT
 from planted import built, measured, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.measure.journal import journals_of
 from kernelsweep.results import read_rows
-from kernelsweep.sweep.kernel_sweep import PlannedPoint, instantiation
+from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
+from kernelsweep.sweep.journal import journals_of
 
 PATIENCE_SECONDS = 60.0
 

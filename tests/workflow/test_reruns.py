@@ -85,7 +85,7 @@ def test_a_studys_text_touches_no_measurement_and_no_other_study(finished: Path)
 def test_the_code_of_the_workers_measures_every_kernel_again(finished: Path) -> None:
     # Pins: only what the job itself imports, which is neither the workers' code nor the GPU's comparison; and jobs that
     # run again, and find all their points in the journal.
-    edit(finished / "workflow/scripts/kernelsweep/platforms/compare.ptx", "add.s64     %rd14", "add.s64    %rd14")
+    edit(finished / "workflow/scripts/kernelsweep/device/compare.ptx", "add.s64     %rd14", "add.s64    %rd14")
     points = [f"{study}/{kernel}" for study, kernels in FINISHED_STUDIES.items() for kernel in kernels]
     journals = [finished / f"results/emulator/journal/{name}.jsonl" for name in points]
     before = [journal.read_text().count("\n") for journal in journals]

@@ -1,7 +1,7 @@
 # Who accesses what in each step of a study's story: pictures, traced on the emulator.
 
 from kernelsweep.project.inputs import drawn_accesses
-from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.study.kernels.units import EMULATOR
 
 # One job draws all of a study's pictures: each takes less than a tenth of a second. A study has a rule of its own, because
 # a rule names its outputs. It is less urgent than anything that the GPU waits for.

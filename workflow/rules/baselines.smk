@@ -1,6 +1,6 @@
 # Baselines for kernels on the same device: libraries' functions, the driver's copy and fill.
 
-from kernelsweep.baselines.libraries import LIBRARIES
+from kernelsweep.sweep.baselines.libraries import LIBRARIES
 from kernelsweep.project.resources import BASELINES
 
 
@@ -34,7 +34,7 @@ rule measure_library:
         measuring=config["measuring"],
         seed=config["seed"],
     script:
-        "../scripts/measure/measure_library.py"
+        "../scripts/sweep/measure_library.py"
 
 
 # The bandwidth that the device's memory reaches: the driver's copy and fill.
@@ -61,4 +61,4 @@ rule measure_driver:
         sweep=parameters.sweep_beside_kernels,
         measuring=config["measuring"],
     script:
-        "../scripts/measure/measure_driver.py"
+        "../scripts/sweep/measure_driver.py"

@@ -21,7 +21,7 @@ rule check_problem:
         seed=config["seed"],
         seconds=config["measuring"]["timeout_seconds"],
     script:
-        "../scripts/measure/check_problem.py"
+        "../scripts/sweep/check_problem.py"
 
 
 # A study with a mistake in its files is left out. Its job fails, so that the run ends with the mistake and not with 0.
@@ -37,7 +37,7 @@ rule leave_out:
     params:
         mistake=lambda wildcards: PROJECT.mistakes[wildcards.study],
     script:
-        "../scripts/measure/leave_out.py"
+        "../scripts/sweep/leave_out.py"
 
 
 for study in PROJECT.mistakes:

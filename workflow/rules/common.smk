@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kernelsweep.home import EMULATOR_HEADERS, of_home
 from kernelsweep.judge.comparison.which_files import PREVIOUS
-from kernelsweep.platforms import names
-from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.device import names
+from kernelsweep.device.kinds import kind_of
 from kernelsweep.project import building, inputs, parameters, plan, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
 

@@ -19,12 +19,12 @@ from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, THREAD_VARIA
 
 # What draws has a server of its own: its imports take seconds, in which a server can't start what measures.
 FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()
-DRAWING_STAGES = ("publish", "judge", "share")
+DRAWING_STAGES = ("publish", "judge")
 # Where the processes that measure wait for the next job.
 WORKERS = tempfile.TemporaryDirectory()
 # What the first jobs import takes half a second, and is there when they are planned. Snakemake doesn't know its targets yet.
 if workflow.is_main_process and not workflow.output_settings.dryrun:
-    FORK_SERVER.prepare(["measure/measure_kernel"])
+    FORK_SERVER.prepare(["sweep/measure_kernel"])
     if "compare" in sys.argv:  # An edit's verdict is waited for.
         DRAWING_SERVER.prepare(["publish/compare_sweeps"])
 

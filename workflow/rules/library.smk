@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT / "workflow/scripts"))
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.last_words import OURS, LastWords, targets_of
-from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.study.settings import read_yaml
 
 # Before the configuration's files, of which Snakemake tells.
 LAST_WORDS = LastWords(

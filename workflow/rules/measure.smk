@@ -2,7 +2,7 @@
 
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import FIRST
-from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.study.kernels.units import EMULATOR
 
 
 rule describe_device:
@@ -20,7 +20,7 @@ rule describe_device:
     params:
         state=parameters.device_state,
     script:
-        "../scripts/measure/describe_device.py"
+        "../scripts/sweep/describe_device.py"
 
 
 rule measure_kernel:
@@ -51,7 +51,7 @@ rule measure_kernel:
     params:
         plan=plan.kernel,
     script:
-        "../scripts/measure/measure_kernel.py"
+        "../scripts/sweep/measure_kernel.py"
 
 
 # On the emulator, every access is watched: the sweep is the kernel's proof.
@@ -97,7 +97,7 @@ rule collect:
     conda:
         "../../envs/kernelsweep.yaml"
     script:
-        "../scripts/measure/collect.py"
+        "../scripts/sweep/collect.py"
 
 
 rule describe_environment:
@@ -122,4 +122,4 @@ rule describe_environment:
         kernel_codes=parameters.codes_to_record,
         target=PerJob(Project).target,
     script:
-        "../scripts/measure/describe_environment.py"
+        "../scripts/sweep/describe_environment.py"

@@ -21,4 +21,4 @@ rule play_recording:
     conda:
         "../../envs/kernelsweep.yaml"
     script:
-        "../scripts/measure/play_recording.py"
+        "../scripts/sweep/play_recording.py"

@@ -8,7 +8,7 @@ from snakemake.io import apply_wildcards, is_callable
 
 from kernelsweep import made_from
 from kernelsweep.code_hash import code_hash, imported_modules
-from kernelsweep.measure.measuring_code import MEASURING
+from kernelsweep.device.measuring_code import MEASURING
 from kernelsweep.project.files import made_from_file
 
 # An input of each job: `ancient` if the job's outputs are current, else newer than they. Snakemake remembers what was in so
@@ -23,7 +23,7 @@ SCRIPTS, LIBRARY = ROOT / "workflow/scripts", ROOT / "workflow/scripts/kernelswe
 # What scripts run in other processes and don't import.
 NOT_IMPORTED = {
     "measure_kernel.py": MEASURING,
-    "measure_library.py": (*MEASURING, "baselines/library_platform.py"),
+    "measure_library.py": (*MEASURING, "sweep/baselines/library_platform.py"),
     "prove_kernel.py": MEASURING,
 }
 

@@ -1,7 +1,7 @@
 # Kernels under NVIDIA's compute-sanitizer: one job a kernel. Nothing is timed, so jobs share the GPU.
 
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.study.kernels.units import EMULATOR
 
 
 # It takes the place of a job that measures, where none of these is ready; a study is published after it.

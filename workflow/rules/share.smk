@@ -15,4 +15,4 @@ rule export_constants:
     params:
         reference=parameters(key="reference").setting,
     script:
-        "../scripts/share/export_constants.py"
+        "../scripts/publish/export_constants.py"

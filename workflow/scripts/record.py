@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from kernelsweep.errors import UserError
-from kernelsweep.share.recording import check_recording, record
+from kernelsweep.publish.share.recording import check_recording, record
 
 # Names that many machines and users have, and names so short that they are found in other words.
 COMMON_NAMES, SHORTEST_NAME = ("localhost", "root", "user", "ubuntu"), 4

@@ -2,7 +2,7 @@
 
     uv run python workflow/scripts/write_schemas.py
 
-They are made of the records in kernelsweep/sweep/settings.py. Run it after a change there.
+They are made of the records in kernelsweep/study/settings.py. Run it after a change there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from kernelsweep.home import HOME
-from kernelsweep.sweep import settings
+from kernelsweep.study import settings
 
 SCHEMAS = HOME / "workflow/schemas"
 

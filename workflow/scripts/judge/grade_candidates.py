@@ -3,15 +3,15 @@
 import json
 from pathlib import Path
 
-from kernelsweep.analysis.proofs import read_proofs
 from kernelsweep.judge.comparison.sides import read_records
+from kernelsweep.judge.data.proofs import read_proofs
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, grade_answer, judged, report
 from kernelsweep.logs import logged
-from kernelsweep.measure.journal import journals_of
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import read_rows
+from kernelsweep.sweep.journal import journals_of
 
 with logged(snakemake):
     plan = snakemake.params.plan

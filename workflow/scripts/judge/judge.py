@@ -7,10 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernelsweep.analysis.measurements import as_measurements
-from kernelsweep.analysis.proofs import failed_proofs, read_proofs
-from kernelsweep.analysis.row_counts import PlannedKernel, row_counts
-from kernelsweep.analysis.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
@@ -18,11 +14,15 @@ from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import own_claims, published_claims, verdict_kind
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.judge.data.measurements import as_measurements
+from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
+from kernelsweep.judge.data.row_counts import PlannedKernel, row_counts
+from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import CONTRACT_COLUMNS, each_row, read_rows, write_rows
-from kernelsweep.sweep.settings import StudySettings
+from kernelsweep.study.settings import StudySettings
 
 
 def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:

@@ -2,18 +2,13 @@
 
 (top level)  errors, logs, locks, code_hash, results (file formats), statistics, intervals: used by every stage;
              bounds, which problem files import, and tensors
-problems     what a kernel computes: its axes, its input, its reference result, its error bound
-sweep        studies, axes and points; kernels and how they are launched
-build        kernel sources to binaries
-platforms    where points run: a GPU, or the emulator (a package of its own, cuda_emulator)
-measure      run the points that the journal lacks, and make result rows
-baselines    the same work by the host, by libraries and by the driver
-analysis     results read back from files
-drawing      what all figures share
+study        studies, kernels, axes and points; problem/: what is computed, its reference result and error bound
+compile      kernel sources to binaries
+device       one point on one device: the GPU or the emulator (a package of its own, cuda_emulator), memory, check, time
+sweep        the loop over points: strategies, the bench, the journal; libraries and the driver as baselines
 observe      count, profile and check kernels without timing them
-judge        claims, best configurations, comparisons of sweeps
-publish      tables, figures, summary and report page
-share        recordings, C++ headers
+judge        results read back from files (data/); claims, best configurations, comparisons of sweeps
+publish      tables, figures, summary and report page; recordings and C++ headers (share/)
 project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.

@@ -22,9 +22,9 @@ if _EMULATOR not in sys.path:
 _MODULES = {
     "load": "project.notebook",
     "run": "project.notebook",
-    "checked_study": "sweep.study",
-    "read_study": "sweep.study",
-    "sweep_kernel": "measure.sweep_kernel",
+    "checked_study": "study.study",
+    "read_study": "study.study",
+    "sweep_kernel": "sweep.sweep_kernel",
     "Study": "project.given_study",
     "check": "project.given_study",
 }

@@ -26,7 +26,7 @@ class ProofPlan:
     journal       of its points, which is no output: Snakemake deletes those before a job starts
     number        of the job's run (tries.py)
     sweep         axes and restrictions, for KernelSweep
-    build         how it is compiled (build/builder.py); None where another job does so
+    build         how it is compiled (compile/builder.py); None where another job does so
     measuring     config.yaml's settings
     kernel        its problem and its settings in the study, for kernel_of_job()
     is_candidate  whether nobody trusts it
@@ -51,7 +51,7 @@ class KernelPlan(ProofPlan):
     """How a kernel is measured.
 
     search     its search; None where every point is measured
-    against    the kernel beside which a candidate runs (measure/against.py)
+    against    the kernel beside which a candidate runs (sweep/against.py)
     processes  how many references are computed at once, before the job waits for the device
     margin     how much slower an edit may be and count as the same, as a fraction
     decides    whether the run is for a verdict alone

@@ -91,7 +91,7 @@ power_limit_w clock_limit_mhz
                           multiprocessors for applications
 work                      of a timed point: the counts of one run as the problem's work names them, such as
                           "bytes=4096 flops=1024 arithmetic=float32"
-identity_sha256           of the identity that the point's visits share (measure/identity.py): it names their lines in
+identity_sha256           of the identity that the point's visits share (sweep/identity.py): it names their lines in
                           the journal
 reason                    why the status is what it is, where that alone says too little (reasons.py); empty else
 """)

@@ -1,7 +1,7 @@
 """Join the kernels' proofs into proofs.csv, and say what they found. An unexpected finding is an error of the run."""
 
-from kernelsweep.analysis.proofs import proof_errors, proof_summary, proofs_in_words, read_proofs, tool_errors
 from kernelsweep.answer import Answer
+from kernelsweep.judge.data.proofs import proof_errors, proof_summary, proofs_in_words, read_proofs, tool_errors
 from kernelsweep.logs import logged
 from kernelsweep.results import PROOF_COLUMNS, each_row, write_rows
 

@@ -6,18 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.words import point_text
-from kernelsweep.build.builder import built_meanwhile
+from kernelsweep.compile.builder import built_meanwhile
+from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.errors import UserError
+from kernelsweep.judge.data.words import point_text
 from kernelsweep.logs import logged
-from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
 from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.running import in_child
-from kernelsweep.sweep.kernel_sweep import instantiation
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.study import kernel_of_job
+from kernelsweep.study.kernel_sweep import instantiation
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.study.study import kernel_of_job
 
 
 def pictures(

@@ -5,22 +5,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
-from kernelsweep.build.binaries import failure_of
-from kernelsweep.build.toolkit import tool_version
+from kernelsweep.compile.binaries import failure_of
+from kernelsweep.compile.toolkit import tool_version
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.lease import leased_device
+from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.chosen_points import points_to_profile, searched_points
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile
 from kernelsweep.observe.profiling.ncu_report import empty_rows, profile_rows
 from kernelsweep.observe.requests import Requests, build_searched
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import MESSAGE_LENGTH, METRIC_COLUMNS, each_row, write_rows
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, launched_columns
-from kernelsweep.sweep.settings import StudySettings
-from kernelsweep.sweep.study import kernel_of_job
+from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, launched_columns
+from kernelsweep.study.settings import StudySettings
+from kernelsweep.study.study import kernel_of_job
 
 
 def why_not_compiled(planned: PlannedPoint) -> str | None:

@@ -3,29 +3,29 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from kernelsweep.build.builder import built_meanwhile
+from kernelsweep.compile.builder import built_meanwhile
+from kernelsweep.device.emulator import MULTIPROCESSORS, EmulatorPlatform
+from kernelsweep.device.kinds import KINDS
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.device.task import BuiltKernel, measuring_protocol
 from kernelsweep.errors import StudyError
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.candidate_job import others_go_on
-from kernelsweep.measure.full import sweep_points
-from kernelsweep.measure.journal import Journal
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.proof_rows import proof_rows
-from kernelsweep.measure.task import BuiltKernel, measuring_protocol
-from kernelsweep.measure.tries import end_try
-from kernelsweep.measure.visits import outcomes_without_runs
 from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.observe.counting.run import count_rows
-from kernelsweep.platforms.emulator import MULTIPROCESSORS, EmulatorPlatform
-from kernelsweep.platforms.kinds import KINDS
 from kernelsweep.reasons import Reason
 from kernelsweep.results import METRIC_COLUMNS, PROOF_COLUMNS, write_rows
 from kernelsweep.sandbox import is_untrusted
-from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.study import kernel_of_job
+from kernelsweep.study.kernel_sweep import KernelSweep
+from kernelsweep.study.kernels.source import source_sha256
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.point import Point
+from kernelsweep.study.study import kernel_of_job
+from kernelsweep.sweep.candidate_job import others_go_on
+from kernelsweep.sweep.full import sweep_points
+from kernelsweep.sweep.journal import Journal
+from kernelsweep.sweep.proof_rows import proof_rows
+from kernelsweep.sweep.tries import end_try
+from kernelsweep.sweep.visits import outcomes_without_runs
 
 with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as running:
     wildcards, plan = snakemake.wildcards, snakemake.params.plan

@@ -5,23 +5,23 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kernelsweep.build.toolkit import tool_version
+from kernelsweep.compile.toolkit import tool_version
+from kernelsweep.device.gpus import gpus_of
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.lease import leased_device
+from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.json_files import read_device, read_json
 from kernelsweep.logs import logged, notifier
-from kernelsweep.measure.task import BuiltKernel, Protocol
 from kernelsweep.observe.chosen_points import points_to_check, searched_points
 from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.observe.sanitizer.compute_sanitizer import find, proof_row, run_points, run_status
 from kernelsweep.observe.sanitizer.log import parse_log
-from kernelsweep.platforms.gpus import gpus_of
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.lease import leased_device
 from kernelsweep.results import NOT_CHECKED, PROOF_COLUMNS, Row, each_row, write_rows
-from kernelsweep.sweep.kernel_sweep import KernelSweep
-from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.study import kernel_of_job
+from kernelsweep.study.kernel_sweep import KernelSweep
+from kernelsweep.study.kernels.source import source_sha256
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.study import kernel_of_job
 
 with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
     wildcards, params = snakemake.wildcards, snakemake.params

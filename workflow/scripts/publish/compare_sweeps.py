@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from kernelsweep.analysis.proofs import proof_errors, proofs_in_words, read_proofs
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
@@ -12,6 +11,7 @@ from kernelsweep.judge.comparison.sides import previous
 from kernelsweep.judge.comparison.text import answer_of, comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
+from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.logs import logged
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from kernelsweep.analysis.study_data import read_study_data
-from kernelsweep.drawing.layout import save, texts_of
+from kernelsweep.judge.data.study_data import read_study_data
 from kernelsweep.logs import logged
+from kernelsweep.publish.drawing.layout import save, texts_of
 from kernelsweep.publish.view import draw_view
 
 with logged(snakemake, is_answer=True):

@@ -9,10 +9,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from kernelsweep.analysis.study_data import Metrics, load_metrics, read_study_data
-from kernelsweep.drawing.figure_formats import file_names, remove_others
-from kernelsweep.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
+from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.logs import logged
+from kernelsweep.publish.drawing.figure_formats import file_names, remove_others
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text

@@ -10,12 +10,12 @@ from statistics import fmean
 from textwrap import fill, shorten
 from typing import Any
 
-from kernelsweep.analysis.proofs import KernelProof
-from kernelsweep.analysis.words import markdown_table
 from kernelsweep.answer import Answer
+from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
-from kernelsweep.measure.pairs import pairs_of, scatter_of, verdict
+from kernelsweep.judge.data.proofs import KernelProof
+from kernelsweep.judge.data.words import markdown_table
 from kernelsweep.reasons import Reason
 from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text

@@ -12,15 +12,15 @@ from math import inf, prod
 from typing import Any
 
 from kernelsweep.results import with_parameters
-from kernelsweep.sweep.axes import grid_on_device
-from kernelsweep.sweep.kernel_sweep import KernelSweep, PlannedPoint, instantiation, skip_reason
-from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.resolve import restrictions_of
-from kernelsweep.sweep.settings import Config, ProfiledPoint, StudySettings
-from kernelsweep.sweep.spaces import ValidPoints, valid_points
-from kernelsweep.sweep.study import OF_STEPS, Study
+from kernelsweep.study.axes import grid_on_device
+from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, instantiation, skip_reason
+from kernelsweep.study.kernels.source import GRID_SIZE, KernelSource
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.point import Point
+from kernelsweep.study.resolve import restrictions_of
+from kernelsweep.study.settings import Config, ProfiledPoint, StudySettings
+from kernelsweep.study.spaces import ValidPoints, valid_points
+from kernelsweep.study.study import OF_STEPS, Study
 
 
 def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, timed: bool) -> list[Point]:

@@ -1,6 +1,6 @@
 """Run a kernel's points in a process that one of NVIDIA's tools observes.
 
-The tool stands between the job and the process (worker.py), so that they can't talk through pipes as measure/worker
+The tool stands between the job and the process (worker.py), so that they can't talk through pipes as device/worker
 does: the requests are one file, and the answers another one, to which the process adds a line a point.
 """
 
@@ -17,16 +17,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from kernelsweep.build.binaries import Report
-from kernelsweep.build.build import gpu_source
-from kernelsweep.build.builder import build
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.compile.binaries import Report
+from kernelsweep.compile.build import gpu_source
+from kernelsweep.compile.builder import build
+from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.device.task import KernelTask
+from kernelsweep.device.worker.process import environment
 from kernelsweep.errors import UserError
-from kernelsweep.measure.task import KernelTask
-from kernelsweep.measure.worker.process import environment
-from kernelsweep.sweep.kernel_sweep import PlannedPoint, units
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.kernel_sweep import PlannedPoint, units
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
 
 # Time limit for a tool to instrument the process and for the process to open or close its device.
 TOOL_START_SECONDS = 180

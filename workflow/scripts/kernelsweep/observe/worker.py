@@ -20,14 +20,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
+from kernelsweep.device.kinds import load
+from kernelsweep.device.platform import Memory, Platform
+from kernelsweep.device.point.runner import Runner
+from kernelsweep.device.request import VisitRequest
+from kernelsweep.device.task import KernelTask
 from kernelsweep.errors import ContextLost, LaunchError
-from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import VisitRequest
-from kernelsweep.measure.task import KernelTask
 from kernelsweep.observe.requests import TOOL_START_SECONDS, Answer, Launched, Requests
-from kernelsweep.platforms.kinds import load
-from kernelsweep.platforms.platform import Memory, Platform
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.point import Point
 
 # initcheck counts every fill as an initialisation. For that tool, buffers stay as they were allocated.
 MODES = PROFILED, CHECKED, UNFILLED = ("profiled", "checked", "unfilled")

@@ -9,23 +9,23 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from kernelsweep.build import build, nvcc
-from kernelsweep.build.build import DEFAULT_ARCHITECTURE
+from kernelsweep.compile import build, nvcc
+from kernelsweep.compile.build import DEFAULT_ARCHITECTURE
 from kernelsweep.compilers import code_variables
+from kernelsweep.device.emulator import MULTIPROCESSORS
+from kernelsweep.device.kinds import GPU, kind_of
 from kernelsweep.errors import BuildError
 from kernelsweep.home import EMULATOR_HEADERS, include_folders, of_home
 from kernelsweep.observe.chosen_points import PicturedStep, nearest_point, pictured_steps, points_to_profile
-from kernelsweep.platforms.emulator import MULTIPROCESSORS
-from kernelsweep.platforms.kinds import GPU, kind_of
 from kernelsweep.project.files import path
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernel_sweep import KernelSweep, units
-from kernelsweep.sweep.kernels.launches import OF_TOOLKITS
-from kernelsweep.sweep.kernels.units import EMULATOR, Unit, merged_units, spread_units
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.resolve import kernel_axes, kernel_units, restrictions_of
-from kernelsweep.sweep.settings import StudySettings
-from kernelsweep.sweep.study import Study
+from kernelsweep.study.kernel_sweep import KernelSweep, units
+from kernelsweep.study.kernels.launches import OF_TOOLKITS
+from kernelsweep.study.kernels.units import EMULATOR, Unit, merged_units, spread_units
+from kernelsweep.study.point import Point
+from kernelsweep.study.resolve import kernel_axes, kernel_units, restrictions_of
+from kernelsweep.study.settings import StudySettings
+from kernelsweep.study.study import Study
 
 # A platform that no setting names.
 _NO_PLATFORM = ""
@@ -103,7 +103,7 @@ def compiled_units(project: Project, target: str, study: str, kernel: str) -> li
 def build_settings(
     project: Project, study: str, kernel: str, target: str = EMULATOR, platform: str = EMULATOR
 ) -> dict[str, Any]:
-    """What the build of a kernel depends on besides its files, as plain values (build/builder.py).
+    """What the build of a kernel depends on besides its files, as plain values (compile/builder.py).
 
     platform  a GPU, as which the emulator compiles
     """

@@ -20,15 +20,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.proof_rows import findings
-from kernelsweep.measure.sweep_kernel import compiled_runtime, sweep_kernel
 from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, Parameter, guess, kernels_in, names_of
 from kernelsweep.results import INDIFFERENT_READ, NOTES
-from kernelsweep.sweep.kernels.source import included_files
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.study import checked_study
+from kernelsweep.study.kernels.source import included_files
+from kernelsweep.study.point import Point
+from kernelsweep.study.study import checked_study
+from kernelsweep.sweep.proof_rows import findings
+from kernelsweep.sweep.sweep_kernel import compiled_runtime, sweep_kernel
 
 # Sizes at which arrays are learnt: different ones, so that products tell them apart; then sizes that no block divides.
 _ROUND = {1: ((512,), (256,)), 2: ((96, 128), (160, 64)), 3: ((32, 64, 96), (96, 32, 64))}

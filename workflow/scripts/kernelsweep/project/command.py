@@ -20,7 +20,7 @@ from pathlib import Path
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.last_words import without_stack
-from kernelsweep.sweep.settings import read_yaml
+from kernelsweep.study.settings import read_yaml
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from kernelsweep.platforms.names import ANY
+from kernelsweep.device.names import ANY
 
 RESULTS = "results"
 

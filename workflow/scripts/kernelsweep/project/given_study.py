@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kernelsweep.errors import UserError
-from kernelsweep.measure.sweep_kernel import sweep_kernel, swept
-from kernelsweep.problems.given import given_problem, outputs_of
 from kernelsweep.project.check import (
     Checked,
     Given,
@@ -36,10 +34,12 @@ from kernelsweep.project.check import (
 )
 from kernelsweep.project.guess import Guess, guess
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.study import Study as CheckedStudy
-from kernelsweep.sweep.study import checked_study
+from kernelsweep.study.kernels.source import source_sha256
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.problem.given import given_problem, outputs_of
+from kernelsweep.study.study import Study as CheckedStudy
+from kernelsweep.study.study import checked_study
+from kernelsweep.sweep.sweep_kernel import sweep_kernel, swept
 
 if TYPE_CHECKING:
     import pandas

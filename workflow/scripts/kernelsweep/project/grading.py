@@ -17,22 +17,22 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build.device_code import kernel_heads
 from kernelsweep.code_hash import cxx_code
+from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
-from kernelsweep.problems.drawn import AS_GIVEN, DRAWN, EXTREMES, FEW_BITS, NAN
 from kernelsweep.project.files import path
-from kernelsweep.sweep.axes import Axes
-from kernelsweep.sweep.kernel_sweep import swept_points
-from kernelsweep.sweep.kernels.source import included_files, read_source
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.point import Point
-from kernelsweep.sweep.resolve import kernel_axes, restrictions_of, valid_count
-from kernelsweep.sweep.settings import CONFIG_FILE, Config, read_yaml
-from kernelsweep.sweep.spaces import ValidPoints
-from kernelsweep.sweep.study import Study, checked_study
+from kernelsweep.study.axes import Axes
+from kernelsweep.study.kernel_sweep import swept_points
+from kernelsweep.study.kernels.source import included_files, read_source
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.point import Point
+from kernelsweep.study.problem.drawn import AS_GIVEN, DRAWN, EXTREMES, FEW_BITS, NAN
+from kernelsweep.study.resolve import kernel_axes, restrictions_of, valid_count
+from kernelsweep.study.settings import CONFIG_FILE, Config, read_yaml
+from kernelsweep.study.spaces import ValidPoints
+from kernelsweep.study.study import Study, checked_study
 
 # Which points of a kernel are drawn: so many of other sizes, and so many of each kind of numbers.
 _OTHER_SIZES, _OF_EACH_KIND = 6, 2

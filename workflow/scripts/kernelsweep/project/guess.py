@@ -16,14 +16,14 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from kernelsweep.build.device_code import KernelHead, kernel_heads
 from kernelsweep.code_hash import cxx_code
+from kernelsweep.compile.device_code import KernelHead, kernel_heads
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.problems.problem import CXX_TYPES
-from kernelsweep.problems.user_module import GIVEN
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
-from kernelsweep.sweep.expressions import FUNCTIONS
-from kernelsweep.sweep.kernels.source import included_files, read_source
+from kernelsweep.study.expressions import FUNCTIONS
+from kernelsweep.study.kernels.source import included_files, read_source
+from kernelsweep.study.problem.problem import CXX_TYPES
+from kernelsweep.study.problem.user_module import GIVEN
 
 _NUMPY = {
     **{cxx: dtype for dtype, cxx in CXX_TYPES.items()},

@@ -10,25 +10,25 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from kernelsweep.baselines.libraries import COMPILED
-from kernelsweep.build.build import names_gpu
 from kernelsweep.code_hash import sha256_of
-from kernelsweep.drawing.figure_formats import file_names, formats_of
+from kernelsweep.compile.build import names_gpu
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.names import is_recording, recording_name
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
 from kernelsweep.judge.comparison.which_files import earlier_files
 from kernelsweep.observe.sanitizer import find_sanitizer
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import building
 from kernelsweep.project.building import compiles_what_it_measures
 from kernelsweep.project.files import OF_TARGETS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
 from kernelsweep.publish import figure_files
+from kernelsweep.publish.drawing.figure_formats import file_names, formats_of
 from kernelsweep.results import DRIVER_LIMITS, each_row
-from kernelsweep.sweep.kernels.source import included_files as files_included
-from kernelsweep.sweep.kernels.source import source_sha256
-from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.study.kernels.source import included_files as files_included
+from kernelsweep.study.kernels.source import source_sha256
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.sweep.baselines.libraries import COMPILED
 
 # Sources and builds
 

@@ -20,12 +20,12 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.measurements import frame, load_measurements
+from kernelsweep.device.kinds import GPU
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_entries
-from kernelsweep.platforms.kinds import GPU
+from kernelsweep.judge.data.measurements import frame, load_measurements
 from kernelsweep.publish.index.statuses import read_platform
 from kernelsweep.results import SAMPLE_COLUMNS, each_row
 

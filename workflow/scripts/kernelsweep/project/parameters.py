@@ -12,20 +12,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.baselines import libraries
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.names import is_recording, recording_name
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project import building, inputs
 from kernelsweep.project.building import build_settings
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.figure_files import drawn_figures
-from kernelsweep.sweep.kernel_sweep import axes_of_places, launched_points
-from kernelsweep.sweep.kernels.source import code_sha256
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.resolve import kernel_axes, listed_points, restrictions_of
+from kernelsweep.study.kernel_sweep import axes_of_places, launched_points
+from kernelsweep.study.kernels.source import code_sha256
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.resolve import kernel_axes, listed_points, restrictions_of
+from kernelsweep.sweep.baselines import libraries
 
 # The sweep
 
@@ -113,7 +113,7 @@ def is_candidate(project: Project, platform: str, study: str, kernel: str) -> bo
 
 
 def against(project: Project, platform: str, study: str, kernel: str) -> dict[str, Any] | None:
-    """What a job needs to run a candidate's points in pairs with another kernel's (measure/against.py)."""
+    """What a job needs to run a candidate's points in pairs with another kernel's (sweep/against.py)."""
     is_beside = inputs.against(project, platform, study, kernel) and kind_of(platform).has_clock
     if not project.grading or not is_beside:
         return None

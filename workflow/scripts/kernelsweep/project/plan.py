@@ -6,14 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.drawing.figure_formats import formats_of
-from kernelsweep.measure.tries import next_try
+from kernelsweep.device.kinds import kind_of
 from kernelsweep.plans import GradePlan, KernelPlan, ProofPlan, ScopePlan, StudyPlan
-from kernelsweep.platforms.kinds import kind_of
 from kernelsweep.project import building, inputs, parameters
 from kernelsweep.project.files import path, scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.publish.drawing.figure_formats import formats_of
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.sweep.tries import next_try
 
 # A study's settings that judgements depend on.
 _JUDGED = ("title", "kinds", "kernels", "reference", "steps", "rivals", "limits", "claims", "causes", "search")

@@ -12,25 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.published import OUTPUT, PUBLISHED, SPEEDUP, check_published, read_published
-from kernelsweep.baselines.libraries import check_baselines
+from kernelsweep.device.choose import Model, check_names, choose_platforms, recorded_studies
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.names import is_recording, recording_name
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
 from kernelsweep.judge.claims.claim import check_claims
+from kernelsweep.judge.data.published import OUTPUT, PUBLISHED, SPEEDUP, check_published, read_published
 from kernelsweep.observe.profiling.definitions import check_metric_names, definitions
 from kernelsweep.observe.requests import observed_platforms
-from kernelsweep.platforms.choose import Model, check_names, choose_platforms, recorded_studies
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording, recording_name
 from kernelsweep.project.files import OTHERS, parts_of
 from kernelsweep.project.grading import Grading, graded
 from kernelsweep.publish.figure_files import check_figures, rule_name
-from kernelsweep.share.recording import check_environment
-from kernelsweep.sweep.kernels.source import GRID_SIZE, KernelSource
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.resolve import check_sweeps
-from kernelsweep.sweep.settings import CONFIG_FILE, Config, Sweeps, read_config, study_names
-from kernelsweep.sweep.study import Study, read_study
+from kernelsweep.publish.share.recording import check_environment
+from kernelsweep.study.kernels.source import GRID_SIZE, KernelSource
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.resolve import check_sweeps
+from kernelsweep.study.settings import CONFIG_FILE, Config, Sweeps, read_config, study_names
+from kernelsweep.study.study import Study, read_study
+from kernelsweep.sweep.baselines.libraries import check_baselines
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from functools import cache
 
-from kernelsweep.platforms.kinds import kind_of
+from kernelsweep.device.kinds import kind_of
 from kernelsweep.project.building import compiled_units, compiles_what_it_measures
 from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.sweep.kernel_sweep import searched_count
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.resolve import listed_points
+from kernelsweep.study.kernel_sweep import searched_count
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.resolve import listed_points
 
 # The cores of a job that compiles what it measures, where Snakemake knows of no limit, as in workflow/profiles/slurm.
 CLUSTER_CORES = 4

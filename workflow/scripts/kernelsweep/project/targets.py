@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 
+from kernelsweep.device.kinds import kind_of
+from kernelsweep.device.names import is_recording
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.observe.requests import observed_platforms
-from kernelsweep.platforms.kinds import kind_of
-from kernelsweep.platforms.names import is_recording
 from kernelsweep.project import inputs
 from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import platform_in, read_view
-from kernelsweep.sweep.kernels.units import EMULATOR
+from kernelsweep.study.kernels.units import EMULATOR
 
 
 def everything(project: Project) -> list[str]:

@@ -10,16 +10,16 @@ from typing import Any
 
 from tabulate import tabulate
 
-from kernelsweep.analysis.proofs import KernelProof, Proofs, proof_errors, proofs_in_words
-from kernelsweep.analysis.row_counts import RowCounts
-from kernelsweep.analysis.words import list_texts
 from kernelsweep.answer import Answer
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
+from kernelsweep.judge.data.proofs import KernelProof, Proofs, proof_errors, proofs_in_words
+from kernelsweep.judge.data.row_counts import RowCounts
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.summary import all_right, failed_text, first_failed, run_facts
-from kernelsweep.sweep.settings import StudySettings
+from kernelsweep.study.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelsweep.errors import check_known
-from kernelsweep.sweep.study import Study
+from kernelsweep.study.study import Study
 
 # The titles, messages and captions of a study's figures, in the figures' folder.
 TEXTS_FILE = "texts.json"

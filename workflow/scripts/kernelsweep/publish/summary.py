@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kernelsweep.analysis.proofs import (
+from kernelsweep.judge.data.proofs import (
     Proofs,
     explained_findings,
     proof_summary,
@@ -12,15 +12,15 @@ from kernelsweep.analysis.proofs import (
     section,
     unproven,
 )
-from kernelsweep.analysis.row_counts import (
+from kernelsweep.judge.data.row_counts import (
     LISTED_PER_KERNEL,
     PlannedKernel,
     RowCounts,
     studies_not_run,
 )
-from kernelsweep.analysis.words import list_texts, markdown_table
+from kernelsweep.judge.data.words import list_texts, markdown_table
 from kernelsweep.results import ALL_POINT_COLUMNS
-from kernelsweep.sweep.point import in_words
+from kernelsweep.study.point import in_words
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1

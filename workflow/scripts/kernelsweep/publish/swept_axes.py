@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_place, shown_status, timed, undefined_kernels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
-from kernelsweep.analysis.words import device_text, failures_text, list_texts, point_text
+from kernelsweep.judge.data.reference import at_place, shown_status, timed, undefined_kernels
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
+from kernelsweep.judge.data.words import device_text, failures_text, list_texts, point_text
 from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
 from kernelsweep.statistics import Interval, ratio, time_interval
 

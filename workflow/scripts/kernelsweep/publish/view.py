@@ -9,12 +9,12 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.reference import timed, undefined_kernels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes
-from kernelsweep.analysis.words import UNDEFINED_MARK, list_texts, point_text
-from kernelsweep.drawing.layout import add_to_caption
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.judge.data.reference import timed, undefined_kernels
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes
+from kernelsweep.judge.data.words import UNDEFINED_MARK, list_texts, point_text
 from kernelsweep.publish import swept_axes
+from kernelsweep.publish.drawing.layout import add_to_caption
 from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE, QUANTITIES, SHOW
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.swept_axes import KERNEL, with_tied

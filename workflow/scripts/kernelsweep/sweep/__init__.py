@@ -1,1 +1,1 @@
-"""The sweep: studies and their checks, axes and points, kernels and how they are launched."""
+"""Measure: find the points that the journal lacks, run them in worker processes, and make result rows."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from kernelsweep.analysis.reference import has_times
 from kernelsweep.judge.best.find import Best, Use
+from kernelsweep.judge.data.reference import has_times
 
 # The version of best.json. It rises when a key changes its meaning or is removed; programs should check it first.
 SCHEMA_VERSION = 2

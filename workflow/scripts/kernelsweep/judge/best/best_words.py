@@ -5,15 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.study_data import kernel_axes, place_words, size_axes
-from kernelsweep.analysis.words import (
-    axis_title,
-    axis_value,
-    device_text,
-    markdown_table,
-    point_text,
-    reference_text,
-)
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.find import (
     LITTLE,
@@ -24,7 +15,16 @@ from kernelsweep.judge.best.find import (
     at_reference_kind,
     of_reference,
 )
-from kernelsweep.sweep.settings import StudySettings
+from kernelsweep.judge.data.study_data import kernel_axes, place_words, size_axes
+from kernelsweep.judge.data.words import (
+    axis_title,
+    axis_value,
+    device_text,
+    markdown_table,
+    point_text,
+    reference_text,
+)
+from kernelsweep.study.settings import StudySettings
 
 NONE = "–"
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.reference import at_place, timed, undefined_kernels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
+from kernelsweep.judge.data.reference import at_place, timed, undefined_kernels
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.statistics import Interval, ratio, time_interval
-from kernelsweep.sweep.settings import StudySettings
+from kernelsweep.study.settings import StudySettings
 
 RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
 

@@ -7,12 +7,12 @@ from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.published import OUTPUT, SPEEDUP
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.judge.data.published import OUTPUT, SPEEDUP
 from kernelsweep.results import LIMIT_PREFIX, finite, read_rows
 from kernelsweep.statistics import Interval
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.settings import ClaimSettings, StudySettings
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.settings import ClaimSettings, StudySettings
 
 HOLDS = "holds"
 FAILS = "does not hold"

@@ -8,18 +8,6 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.published import OUTPUT, SPEEDUP
-from kernelsweep.analysis.reference import (
-    at_place,
-    flagged_kernels,
-    shown_status,
-    timed,
-    undefined_kernels,
-    with_shown_output,
-)
-from kernelsweep.analysis.step_metrics import ANOTHER_BUILD
-from kernelsweep.analysis.study_data import StudyData, place_axes, place_words, size_axes
-from kernelsweep.analysis.words import point_text
 from kernelsweep.errors import check_known
 from kernelsweep.judge.claims.claim import (
     CLAIMS_FILE,
@@ -34,6 +22,18 @@ from kernelsweep.judge.claims.claim import (
     NotMeasured,
     decide,
 )
+from kernelsweep.judge.data.published import OUTPUT, SPEEDUP
+from kernelsweep.judge.data.reference import (
+    at_place,
+    flagged_kernels,
+    shown_status,
+    timed,
+    undefined_kernels,
+    with_shown_output,
+)
+from kernelsweep.judge.data.step_metrics import ANOTHER_BUILD
+from kernelsweep.judge.data.study_data import StudyData, place_axes, place_words, size_axes
+from kernelsweep.judge.data.words import point_text
 from kernelsweep.results import COUNTED, INTERVAL, LIMIT_PREFIX, MESSAGE_LENGTH, PROOF_FAILED
 from kernelsweep.statistics import Interval, ratio, time_interval
 

@@ -9,7 +9,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from kernelsweep.analysis.words import device_text, list_texts, markdown_table, point_text
 from kernelsweep.judge.claims.claim import (
     CLAIM_VERDICTS,
     FAILS,
@@ -21,6 +20,7 @@ from kernelsweep.judge.claims.claim import (
     Claim,
 )
 from kernelsweep.judge.claims.judge import Judged
+from kernelsweep.judge.data.words import device_text, list_texts, markdown_table, point_text
 from kernelsweep.results import Row
 
 # claims.csv, one row a claim: first the columns that users' scripts read, in their order.

@@ -9,8 +9,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.build.toolkit import find_tool
-from kernelsweep.build.unit_store import UnitStore
+from kernelsweep.compile.toolkit import find_tool
+from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.compilers import run_compiler
 from kernelsweep.judge.comparison.text import in_order, point_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel

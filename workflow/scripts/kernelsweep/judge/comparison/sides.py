@@ -8,11 +8,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.measure.identity import identity_sha256
-from kernelsweep.measure.journal import AGAIN, journals_of, read_lines, refused_line
-from kernelsweep.measure.outcome import Outcome, combined, flags_of, read_outcome
-from kernelsweep.measure.pairs import Pairs, pairs_of
+from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
+from kernelsweep.device.pairs import Pairs, pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
+from kernelsweep.sweep.identity import identity_sha256
+from kernelsweep.sweep.journal import AGAIN, journals_of, read_lines, refused_line
 
 
 @dataclass

@@ -9,8 +9,8 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import Any
 
-from kernelsweep.analysis.words import list_texts
 from kernelsweep.answer import Answer
+from kernelsweep.device.pairs import FASTER, SLOWER
 from kernelsweep.judge.comparison.counts import (
     MIXED,
     MORE,
@@ -35,10 +35,10 @@ from kernelsweep.judge.comparison.verdicts import (
     overall,
     shown_kernels,
 )
-from kernelsweep.measure.pairs import FASTER, SLOWER
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.statistics import ratio_text
-from kernelsweep.sweep.point import in_words
+from kernelsweep.study.point import in_words
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
 VERDICT_LINES = 10

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
-from kernelsweep.analysis.row_counts import is_failure
-from kernelsweep.analysis.words import point_text, size_text
+from kernelsweep.device.pairs import FASTER, SAME, SLOWER, UNDECIDED, Mean, Ratio, mean_ratio, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
-from kernelsweep.measure.pairs import FASTER, SAME, SLOWER, UNDECIDED, Mean, Ratio, mean_ratio, scatter_of, verdict
+from kernelsweep.judge.data.row_counts import is_failure
+from kernelsweep.judge.data.words import point_text, size_text
 from kernelsweep.results import Row, number_or_text, with_parameters
 from kernelsweep.scatter import Scatter, estimate, widened
 from kernelsweep.statistics import Interval, ratio

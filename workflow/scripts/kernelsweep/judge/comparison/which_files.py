@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelsweep.device.names import is_recording, recording_folder
 from kernelsweep.errors import UserError
-from kernelsweep.platforms.names import is_recording, recording_folder
 
 PREVIOUS = "previous"
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from cuda_emulator.library import LANES, Request
 from cuda_emulator.lines import shared_array
 from cuda_emulator.quantities import UNIT_OF_METRIC
-from kernelsweep.build.device_code import kernel_heads
-from kernelsweep.measure.outcome import Outcome
-from kernelsweep.measure.point.runner import Runner
-from kernelsweep.measure.request import VisitRequest
-from kernelsweep.measure.task import KernelTask
-from kernelsweep.platforms.emulator import EmulatorPlatform
+from kernelsweep.compile.device_code import kernel_heads
+from kernelsweep.device.emulator import EmulatorPlatform
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.device.point.runner import Runner
+from kernelsweep.device.request import VisitRequest
+from kernelsweep.device.task import KernelTask
 from kernelsweep.results import COUNTED, Row
-from kernelsweep.sweep.kernel_sweep import launched_columns
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.kernels.units import EMULATOR
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.kernel_sweep import launched_columns
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.point import Point
 
 # Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.
 MOST_REQUESTS = 200

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.analysis.step_metrics import PROFILE_COMMAND
-from kernelsweep.build.toolkit import find_tool, not_found
+from kernelsweep.compile.toolkit import find_tool, not_found
 from kernelsweep.errors import UserError
+from kernelsweep.home import GPU_COMMAND
 from kernelsweep.observe.profiling.ncu_report import Profile, parse_capture
 from kernelsweep.observe.requests import Requests, observe
 from kernelsweep.observe.worker import PROFILED
 
+PROFILE_COMMAND = f"{GPU_COMMAND} --cores 1 profile"
 TRY_AGAIN = f"then `{PROFILE_COMMAND} --forcerun profile_kernel`"
 
 MISSING = (

@@ -17,7 +17,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.observe.profiling.definitions import Definition
 from kernelsweep.observe.requests import Answer
 from kernelsweep.results import NCU, Row
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.point import Point
 
 # Digits of a value; counters have no more.
 _DIGITS = 10

@@ -1,6 +1,6 @@
 """Check kernels under NVIDIA's compute-sanitizer: https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/"""
 
-from kernelsweep.build.toolkit import find_tool
+from kernelsweep.compile.toolkit import find_tool
 
 # Its tools, each with the check of proofs.csv that it makes.
 TOOLS = {"memcheck": "bounds", "racecheck": "races", "synccheck": "barriers", "initcheck": "uninitialised"}

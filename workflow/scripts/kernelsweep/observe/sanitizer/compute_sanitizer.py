@@ -6,17 +6,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelsweep.build.toolkit import not_found
+from kernelsweep.compile.toolkit import not_found
 from kernelsweep.errors import UserError
-from kernelsweep.measure.proof_rows import known_why
 from kernelsweep.observe.requests import Observed, Requests, observe
 from kernelsweep.observe.sanitizer import TOOLS, find_sanitizer
 from kernelsweep.observe.sanitizer.log import Finding, Log
 from kernelsweep.observe.worker import CHECKED, UNFILLED
 from kernelsweep.reasons import Reason
 from kernelsweep.results import NOT_CHECKED, Row
-from kernelsweep.sweep.kernels.source import KernelSource
-from kernelsweep.sweep.point import Point
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.sweep.proof_rows import known_why
 
 # compute-sanitizer's exit status after a finding: a number that neither it nor Python returns for another reason.
 FOUND = 86

@@ -19,15 +19,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from kernelsweep.analysis.reference import shown_status
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import STATUS_LETTERS, axis_value, list_texts, status_key
-from kernelsweep.drawing import palette
-from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure
-from kernelsweep.drawing.series import facet_grid
-from kernelsweep.drawing.style import styled
 from kernelsweep.judge.best.find import is_tie
+from kernelsweep.judge.data.reference import shown_status
+from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.judge.data.words import STATUS_LETTERS, axis_value, list_texts, status_key
 from kernelsweep.publish import swept_axes
+from kernelsweep.publish.drawing import palette
+from kernelsweep.publish.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure
+from kernelsweep.publish.drawing.series import facet_grid
+from kernelsweep.publish.drawing.style import styled
 from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 from kernelsweep.publish.tables.formats import decimals

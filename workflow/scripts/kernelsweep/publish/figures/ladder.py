@@ -19,11 +19,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from kernelsweep.analysis.published import SPEEDUP, TIME
-from kernelsweep.analysis.reference import flagged_kernels, undefined_kernels
-from kernelsweep.analysis.steps import grids_text, step_labels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_words, shown_place
-from kernelsweep.analysis.words import (
+from kernelsweep.judge.best.find import best_at, comparable, is_tie
+from kernelsweep.judge.data.published import SPEEDUP, TIME
+from kernelsweep.judge.data.reference import flagged_kernels, undefined_kernels
+from kernelsweep.judge.data.steps import grids_text, step_labels
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place
+from kernelsweep.judge.data.words import (
     UNDEFINED_MARK,
     UNDEFINED_NOTE,
     axis_value,
@@ -34,10 +35,9 @@ from kernelsweep.analysis.words import (
     reference_text,
     step_name,
 )
-from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure, new_figure
-from kernelsweep.drawing.series import on_grid
-from kernelsweep.judge.best.find import best_at, comparable, is_tie
+from kernelsweep.publish.drawing import palette, style
+from kernelsweep.publish.drawing.layout import LETTER_IN, TWO_COLUMNS, Frame, empty_figure, new_figure
+from kernelsweep.publish.drawing.series import on_grid
 from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.swept_axes import no_times, place_caption
 from kernelsweep.publish.tables.formats import broken, four_digits

@@ -11,12 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from kernelsweep.analysis.published import published_outputs
-from kernelsweep.analysis.reference import with_shown_output
-from kernelsweep.analysis.study_data import StudyData
-from kernelsweep.analysis.words import device_text
-from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, columns, empty_figure, new_figure
+from kernelsweep.judge.data.published import published_outputs
+from kernelsweep.judge.data.reference import with_shown_output
+from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.judge.data.words import device_text
+from kernelsweep.publish.drawing import palette, style
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Frame, columns, empty_figure, new_figure
 from kernelsweep.publish.figure_files import FIGURES
 
 FIGURE = FIGURES["lanes"]

@@ -10,13 +10,13 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from kernelsweep.analysis.reference import timed
-from kernelsweep.analysis.study_data import StudyData, size_axes
-from kernelsweep.analysis.words import axis_value
-from kernelsweep.drawing import palette, style
-from kernelsweep.drawing.layout import TWO_COLUMNS, Frame, add_legend, empty_figure
-from kernelsweep.drawing.series import LOGARITHMIC_FROM, draw_lines, facet_grid
+from kernelsweep.judge.data.reference import timed
+from kernelsweep.judge.data.study_data import StudyData, size_axes
+from kernelsweep.judge.data.words import axis_value
 from kernelsweep.publish import swept_axes
+from kernelsweep.publish.drawing import palette, style
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Frame, add_legend, empty_figure
+from kernelsweep.publish.drawing.series import LOGARITHMIC_FROM, draw_lines, facet_grid
 from kernelsweep.publish.figure_files import FIGURES, GAIN, PEAK_SHARE, QUANTITIES, SHOW
 from kernelsweep.publish.swept_axes import KERNEL, axis_text, place_caption, values_of, without_unit
 from kernelsweep.publish.tables.formats import broken

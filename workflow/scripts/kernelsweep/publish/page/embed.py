@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelsweep.drawing.palette import shapes_on_page, texts_on_page
+from kernelsweep.publish.drawing.palette import shapes_on_page, texts_on_page
 
 _SUFFIXES = (".svg", ".png", ".pdf")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.analysis.words import axis_title, axis_value
+from kernelsweep.judge.data.words import axis_title, axis_value
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
 Row = Mapping[str, str]

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.analysis.words import list_texts
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.comparison.text import VERDICT_LINES
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link

@@ -8,8 +8,8 @@ from functools import cache
 
 import pandas
 
-from kernelsweep.analysis.step_metrics import LEAST_SHARE, step_metrics, title, unit_of
-from kernelsweep.analysis.study_data import StudyData
+from kernelsweep.judge.data.step_metrics import LEAST_SHARE, step_metrics, title, unit_of
+from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.tables.study_table import StoryRow
 
 # A counter moved if it changed by this factor; the counters with the largest changes are named.

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.analysis.published import SPEEDUP, PublishedNumber, beside_step
-from kernelsweep.analysis.step_metrics import step_metrics, title
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
-from kernelsweep.analysis.words import place_text, point_text, reference_text, values_text
 from kernelsweep.code_hash import cxx_code
+from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
+from kernelsweep.judge.data.step_metrics import step_metrics, title
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
+from kernelsweep.judge.data.words import place_text, point_text, reference_text, values_text
 from kernelsweep.publish.steps.moved import moved_text
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.study_table import StoryRow, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import ratio, time_interval
-from kernelsweep.sweep.kernels.source import story
+from kernelsweep.study.kernels.source import story
 
 # The steps that are not folded.
 _SHOWN = 3

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelsweep.analysis.published import OUTPUT, SPEEDUP, TIME, PublishedNumber
-from kernelsweep.analysis.step_metrics import heading, title
+from kernelsweep.judge.data.published import OUTPUT, SPEEDUP, TIME, PublishedNumber
+from kernelsweep.judge.data.step_metrics import heading, title
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText
 
 

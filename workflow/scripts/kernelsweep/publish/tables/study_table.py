@@ -9,19 +9,19 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.published import columns_beside
-from kernelsweep.analysis.reference import (
+from kernelsweep.judge.best.best_words import ties_text
+from kernelsweep.judge.best.find import Best, best_at
+from kernelsweep.judge.data.published import columns_beside
+from kernelsweep.judge.data.reference import (
     UNDEFINED_BEHAVIOUR,
     at_place,
     flagged_kernels,
     undefined_kernels,
 )
-from kernelsweep.analysis.step_metrics import by_step, shown_metrics, step_metrics, unit_of
-from kernelsweep.analysis.steps import step_labels
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, place_axes, shown_place
-from kernelsweep.analysis.words import limit_kernel
-from kernelsweep.judge.best.best_words import ties_text
-from kernelsweep.judge.best.find import Best, best_at
+from kernelsweep.judge.data.step_metrics import by_step, shown_metrics, step_metrics, unit_of
+from kernelsweep.judge.data.steps import step_labels
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place
+from kernelsweep.judge.data.words import limit_kernel
 from kernelsweep.publish.tables.published_text import PublishedColumn
 from kernelsweep.results import EDITED
 from kernelsweep.statistics import Interval, ratio, time_interval

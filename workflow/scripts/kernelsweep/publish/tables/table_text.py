@@ -10,11 +10,23 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.analysis.published import SPEEDUP, TIME
-from kernelsweep.analysis.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
-from kernelsweep.analysis.step_metrics import by_step, heading, shown_metrics, sources, step_metrics, title, unit_of
-from kernelsweep.analysis.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
-from kernelsweep.analysis.words import (
+from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
+from kernelsweep.judge.best.find import find_uses, of_reference
+from kernelsweep.judge.data.published import SPEEDUP, TIME
+from kernelsweep.judge.data.reference import UNDEFINED_BEHAVIOUR, arithmetic_kinds
+from kernelsweep.judge.data.step_metrics import (
+    by_step,
+    heading,
+    shown_metrics,
+    sources,
+    step_metrics,
+    title,
+    unit_of,
+)
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
+from kernelsweep.judge.data.words import (
     UNDEFINED_MARK,
     axis_value,
     device_text,
@@ -24,10 +36,6 @@ from kernelsweep.analysis.words import (
     small_number,
     values_text,
 )
-from kernelsweep.errors import UserError, nearest
-from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
-from kernelsweep.judge.best.find import find_uses, of_reference
-from kernelsweep.platforms.arithmetic_peak import arithmetic_peak_gflops, why_unknown
 from kernelsweep.publish.tables.formats import EMPTY, Column, TableText, decimals, four_digits, interval_text, numbers
 from kernelsweep.publish.tables.published_text import PublishedColumn, published_tables
 from kernelsweep.publish.tables.study_table import KERNEL_ROW, NOT_MEASURED, RIVAL_ROW, published_columns

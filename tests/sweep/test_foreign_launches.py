@@ -1,0 +1,405 @@
+"""What published kernels are passed and how they are launched: structures, addresses, constants, the grid's barrier."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from planted import run
+
+from kernelsweep.device.arguments import check_arguments
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.errors import StudyError, UserError
+from kernelsweep.judge.data.proofs import read_proofs
+from kernelsweep.project.project import load_project
+from kernelsweep.results import PROOF_COLUMNS, write_rows
+from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.point import Point
+from kernelsweep.study.resolve import listed_points
+from kernelsweep.sweep.proof_rows import proof_rows
+
+KERNEL = """
+#include <cooperative_groups.h>
+
+struct Body {
+    float position[3];
+    float mass;
+};
+
+struct Given {
+    const Body *bodies;
+    float *sums;
+    int count;
+    double offset;
+};
+
+__constant__ Given kept;
+__constant__ float scale;
+__device__ int runs;
+
+__global__ void gather(Body *bodies, Given given, float *const *outputs)
+{
+    const int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at == 0)
+        runs = 1;
+    if (at < given.count)
+        bodies[at].mass *= scale;
+    cooperative_groups::this_grid().sync();
+    if (at >= given.count)
+        return;
+    float sum = runs;
+    for (int other = 0; other < kept.count; ++other)
+        sum += given.bodies[other].mass;
+    kept.sums[at] = sum + given.offset;
+    outputs[1][at] = bodies[at].position[1];
+}
+"""
+CLUSTER = """
+#include <cooperative_groups.h>
+
+__global__ void ranks(int *y)
+{
+    __shared__ int block;
+    const auto cluster = cooperative_groups::this_cluster();
+    const int own = blockIdx.y * gridDim.x + blockIdx.x, rank = cluster.block_rank();
+    if (threadIdx.x == 0)
+        block = own;
+    cluster.sync();
+    if (threadIdx.x == 0)
+        y[own] = 100 * rank + *cluster.map_shared_rank(&block, (rank + 1) % cluster.num_blocks());
+    cluster.sync();
+}
+"""
+PROBLEM = """
+import numpy as np
+
+BODY = np.dtype([("position", np.float32, 3), ("mass", np.float32)])
+GIVEN = np.dtype(
+    [("bodies", np.uint64), ("sums", np.uint64), ("count", np.int32), ("offset", np.float64)], align=True
+)
+
+
+def inputs(random, n):
+    bodies = np.zeros(n, BODY)
+    bodies["mass"] = random.integers(0, 9, n)
+    bodies["position"] = random.random((n, 3), np.float32)
+    given = np.array((0, 0, n, 0.5), GIVEN)
+    pointers = np.zeros(1, [("sums", np.uint64), ("heights", np.uint64)])
+    return {"bodies": bodies, "given": given, "kept": given, "pointers": pointers, "scale": np.float32(2)}
+
+
+def outputs(n):
+    return {"bodies": (n, BODY), "sums": (n, np.float32), "heights": (n, np.float32)}
+
+
+def result(bodies, sums, heights):
+    return {"masses": bodies["mass"], "sums": sums, "heights": heights}
+
+
+def reference(inputs, n):
+    bodies = inputs["bodies"]
+    masses = 2 * bodies["mass"].astype(np.float64)
+    return {"masses": masses, "sums": np.full(n, 1 + masses.sum() + 0.5), "heights": bodies["position"][:, 1]}
+"""
+LAUNCH = {"grid": "n / 32", "block": 32, "arguments": ["bodies", "given", "pointers"], "cooperative": True}
+STUDY = {
+    "title": "Bodies",
+    "problem": "kernels/own/problem.py",
+    "axes": {"n": [100, 7]},
+    "kernels": [{"name": "gather", "constants": ["kept", "scale"], "launches": [LAUNCH]}],
+}
+
+
+def written(folder: Path, files: dict[str, str], study: dict[str, Any] = STUDY) -> tuple[KernelSource, Sequence[Point]]:
+    """The first kernel of a study that is written to a repository, and its points."""
+    study_file = folder / "config/studies/own.yaml"
+    study_file.parent.mkdir(parents=True, exist_ok=True)
+    study_file.write_text(yaml.safe_dump(study))
+    (folder / "kernels/own").mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / "kernels/own" / name).write_text(text)
+    project = load_project({"platform": "emulator", "profiling": {"metrics": []}}, folder)
+    study_of = project.studies["own"]
+    (kernel,) = study_of.kernels.values()
+    return kernel, listed_points(project.config, study_of, kernel.name, "emulator")
+
+
+def outcomes(folder: Path, files: dict[str, str], study: dict[str, Any], target: str) -> list[Outcome]:
+    kernel, points = written(folder, files, study)
+    return list(run(kernel, list(points), folder, target, visits=2).values())
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in the repository, as jobs do."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(params=["emulator", pytest.param("arch", marks=pytest.mark.gpu)])
+def target(request: pytest.FixtureRequest) -> str:
+    return "emulator" if request.param == "emulator" else request.getfixturevalue("arch")
+
+
+def test_a_cooperative_launch_with_structures_addresses_and_constants_is_right(tmp_path: Path, target: str) -> None:
+    files = {"gather.cu": KERNEL, "problem.py": PROBLEM}
+    found = outcomes(tmp_path, files, STUDY, target)
+    assert [(one.status, one.message) for one in found] == [("ok", "")] * 2
+    plain = {**STUDY, "kernels": [{**STUDY["kernels"][0], "launches": [{**LAUNCH, "cooperative": False}]}]}  # type: ignore[index]
+    if target == "emulator":
+        (first, _) = outcomes(tmp_path, files, plain, target)
+        assert first.status == "launch_failed" and "the launch is not cooperative" in first.message
+
+
+def test_a_programmatic_launch_waits_for_what_it_reads(tmp_path: Path, target: str) -> None:
+    kernel = """
+__global__ void first(int *y)
+{
+    cudaTriggerProgrammaticLaunchCompletion();
+    for (int k = 0; k < 1000; ++k)
+        y[blockIdx.x * blockDim.x + threadIdx.x] = k;
+}
+
+__global__ void second(int *y)
+{
+    cudaGridDependencySynchronize();
+    y[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+}
+"""
+    problem = (
+        "import numpy as np\n\ndef outputs(n):\n    return {'y': (n, np.int32)}\n\n"
+        "def reference(n):\n    return {'y': np.full(n, 1000)}\n"
+    )
+    launches = [{"kernel": name, "grid": "n / 64", "block": 64, "arguments": ["y"]} for name in ("first", "second")]
+    launches[1]["programmatic"] = True
+    study = {**STUDY, "axes": {"n": [4096]}, "kernels": [{"name": "steps", "launches": launches}]}
+    source, points = written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
+    found = run(source, list(points), tmp_path, target, visits=2)
+    assert [(one.status, one.message) for one in found.values()] == [("ok", "")]
+    # The emulator runs the second launch after the first, whether it waits or not.
+    rows = [{**dict.fromkeys(PROOF_COLUMNS, ""), **row} for row in proof_rows(source, found, {"variants": {}}, {})]
+    write_rows(tmp_path / "proofs.csv", PROOF_COLUMNS, rows)
+    (proof,) = read_proofs([tmp_path / "proofs.csv"]).values()
+    assert proof.in_words == "checked in part: launches that a GPU may overlap" and not proof.is_proven
+    launches.reverse()
+    with pytest.raises(UserError, match="the first launch is programmatic"):
+        written(tmp_path, {"steps.cu": kernel, "problem.py": problem}, study)
+
+
+def test_bytes_behind_an_array_are_outside_of_it_and_those_between_fields_are_nobodys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kernel = """
+struct Sample {
+    char tag;
+    double value;
+};
+
+__global__ void samples(const unsigned char *x, Sample *y, int n, int ahead)
+{
+    __shared__ Sample own[32];
+    const int at = blockIdx.x * 32 + threadIdx.x;
+    if (at >= n)
+        return;
+    own[threadIdx.x].tag = 1;
+    own[threadIdx.x].value = x[at + ahead];
+    y[at] = own[threadIdx.x];
+}
+"""
+    problem = """
+import numpy as np
+
+SAMPLE = np.dtype([("tag", np.int8), ("value", np.float64)], align=True)
+
+
+def inputs(random, n):
+    return {"x": random.integers(0, 9, n, np.uint8)}
+
+
+def outputs(n):
+    return {"y": (n, SAMPLE)}
+
+
+def result(y):
+    return {"tag": y["tag"], "value": y["value"]}
+
+
+def reference(x, n, ahead):
+    return {"tag": np.ones(n), "value": np.append(x[ahead:], np.zeros(ahead)).astype(np.float64)}
+"""
+    launch = {"grid": "n / 32", "block": 32, "arguments": ["x", "y", "n", "ahead"]}
+    axes = {"n": [101], "ahead": [0, 1]}
+    study = {**STUDY, "axes": axes, "kernels": [{"name": "samples", "launches": [launch]}]}
+    within, beyond = outcomes(tmp_path, {"samples.cu": kernel, "problem.py": problem}, study, "emulator")
+    assert (within.status, [mistake.kind for mistake in within.mistakes]) == ("ok", ["indifferent_read"])
+    assert beyond.status == "wrong_result"
+    assert "x[101] at" in beyond.message and beyond.message.endswith("device buffer x of 101 elements")
+
+
+TEXTURES = """
+__global__ void textures(float *y, cudaTextureObject_t line, cudaTextureObject_t image,
+    cudaTextureObject_t smooth, int n)
+{
+    const int x = threadIdx.x, row = blockIdx.x;
+    y[row * n + x] = tex1Dfetch<int>(line, x) + tex1Dfetch<int>(line, x - n) + tex2D<float>(image, x - 0.5f, row + 1.5f)
+        + 1000 * tex2D<float>(smooth, x + 0.75f, row + 0.25f);
+}
+"""
+OF_TEXTURES = """
+import numpy as np
+
+def inputs(random, n):
+    return {"line": random.integers(0, 9, n, np.int32), "image": random.integers(0, 9, (n, n)).astype(np.float32)}
+
+def outputs(n):
+    return {"y": ((n, n), np.float32)}
+
+def reference(line, image, n):
+    at = lambda rows, columns: image[np.clip(rows, 0, n - 1)][:, np.clip(columns, 0, n - 1)]
+    k = np.arange(n)
+    nearest = at(k + 1, np.maximum(k - 1, 0))
+    above, here = (0.75 * at(k - up, k) + 0.25 * at(k - up, k + 1) for up in (1, 0))
+    return {"y": line + nearest + 1000 * (0.25 * above + 0.75 * here)}
+"""
+
+
+def test_textures_are_made_from_arrays(tmp_path: Path, target: str) -> None:
+    arguments = ["y", "texture(line)", "texture(image)", "linear_texture(image)", "n"]
+    kernels = [{"name": "textures", "launches": [{"grid": "n", "block": "n", "arguments": arguments}]}]
+    study = {**STUDY, "axes": {"n": [32]}, "kernels": kernels}
+    files = {"textures.cu": TEXTURES, "problem.py": OF_TEXTURES}
+    (found,) = outcomes(tmp_path, files, study, target)
+    assert (found.status, found.message) == ("ok", "")
+    arguments[3] = "linear_texture(line)"
+    with pytest.raises(StudyError, match="line makes no texture"):
+        outcomes(tmp_path, files, study, target)
+
+
+TENSOR_MAPS = """
+#include <cuda.h>
+#include <cuda/barrier>
+
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+namespace bulk = cuda::device::experimental;
+
+__global__ void neighbours(const __grid_constant__ CUtensorMap image, const __grid_constant__ CUtensorMap sums)
+{
+    __shared__ alignas(128) float tile[SIDE + 2][SIDE + 8];
+    __shared__ alignas(128) float result[SIDE][SIDE];
+    __shared__ barrier landed;
+    const int x = threadIdx.x, y = threadIdx.y, left = blockIdx.x * SIDE, top = blockIdx.y * SIDE;
+    const bool is_first = x == 0 && y == 0;
+    if (is_first) {
+        init(&landed, SIDE * SIDE);
+        bulk::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    barrier::arrival_token token;
+    if (is_first) {
+        bulk::cp_async_bulk_tensor_2d_global_to_shared(tile, &image, left - 4, top - 1, landed);
+        token = cuda::device::barrier_arrive_tx(landed, 1, sizeof tile);
+    } else {
+        token = landed.arrive();
+    }
+    landed.wait(std::move(token));
+    result[y][x] = tile[y][x + 4] + tile[y + 2][x + 4] + tile[y + 1][x + 3] + tile[y + 1][x + 5];
+    bulk::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (is_first) {
+        bulk::cp_async_bulk_tensor_2d_shared_to_global(&sums, left, top, result);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+"""
+OF_TENSOR_MAPS = """
+import numpy as np
+
+def inputs(random, rows, columns):
+    return {"image": random.integers(0, 9, (rows, columns)).astype(np.float32)}
+
+def outputs(rows, columns):
+    return {"sums": ((rows, columns), np.float32)}
+
+def reference(image):
+    wide = np.pad(image, 1)
+    return {"sums": wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]}
+"""
+
+
+def of_tensor_maps(folder: Path, kernel: str, target: str, box: str = "side + 2, side + 8") -> Outcome:
+    launch = {
+        "grid": ["columns / side", "rows / side"],
+        "block": ["side", "side"],
+        "arguments": [f"tensor_map(image, {box})", "tensor_map(sums, side, side)"],
+    }
+    kernels = [{"name": "neighbours", "macros": [{"SIDE": "side"}], "launches": [launch]}]
+    study = {**STUDY, "axes": {"rows": [37], "columns": [44], "side": [16]}, "kernels": kernels}
+    (found,) = outcomes(folder, {"neighbours.cu": kernel, "problem.py": OF_TENSOR_MAPS}, study, target)
+    return found
+
+
+def test_tiles_are_copied_by_tensor_maps(tmp_path: Path, target: str) -> None:
+    found = of_tensor_maps(tmp_path, TENSOR_MAPS, target)
+    assert (found.status, found.message) == ("ok", "")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "status", "message"),
+    [
+        ("landed.wait(std::move(token));", "", "wrong_result", "sums"),
+        ("1, sizeof tile", "1, sizeof tile - 16", "launch_failed", "waits for 16 bytes fewer than copies bring"),
+        ("1, sizeof tile", "1, sizeof tile + 16", "launch_failed", "for threads or bytes that do not arrive"),
+        ("bulk::cp_async_bulk_wait_group_read<0>();", "", "wrong_result", "sums"),
+        ("left - 4, top - 1", "left - 3, top - 1", "wrong_result", "sums"),
+        ("shared(tile,", "shared(tile[1],", "launch_failed", "not in shared memory at a multiple of 128"),
+    ],
+)
+def test_a_mistake_with_a_tensor_map_is_found(
+    tmp_path: Path, right: str, wrong: str, status: str, message: str
+) -> None:
+    assert right in TENSOR_MAPS
+    found = of_tensor_maps(tmp_path, TENSOR_MAPS.replace(right, wrong), "emulator")
+    assert (found.status, message in found.message) == (status, True), found.message
+
+
+def test_what_is_no_tensor_map_is_refused(tmp_path: Path) -> None:
+    for box, words in {
+        "side + 2, side + 7": "image makes no tensor map: it needs",
+        "side": "image makes no tensor map",
+        "side + 2, side + 8, swizzle=64": "the emulator has no swizzled tensor maps",
+    }.items():
+        with pytest.raises(StudyError, match=words):
+            of_tensor_maps(tmp_path, TENSOR_MAPS, "emulator", box)
+
+
+def test_a_block_reads_the_memory_of_the_next_one_of_its_cluster(tmp_path: Path, target: str) -> None:
+    problem = (
+        "import numpy as np\n\ndef outputs(n):\n    return {'y': ((2, n), np.int32)}\n\n"
+        "def reference(n):\n    y, x = np.indices((2, n))\n    rank = x % 2 + 2 * y\n    later = (rank + 1) % 4\n"
+        "    return {'y': 100 * rank + later // 2 * n + x // 2 * 2 + later % 2}\n"
+    )
+    launch = {"grid": ["n", 2], "block": 32, "cluster": [2, 2], "arguments": ["y"]}
+    study = {**STUDY, "axes": {"n": [64]}, "kernels": [{"name": "ranks", "launches": [launch]}]}
+    (found,) = outcomes(tmp_path, {"ranks.cu": CLUSTER, "problem.py": problem}, study, target)
+    assert (found.status, found.message) == ("ok", "")
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ('"scale": np.float32(2)', '"scale": 2', "constants has 'scale', a number without a type: write np.float32(scale)"),
+    ('("mass", np.float32)', '("mass", object)', "the field mass has the type object"),
+])  # fmt: skip
+def test_what_structures_and_constants_need_is_said(tmp_path: Path, old: str, new: str, message: str) -> None:
+    kernel, points = written(tmp_path, {"gather.cu": KERNEL, "problem.py": PROBLEM.replace(old, new)})
+    with pytest.raises(UserError, match=re.escape(message)):
+        check_arguments(kernel, points[0], 1, "own.yaml")
+
+
+def test_a_grid_that_no_clusters_fill_is_named(tmp_path: Path) -> None:
+    study = {**STUDY, "kernels": [{"name": "gather", "launches": [{**LAUNCH, "cluster": [4]}]}]}
+    with pytest.raises(UserError, match=r"the grid 1 x 1 x 1 is no multiple of the cluster 4 x 1 x 1 at n 7"):
+        written(tmp_path, {"gather.cu": KERNEL, "problem.py": PROBLEM}, study)

@@ -1,0 +1,20 @@
+"""Compile one of CUB's functions to a library for ctypes, and write a build report."""
+
+from pathlib import Path
+
+from kernelsweep.compile import nvcc
+from kernelsweep.compile.binaries import new_report, write_report
+from kernelsweep.errors import BuildError
+from kernelsweep.logs import logged
+
+with logged(snakemake) as terminal:
+    library, target = Path(snakemake.output.library), snakemake.wildcards.target
+    source = Path(snakemake.input.source)
+    report = new_report(target, nvcc.version())
+    try:
+        nvcc.compile_library(source, library, target, snakemake.params.options)
+    except BuildError as error:
+        report.update(status="build_failed", message=str(error))
+        library.write_bytes(b"")
+        print(f"{source} does not compile:\n{error}", file=terminal)
+    write_report(Path(snakemake.output.report), report)

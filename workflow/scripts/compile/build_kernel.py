@@ -1,0 +1,16 @@
+"""Compile one kernel with every variant that its sweep needs, and write the build report.
+
+What doesn't compile is shown on the terminal with the compiler's message; its points become rows with the status
+build_failed. A missing compiler fails the job.
+"""
+
+from pathlib import Path
+
+from kernelsweep.compile.binaries import write_report
+from kernelsweep.compile.builder import build_of_job
+from kernelsweep.logs import logged
+
+with logged(snakemake) as terminal:
+    kernel, binary = Path(snakemake.input.kernel), Path(snakemake.output.binary)
+    report = build_of_job(snakemake.params.plan, kernel, binary, snakemake.threads, terminal)
+    write_report(Path(snakemake.output.report), report)

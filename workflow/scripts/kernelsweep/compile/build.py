@@ -1,0 +1,200 @@
+"""Compile one unit of a kernel, for a GPU architecture or for the emulator, and report on each of its variants."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
+from kernelsweep.compile import emulated, nvcc
+from kernelsweep.compile.device_code import constant_names, lacking_headers, write_device_code
+from kernelsweep.compile.unit_store import Compiled
+from kernelsweep.compile.user_code import compile_by_user
+from kernelsweep.compilers import code_variables, language_standard, named_headers, preprocessor_lines
+from kernelsweep.errors import BuildError
+from kernelsweep.results import OTHER_CODE
+from kernelsweep.study.kernels.source import KernelSource, included_files, read_source
+from kernelsweep.study.kernels.units import EMULATOR, Unit, variant_name
+
+# As which GPU the emulator compiles where no GPU is swept: one with its limits (launch.hpp).
+DEFAULT_ARCHITECTURE = "sm_90"
+
+_NAMED = re.compile(r"\b(?:__CUDA\w+|__NVCC\w*|CUDART_VERSION|CUDA_VERSION)\b")
+
+
+def names_gpu(files: Iterable[Path]) -> bool:
+    """Whether sources name a macro that nvcc defines: what they are may depend on it. Raises UserError."""
+    return any(_NAMED.search(read_source(file)) for file in files)
+
+
+_HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
+
+
+def cuda_unit(kernel_file: Path, unit: Unit) -> str:
+    """The unit for nvcc: a table of the functions' addresses, which has nvcc compile each of them.
+
+    The table ends with a null, since C++ has no empty arrays and a unit may have no functions. Macros are defined for
+    the kernel only: CUDA's own names may be the same.
+    """
+    defined = "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
+    addresses = "".join(f"    (void *)&{name},\n" for name in unit.functions)
+    table = f"void *kernelsweep_functions[] = {{\n{addresses}    nullptr,\n}};\n"
+    return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
+
+
+_COMPILING = ("build.py", "device_code.py", "emulated.py", "nvcc.py", "user_code.py")
+
+# The resources of a variant that launches several functions, from the resources of the functions.
+_COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The source of a kernel's units.
+
+    file       the kernel's
+    include    the folders of its headers
+    emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
+    runtime    the emulator's runtime, compiled by emulated.compile_runtime(); None as above
+    options    further options for nvcc, of which g++ is given what they define, undefine and include
+    constants  the variables in constant memory that the host sets
+    without    headers that the compiler lacks something of (device_code.lacking_headers)
+    gpu        the architecture as which the emulator compiles, such as sm_90
+    """
+
+    file: Path
+    include: Sequence[Path]
+    emulator: Path | None = None
+    runtime: Path | None = None
+    options: Sequence[str] = ()
+    constants: Sequence[str] = ()
+    without: frozenset[str] = frozenset()
+    gpu: str = DEFAULT_ARCHITECTURE
+
+
+def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Source:
+    """The source of a kernel's units for a GPU.
+
+    file     the kernel's, as messages name it
+    include  the folders of its headers
+    """
+    constants = list(kernel.entry.constants)
+    return Source(file, [Path(name) for name in include], options=kernel.options, constants=constants)
+
+
+def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compiled:
+    """Compile a unit into `file`. Raises BuildError."""
+    if source.file.suffix == ".py":
+        warnings, report = compile_by_user(source.file, file, target, unit.macros)
+        return warnings, dict.fromkeys(unit.functions, report)
+    try:
+        return (_for_emulator if target == EMULATOR else _for_gpu)(source, file, target, unit)
+    except BuildError as error:
+        files = [source.file, *included_files(source.file, source.include, source.options)]
+        without = source.without | lacking_headers(str(error), files)
+        if without == source.without:
+            raise
+        return compile_unit(replace(source, without=without), file, target, unit)
+
+
+def compiler_of(target: str) -> str:
+    """The release of a target's compiler. Raises BuildError if it is missing."""
+    return emulated.version() if target == EMULATOR else nvcc.version()
+
+
+def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
+    """All that determines a kernel's units, besides what differs between them."""
+    headers = [source.runtime, *sorted(source.emulator.glob("**/*.h*"))] if source.emulator and source.runtime else []
+    included = included_files(source.file, source.include, source.options)
+    return {
+        "files": [sha256_of(file) for file in (source.file, *included, *headers)],
+        "packages": user_code_hash([source.file, *included]) if source.file.suffix == ".py" else "",
+        "options": list(source.options),
+        "constants": list(source.constants),
+        "target": target,
+        "compiler": compiler,
+        "gpu": emulated.gpu_macros(source.gpu) if headers and names_gpu([source.file, *included]) else {},
+        "variables": code_variables(),
+        "code": code_hash([*map(Path(__file__).with_name, _COMPILING), *emulated.CODE]),
+    }
+
+
+def content_of_unit(unit: Unit, target: str) -> dict[str, Any]:
+    """What determines a unit besides content_of(); of options, g++ reads only some. Raises BuildError."""
+    if target == EMULATOR:
+        read = [preprocessor_lines(unit.options), *language_standard(unit.options)]
+        return {"macros": unit.macros, "options of the unit": read}
+    toolkit = nvcc.version(unit.toolkit) if unit.toolkit else ""
+    return {"macros": unit.macros, "options of the unit": unit.options, "toolkit": toolkit}
+
+
+def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
+    """Compile a unit with g++. Returns its warnings, and what the report says of each function.
+
+    Code that names macros of nvcc's is compiled with them; without these macros where g++ refuses that.
+    """
+    options = [*source.options, *unit.options]
+    assert source.emulator is not None and source.runtime is not None
+    files = [source.file, *included_files(source.file, source.include, source.options)]
+    kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
+    include += named_headers(source.options)[0]
+    compiled = [kernel, *included_files(kernel, include, options)]
+    made = emulated.compile_kernel(
+        kernel,
+        unit.functions,
+        include,
+        unit.macros,
+        source.constants,
+        source.gpu if names_gpu(files) else None,
+        library=library,
+        runtime=source.runtime,
+        given=preprocessor_lines(options),
+        options=language_standard(options),
+        files=compiled,
+        constant_names={name for file in compiled for name in constant_names(read_source(file))},
+        headers=source.emulator,
+    )
+    found = {"binary_sha256": sha256_of(library)}
+    if made.lacks:
+        found[OTHER_CODE] = f"{source.file}: the emulator can't run the GPU's code ({made.lacks})"
+    return made.warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
+
+
+def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:
+    """Compile a unit with nvcc. Returns its warnings, and what the report says of each function."""
+    text = cubin.with_suffix(".cu")
+    files = [source.file, *included_files(source.file, source.include, source.options)]
+    kernel, include = _device_code(source, files, cubin.with_suffix(".source"), unit)
+    text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
+    output = nvcc.compile_cubin(text, cubin, target, include, [*source.options, *unit.options], unit.toolkit)
+    return nvcc.warnings(output), nvcc.function_reports(output, cubin, unit.functions)
+
+
+def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
+    """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
+    kernel = write_device_code(folder, files, unit.functions, unit.macros, source.constants, source.without)
+    return kernel, [path for each in source.include for path in (folder / each.resolve().relative_to("/"), each)]
+
+
+def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The report's entries of a unit: one for each function, and one for each variant of several functions.
+
+    The unit's number is 0, as of a binary that has no other.
+    """
+    entries = {variant_name([name], unit.given): {**functions[name], "unit": 0} for name in functions}
+    for names in unit.variants:
+        if len(names) > 1:
+            entries[variant_name(names, unit.given)] = _combined([functions[name] for name in names])
+    return entries
+
+
+def _combined(functions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The resources of functions that are launched one after another: the largest of each, and one hash."""
+    each = list(functions)
+    digest = hashlib.sha256("".join(function["binary_sha256"] for function in each).encode()).hexdigest()
+    resources = {name: pick(one[name] for one in each) for name, pick in _COMBINED.items() if name in each[0]}
+    return {**resources, "binary_sha256": digest}

@@ -1,0 +1,393 @@
+"""Cut a source down to some functions of the device and what they use, so that its other code need not compile.
+
+A published file holds `main`, launches, calls of the CUDA runtime and other kernels, which neither the emulator nor a
+build without the file's own headers can compile. The parser knows C++ at the level of namespaces only: it finds
+definitions and declarations by their brackets, and what they use by name. It keeps too much rather than too little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from kernelsweep.code_hash import cxx_code
+from kernelsweep.study.kernels.source import read_source
+
+_TOKEN = re.compile(
+    r"(?P<comment>//(?:\\.|[^\\\n])*|/\*.*?\*/)"
+    r"|(?P<directive>^[^\S\n]*\#(?:\\\n|//[^\n]*|/\*.*?\*/|[^\n])*)"
+    r"|(?P<name>(?!R\")[A-Za-z_]\w*)"
+    r"|(?P<literal>\.?\d(?:'?[\w.])*"
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
+    r"|'(?:\\.|[^'\\\n])*')"
+    r"|(?P<sign>::|\S)",
+    re.DOTALL | re.MULTILINE,
+)
+_DEFINE = re.compile(r"\s*#\s*define\s+(\w+)(.*)", re.DOTALL)
+_CONDITION = re.compile(r"\s*#\s*(if|el|endif)")
+# What stays of code that is cut out.
+_KEPT_DIRECTIVE = re.compile(r"\s*#\s*(?:if|el|endif|define|undef|line)")
+_SYSTEM_INCLUDE = re.compile(
+    r"^[^\S\n]*#[^\S\n]*(?:include[^\S\n]*(<[^>\n]+>)|(?:el|endif))(?:\\\n|[^\n])*$", re.MULTILINE
+)
+# What opens a namespace, or a linkage.
+_NAMESPACE = re.compile(r'\bnamespace\b|^extern "[^"]*"$')
+# A directive that gives a name a value or takes it away, or that unrolls a loop a number of times.
+_VALUE = re.compile(
+    r"^[^\S\n]*#[^\S\n]*(?:(?:define|undef)[^\S\n]+(\w+)(?://[^\n]*|/\*.*?\*/|\\\n|[^\n])*|pragma[^\S\n]+unroll\b[^\n]+)",
+    re.MULTILINE | re.DOTALL,
+)
+_NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
+_AFTER_A_NAME = {"(", "[", "{", "<", "=", ";", ",", ":"}
+# A comma outside the arguments of a template.
+_COMMA = re.compile(r",(?![^<]*>)")
+_OF_DEVICE = {"__device__", "__global__", "__constant__", "constexpr", "consteval"}
+_TYPE = {"class", "struct", "union"}
+_ALWAYS = {"operator", "namespace", "static_assert"}
+
+
+@dataclass
+class _Item:
+    """A definition or a declaration at the level of namespaces.
+
+    start, end  its text's place
+    defines     the names by which others use it; None where it always stays
+    uses        the names in it
+    function    whether it is a function's definition or declaration
+    head        the names in it outside brackets
+    parameters  of a function, as they stand there
+    template    its parameters, likewise
+    spaces      the named namespaces around it
+    """
+
+    start: int
+    end: int
+    defines: frozenset[str] | None
+    uses: frozenset[str]
+    function: bool
+    head: frozenset[str]
+    parameters: str
+    template: str
+    spaces: tuple[str, ...]
+
+
+@dataclass
+class _Parsed:
+    """The items of a text, and the names in the values of its macros, by macro. No items where brackets don't match."""
+
+    items: list[_Item] = field(default_factory=list)
+    macros: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+def write_device_code(
+    folder: Path,
+    files: Sequence[Path],
+    functions: Sequence[str],
+    macros: Mapping[str, str] | None = None,
+    used: Iterable[str] = (),
+    without: Iterable[str] = (),
+) -> Path:
+    """Write copies of a kernel's file and of the files that it includes, less what its functions don't need.
+
+    folder     gets a copy of each file at the file's absolute path below it, so that they include each other
+    files      the kernel's first
+    functions  in C++, such as ``unrolled<int, Sum>``; if one is in none of the files, or there are none, all code of
+               the device stays
+    macros     values by macro, in place of those that the files define; they also stand for it in a `#pragma unroll`,
+               where nvcc expands none
+    used       further names
+    without    headers in angle brackets to leave out, such as those of lacking_headers()
+
+    Lines keep their numbers, and compilers name the original files. A header in angle brackets that is nowhere is left
+    out, as host code may have needed it. Returns the kernel's copy.
+    """
+    texts = {file.resolve(): read_source(file) for file in files}
+    parsed = {file: _parsed(text) for file, text in texts.items()}
+    defined = macros or {}
+    kept = _Reachable(list(parsed.values()), functions, [*defined.values(), *used])
+    for file, text in texts.items():
+        cut = [item for item in parsed[file].items if not kept(item)]
+        copy = folder / file.relative_to("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        kept_text = _VALUE.sub(partial(_given, defined), _without(text, cut))
+        copy.write_text(f'#line 1 "{file}"\n{_optional_headers(kept_text, set(without))}', encoding="utf-8")
+    return folder / files[0].resolve().relative_to("/")
+
+
+def lacking_headers(message: str, files: Sequence[Path]) -> set[str]:
+    """The headers in angle brackets, such as ``<gl.h>``, that files include and a compiler refused for a missing one.
+
+    message  the compiler's, which names the files from the missing header's place to the kernel
+    """
+    chain, missing, _ = message.partition(": No such file or directory")
+    places = {Path(name).resolve() for name in re.findall(r"([^\s:]+):\d", chain) if missing}
+    others = places - {file.resolve() for file in files}
+    named = {header for file in files for header in _SYSTEM_INCLUDE.findall(read_source(file)) if header}
+    return {header for header in named if any(str(other).endswith(f"/{header[1:-1]}") for other in others)}
+
+
+def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
+    """A directive with the values of macros in place of its own: of a definition, its line ends are left."""
+    if directive[1] in macros:
+        return "\n" * directive[0].count("\n")
+    return directive[0] if directive[1] else _NAME.sub(lambda name: macros.get(name[0], name[0]), directive[0])
+
+
+class KernelHead(NamedTuple):
+    """A kernel's name with its namespaces, its template's parameters, and its own, such as ``const float *x``."""
+
+    function: str
+    template: list[str]
+    parameters: list[str]
+
+
+def kernel_heads(text: str) -> dict[str, KernelHead]:
+    """The kernels of a source by their names, in order."""
+
+    def separate(parameters: str) -> list[str]:
+        plain = " ".join(cxx_code(parameters, keep_leading=False).split())
+        return [part.strip() for part in _COMMA.split(plain) if part.strip()]
+
+    return {
+        name: KernelHead("::".join((*item.spaces, name)), separate(item.template), separate(item.parameters))
+        for item in _parsed(text).items
+        if item.function and "__global__" in item.head
+        for name in item.defines or ()
+    }
+
+
+def constant_names(text: str) -> set[str]:
+    """The names of a source's variables in constant memory."""
+    items = [item for item in _parsed(text).items if "__constant__" in item.head and not item.function]
+    return {name for item in items for name in item.defines or ()}
+
+
+class _Reachable:
+    """Whether an item stays: it is a function's, or is used, directly or through other items and macros."""
+
+    def __init__(self, parsed: Sequence[_Parsed], functions: Sequence[str], used: Iterable[str]) -> None:
+        self._macros: dict[str, set[str]] = defaultdict(set)
+        for each in parsed:
+            for name, uses in each.macros.items():
+                self._macros[name] |= uses
+        items = [item for each in parsed for item in each.items if self._of_device(item)]
+        users: dict[str, list[_Item]] = defaultdict(list)
+        for item in items:
+            for name in item.defines or ():
+                users[name].append(item)
+        self._found: set[str] | None = None
+        kernels = {name.partition("<")[0].rpartition("::")[2].strip() for name in functions}
+        if not kernels or not kernels <= users.keys():
+            return
+        self._found = set()
+        waiting = set(_NAME.findall(" ".join([*functions, *used])))
+        waiting.update(*(item.uses for item in items if item.defines is None))
+        while waiting:
+            name = waiting.pop()
+            self._found.add(name)
+            waiting |= self._macros.get(name, set()).union(*(item.uses for item in users[name])) - self._found
+
+    def __call__(self, item: _Item) -> bool:
+        if not self._of_device(item):
+            return False
+        return self._found is None or item.defines is None or not self._found.isdisjoint(item.defines)
+
+    def _of_device(self, item: _Item) -> bool:
+        """Whether the device can run it: anything but a function without a word for that, also through macros."""
+        if not item.function:
+            return True
+        words, waiting = set(), set(item.head)
+        while waiting:
+            words |= waiting
+            waiting = {word for name in waiting for word in self._macros.get(name, ())} - words
+        return not words.isdisjoint(_OF_DEVICE)
+
+
+def _optional_headers(text: str, without: Collection[str]) -> str:
+    """The text with each header in angle brackets included only if there is one. Every branch begins at its line."""
+
+    def guarded(match: re.Match[str]) -> str:
+        header, line = match[1], text.count("\n", 0, match.end()) + 2
+        kept = f"#if __has_include({header})\n#include {header}\n#endif" if header else match[0]
+        return f"{'' if header in without else kept}\n#line {line}"
+
+    return _SYSTEM_INCLUDE.sub(guarded, text)
+
+
+def _without(text: str, cut: Iterable[_Item]) -> str:
+    """The text with these items replaced by their line ends and their preprocessor's conditions."""
+    parts, place = [], 0
+    for item in cut:
+        parts += [text[place : item.start], _lines(text[item.start : item.end])]
+        place = item.end
+    return "".join([*parts, text[place:]])
+
+
+def _lines(text: str) -> str:
+    kept, place = [], 0
+    for token in _TOKEN.finditer(text):
+        if token.lastgroup == "directive" and _KEPT_DIRECTIVE.match(token[0]):
+            kept += ["\n" * text.count("\n", place, token.start()), token[0]]
+            place = token.end()
+    return "".join([*kept, "\n" * text.count("\n", place)])
+
+
+@cache
+def _parsed(text: str) -> _Parsed:
+    parsed = _Parsed()
+    state = _State(0, (), False)
+    head: list[re.Match[str]] = []
+    names: set[str] = set()
+    branches: list[tuple[_State, list[re.Match[str]]]] = []
+    skipped = 0  # conditions that are open within an #if 0
+
+    def end_item(end: int) -> None:
+        if head:
+            parsed.items.append(_item(head, names, end, state))
+        head.clear()
+        names.clear()
+        state.in_function = False
+
+    for token in _TOKEN.finditer(text):
+        kind, word = token.lastgroup, token[0]
+        if kind == "directive":
+            condition = _CONDITION.match(word)
+            if skipped:
+                kind_of = condition[1] if condition else ""
+                skipped += (kind_of == "if") - (kind_of == "endif" or (kind_of == "el" and skipped == 1))
+            elif _NEVER.match(word):
+                skipped = 1
+                branches.append((replace(state), list(head)))
+            elif define := _DEFINE.match(word):
+                parsed.macros[define[1]] |= set(_NAME.findall(define[2]))
+            elif condition and condition[1] == "if":
+                branches.append((replace(state), list(head)))
+            elif condition and branches:
+                # Each branch begins as the first one did. An item that begins in one may end in another.
+                before, begun = branches[-1]
+                if condition[1] == "el":
+                    state = replace(before)
+                    head = list(begun) or head
+                else:
+                    branches.pop()
+            continue
+        if kind == "comment" or skipped:
+            continue
+        if kind == "name":
+            names.add(word)
+        if state.depth == 0 and word == "{" and _NAMESPACE.search(" ".join(token[0] for token in head)):
+            state.namespaces += ("".join(token[0] for token in head).rpartition("namespace")[2],)
+            head.clear()
+            names.clear()
+        elif state.depth == 0 and word == "}":
+            end_item(token.start())
+            if not state.namespaces:
+                return _Parsed([], parsed.macros)
+            state.namespaces = state.namespaces[:-1]
+        elif head or word != ";":
+            before_bracket = state.depth
+            if state.depth == 0 and word == "{":
+                state.in_function = _opens_function(head)
+            state.depth += (word in "{([") - (word in "})]")
+            if not (before_bracket and state.depth):
+                head.append(token)
+            if state.depth == 0 and (word == ";" or (word == "}" and state.in_function)):
+                end_item(token.end())
+        if state.depth < 0:
+            break
+    if state.depth or state.namespaces:
+        return _Parsed([], parsed.macros)
+    end_item(len(text))
+    return parsed
+
+
+@dataclass
+class _State:
+    """Where the parser is: the open brackets of an item, the open namespaces, whether the item is a function."""
+
+    depth: int
+    namespaces: tuple[str, ...]
+    in_function: bool
+
+
+def _opens_function(head: Sequence[re.Match[str]]) -> bool:
+    """Whether a bracket after these tokens begins a function's body."""
+    words = _outside_template([token[0] for token in head])
+    if "(" not in words or ("=" in words and "operator" not in words):
+        return False
+    return _TYPE.isdisjoint(words) or words[-1] in {")", "const", "noexcept"}
+
+
+def _outside_template(words: Sequence[str]) -> list[str]:
+    """The words without a template's parameters."""
+    depth, kept = 0, []
+    for word, before in zip(words, ["", *words], strict=False):
+        if word == "<" and (depth or before == "template"):
+            depth += 1
+        elif word == ">" and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(word)
+    return kept
+
+
+def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: _State) -> _Item:
+    """An item from its tokens outside brackets, and from all names in it."""
+    every = [token[0] for token in head]
+    words, function = _outside_template(every), state.in_function
+    if not function:
+        instantiated = every[0] == "template" and every[1:2] != ["<"]
+        # A type, a name and brackets. A macro with its arguments has no type.
+        name = _function_name(words)
+        is_declared = bool(name) and words[0] not in {name, "typedef", "using", "static_assert"} and "=" not in words
+        function = instantiated or is_declared
+    defines: frozenset[str] | None
+    if not _ALWAYS.isdisjoint(words):
+        defines = None
+    elif function:
+        defines = frozenset({_function_name(words)})
+    elif "enum" in words:
+        defines = frozenset(names)
+    else:
+        defines = frozenset(word for word, after in pairwise(words) if _NAME.match(word) and after in _AFTER_A_NAME)
+    return _Item(
+        head[0].start(),
+        end,
+        defines or (None if defines is None else frozenset(names)),
+        frozenset(names),
+        function,
+        frozenset(words),
+        _parameters(head, _function_name(words)) if function else "",
+        " ".join(every[2 : len(every) - len(words)]),
+        tuple(name for name in state.namespaces if name.replace("::", "").isidentifier()),
+    )
+
+
+def _parameters(head: Sequence[re.Match[str]], name: str) -> str:
+    """What stands in the brackets after a function's name."""
+    for before, opening, closing in zip(head, head[1:], head[2:], strict=False):
+        if before[0] == name and opening[0] == "(":
+            return opening.string[opening.end() : closing.start()]
+    return ""
+
+
+def _function_name(words: Sequence[str]) -> str:
+    """The name before a function's parameters, which are the last brackets that belong to no attribute."""
+    end = words.index(":") if ":" in words else len(words)
+    found = ""
+    for place in range(1, end):
+        if words[place] == "(":
+            name = place - 1
+            if words[name] == ">" and "<" in words[:name]:  # a specialization's arguments
+                name = max(at for at in range(name) if words[at] == "<") - 1
+            if _NAME.match(words[name]) and not _ATTRIBUTE.match(words[name]):
+                found = words[name]
+    return found

@@ -1,0 +1,96 @@
+"""Compile for the emulator, a package of its own (emulator/): with this library's errors, and in its sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import cuda_emulator.compiling
+import cuda_emulator.unit
+from cuda_emulator.errors import Refused
+from cuda_emulator.unit import Compiled
+from kernelsweep.compile import nvcc
+from kernelsweep.compilers import run_compiler
+from kernelsweep.errors import BuildError
+from kernelsweep.reasons import Reason
+from kernelsweep.sandbox import is_untrusted
+
+# What of the package decides how a unit is compiled.
+CODE = (Path(cuda_emulator.compiling.__file__), Path(cuda_emulator.unit.__file__))
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except Refused as error:
+        reason = Reason.NOT_SUPPLIED if error.is_lacking else Reason.NONE
+        raise BuildError(str(error), reason, error.cause) from error
+
+
+def version() -> str:
+    """The compiler's release, such as "g++ 12.2.0". Raises BuildError if the command is no g++."""
+    with _refusals():
+        return cuda_emulator.compiling.version(run_compiler)
+
+
+def compile_runtime(headers: Path, compiled: Path) -> None:
+    """Compile what every kernel's library contains to an object file. Raises BuildError.
+
+    headers  the folder of the emulator's C++
+    """
+    with _refusals():
+        cuda_emulator.compiling.compile_runtime(compiled, headers, partial(run_compiler, is_ours=True))
+
+
+def compile_kernel(
+    kernel: Path,
+    functions: Sequence[str],
+    include: Sequence[Path],
+    macros: Mapping[str, str],
+    constants: Sequence[str],
+    gpu: str | None,
+    *,
+    library: Path,
+    runtime: Path,
+    given: str,
+    options: Sequence[str],
+    files: Sequence[Path],
+    constant_names: Collection[str],
+    headers: Path,
+) -> Compiled:
+    """As cuda_emulator.unit.compile(). Raises BuildError."""
+    with _refusals():
+        return cuda_emulator.unit.compile(
+            kernel,
+            functions,
+            include,
+            macros,
+            constants,
+            gpu,
+            library=library,
+            runtime=runtime,
+            given=given,
+            release=_release(),
+            options=options,
+            files=files,
+            constant_names=constant_names,
+            headers=headers,
+            is_untrusted=is_untrusted(),
+            run=run_compiler,
+        )
+
+
+def gpu_macros(gpu: str) -> dict[str, str]:
+    """The macros of an architecture, such as sm_90, and of nvcc's release."""
+    return cuda_emulator.unit.gpu_macros(gpu, _release())
+
+
+def _release() -> str:
+    """The release of nvcc that is installed; another where none is."""
+    try:
+        return nvcc.version().removeprefix("nvcc ")
+    except BuildError:
+        return cuda_emulator.unit.RELEASE

@@ -1,0 +1,302 @@
+"""The emulator: the same kernels, compiled by g++, run on the CPU; it sees every access to memory, and has no clock."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cuda_emulator.errors import LaunchFailed
+from cuda_emulator.library import MOST_MISTAKES, Bytes, Library, Request, Synchronisations, allocate
+from cuda_emulator.library import Attributes as EmulatedAttributes
+from cuda_emulator.lines import Variable
+from cuda_emulator.mistakes import Buffer, in_words
+from cuda_emulator.quantities import metrics
+from kernelsweep.compile.binaries import unit_files
+from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
+from kernelsweep.errors import LaunchError, MisfitError
+from kernelsweep.reasons import Reason
+from kernelsweep.sandbox import check_inside
+from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
+from kernelsweep.study.problem.array_values import ArrayValue
+from kernelsweep.study.problem.comparison import difference, error_share
+
+# The emulator has no multiprocessors. This fixed number resolves grid sizes such as `2 * multiprocessors`.
+MULTIPROCESSORS = 4
+
+# A buffer that no kernel is given: an access to it went astray.
+_UNNAMED = ("that is no kernel's", np.dtype(np.uint8))
+
+
+class EmulatedUnit(Library):
+    """One translation unit of a kernel: its library, and which buffers it knows."""
+
+    def __init__(self, path: Path) -> None:
+        check_inside()
+        super().__init__(path)
+        self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
+
+
+@dataclass
+class _Allocation:
+    """A buffer's size, and which parts of it were initialised, or made uninitialised, one after another."""
+
+    size: int
+    marks: list[tuple[int, int, bool]] = field(default_factory=list)
+
+
+class EmulatorPlatform(Platform):
+    """The CPU as a platform: device memory is host memory, each call runs at once, and blocks one after another.
+
+    parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
+    shared      the `__shared__` arrays of the variant launched last, and dynamic_bytes the size of the dynamic one
+    threads     of a block of the first launch since watch()
+    """
+
+    has_clock = False
+    guard_bytes = (0, 0)  # The library sees every access outside of a buffer.
+    watches = True
+
+    @staticmethod
+    def describe(platform: str) -> dict[str, Any]:
+        return {
+            "kind": platform,
+            "name": platform,
+            "multiprocessors": MULTIPROCESSORS,
+            "peak_bandwidth_gbs": None,
+            "provenance": "checked on the CPU emulator (no times)",
+        }
+
+    def __init__(self) -> None:
+        self.parameters: dict[int, tuple[str, int]] = {}
+        self.shared: list[Variable] = []
+        self.dynamic_bytes = 0
+        self.threads = 0
+        self._allocations: dict[int, _Allocation] = {}
+        self._units: list[EmulatedUnit] = []
+        self._textures: dict[tuple[int, ...], np.ndarray[Any, Any]] = {}
+        self._entries: dict[str, tuple[int, int]] = {}  # the number of the unit and of its entry, by variant
+        self._used: list[EmulatedUnit] = []  # since watch()
+        self._checks = False
+        self._filling: int | None = None
+        self._constants: set[int] = set()  # the addresses of variables that the host has set
+
+    def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
+        before = len(self._units)
+        with tempfile.TemporaryDirectory() as folder:  # A library stays loaded without its file.
+            self._units += [EmulatedUnit(file) for file in unit_files(binary, Path(folder))]
+        self._entries |= {
+            name: (before + one["unit"], one["entry"]) for name, one in variants.items() if "entry" in one
+        }
+
+    def watch(self, filling: int | None = None) -> None:
+        self.parameters.clear()
+        self._filling = filling
+        self._used, self._checks, self.threads = [], True, 0
+
+    def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
+        return [mistake for unit in self._used for mistake in self._of_unit(unit, arrays)]
+
+    def _of_unit(self, unit: EmulatedUnit, arrays: dict[int, tuple[str, np.dtype[Any]]]) -> list[MemoryMistake]:
+        found = unit.mistakes()
+        if not found:
+            return []
+
+        def buffer(number: int) -> Buffer:
+            address = unit.addresses[number]
+            name, dtype = arrays.get(address, _UNNAMED)
+            return Buffer(name, self._allocations[address].size, dtype.itemsize)
+
+        compared = self._filling is not None and len(found) < MOST_MISTAKES
+        told = in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, self.dynamic_bytes, compared)
+        return [MemoryMistake(**vars(one)) for one in told]
+
+    def touched(self, memory: np.ndarray[Any, Any]) -> int:
+        return max((unit.touched(memory.ctypes.data) for unit in self._used), default=0)
+
+    def counts(self) -> dict[str, float]:
+        if not self._used:
+            return {}
+        sites = [site for unit in self._used for site in unit.sites()]
+        each = [unit.synchronisations() for unit in self._used]
+        return metrics(sites, Synchronisations(*map(sum, zip(*each, strict=True))))
+
+    @property
+    def unit(self) -> EmulatedUnit:
+        """The unit that has run since watch(). Raises LaunchError if none has."""
+        if not self._used:
+            raise LaunchError("nothing was launched")
+        return self._used[-1]
+
+    def trace(self, block: int, warp: int, capacity: int) -> None:
+        """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
+        for unit in self._units:
+            unit.trace(block, warp, capacity)
+
+    def traced(self) -> list[Request]:
+        """The recorded requests, in order."""
+        return self.unit.traced()
+
+    def allocate(self, size: int) -> np.ndarray[Any, Any]:
+        buffer = allocate(size)
+        address = buffer.ctypes.data
+        self._allocations[address] = _Allocation(size)
+        for unit in self._used:
+            self._register(unit, address)
+        return buffer
+
+    def free(self, memory: np.ndarray[Any, Any]) -> None:
+        del self._allocations[memory.ctypes.data]
+        for unit in self._used:
+            unit.unregister(memory.ctypes.data)
+
+    def upload(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any], offset: int = 0) -> None:
+        memory[offset : offset + array.nbytes] = array.view(np.uint8)
+        self._mark(memory, offset, array.nbytes, True)
+
+    def copy(self, target: np.ndarray[Any, Any], source: np.ndarray[Any, Any], size: int, offset: int = 0) -> None:
+        target[offset : offset + size] = source[:size]
+        self._mark(target, offset, size, True)
+
+    def fill(self, memory: np.ndarray[Any, Any], size: int, word: int) -> None:
+        memory[: -(-size // 4) * 4].view(np.uint32)[:] = word if self._filling is None else self._filling * 0x01010101
+        self._mark(memory, 0, size, False)
+
+    def part(self, memory: np.ndarray[Any, Any], offset: int) -> np.ndarray[Any, Any]:
+        return memory[offset:]
+
+    def address(self, memory: np.ndarray[Any, Any]) -> int:
+        return memory.ctypes.data
+
+    def texture(
+        self, memory: np.ndarray[Any, Any], dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool
+    ) -> int:
+        told = (memory.ctypes.data, *sides, is_linear)
+        return self._textures.setdefault(told, np.array(told, np.uint64)).ctypes.data
+
+    def tensor_map(
+        self, memory: Memory, dtype: np.dtype[Any], sides: Sequence[int], box: Sequence[int], swizzle: int
+    ) -> np.void:
+        if swizzle:
+            raise MisfitError("the emulator has no swizzled tensor maps: give the kernel the key gpu_only")
+        head = struct.pack("=QII", memory.ctypes.data, dtype.itemsize, len(sides))
+        sizes = struct.pack(f"={len(sides)}Q", *sides).ljust(40, b"\0") + struct.pack(f"={len(box)}I", *box)
+        return np.void((head + sizes).ljust(128, b"\0"))
+
+    def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+        array.view(np.uint8)[:] = memory[: array.nbytes]
+
+    def equal(self, first: np.ndarray[Any, Any], second: np.ndarray[Any, Any], size: int, offset: int = 0) -> bool:
+        return np.array_equal(first[offset : offset + size], second[:size])
+
+    def error_share(
+        self,
+        found: np.ndarray[Any, Any],
+        dtype: np.dtype[Any],
+        count: int,
+        right: tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]],
+        counts: tuple[int, int],
+    ) -> float | None:
+        floats = found[: count * dtype.itemsize].view(dtype)
+        expected, bounds = (
+            ArrayValue(np.dtype(np.float64), (count,), memory[: 8 * size].view(np.float64))
+            for memory, size in zip(right, counts, strict=True)
+        )
+        return None if difference("", floats, expected, bounds, (count,)) else error_share(floats, expected, bounds)
+
+    def restorations(self, variants: Iterable[str]) -> list[Callable[[], None]]:
+        return [partial(np.copyto, variable, initial) for variable, initial in self._variables_of(variants)]
+
+    def leaves_state(self, variants: Iterable[str]) -> bool:
+        return any(not np.array_equal(variable, initial) for variable, initial in self._variables_of(variants))
+
+    def _variables_of(self, variants: Iterable[str]) -> list[tuple[Bytes, Bytes]]:
+        """The variables in global memory that a launch may change."""
+        units = {self._entries[variant][0] for variant in variants}
+        found = [pair for unit in sorted(units) for pair in self._units[unit].variables]
+        return [pair for pair in found if pair[0].ctypes.data not in self._constants]
+
+    def parameter_types(self, variant: str) -> Sequence[str]:
+        unit, entry = self._entries[variant]
+        return self._units[unit].parameter_types(entry)
+
+    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+        unit, _ = self._entries[variant]
+        try:
+            memory = self._units[unit].variable(name)
+        except LaunchFailed as error:
+            raise LaunchError(str(error), Reason(error.kind)) from error
+        memory[:] = constant_bytes(name, values, len(memory))
+        self._constants.add(memory.ctypes.data)
+
+    def launcher(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
+    ) -> Callable[[], None]:
+        return partial(self.launch, variant, grid, block, shared_bytes, arguments, attributes)
+
+    def launch(
+        self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
+    ) -> None:
+        """Launch a variant now."""
+        self.threads = self.threads or prod(block)
+        number, entry = self._entries[variant]
+        unit = self._units[number]
+        if unit not in self._used:
+            self._use(unit)
+        self.shared, self.dynamic_bytes, _ = unit.shared_arrays[entry], shared_bytes, unit.variables
+        arrays = [(array.offset, array.size) for array in self.shared if array.size]
+        unit.set_shared(arrays, unit.lines.guards)
+        for parameter, argument in enumerate(arguments):
+            if not isinstance(argument, np.generic):
+                self.parameters[argument.ctypes.data] = (variant, parameter)
+        passed = list(map(_passed, arguments))
+        together = EmulatedAttributes(attributes.cluster, attributes.cooperative)
+        try:
+            unit.launch(entry, grid, block, shared_bytes, passed, together)
+        except LaunchFailed as error:
+            raise LaunchError(str(error), Reason(error.kind)) from error
+        self.partial_barrier = self.partial_barrier or unit.partial_barrier
+
+    def time(self, sample: Any, count: int) -> list[float]:
+        raise NotImplementedError("the emulator has no clock")
+
+    def _use(self, unit: EmulatedUnit) -> None:
+        """Have a unit know the buffers. A kernel may have a hundred units, of which a point needs one."""
+        for address in unit.addresses.values():
+            unit.unregister(address)
+        unit.addresses.clear()
+        unit.start(self._checks, self._filling)
+        self._used.append(unit)
+        for address in self._allocations:
+            self._register(unit, address)
+
+    def _register(self, unit: EmulatedUnit, address: int) -> None:
+        allocation = self._allocations[address]
+        unit.addresses[unit.register(address, allocation.size)] = address
+        for offset, size, initialised in allocation.marks:
+            unit.set_initialised(address, offset, size, initialised)
+
+    def _mark(self, memory: np.ndarray[Any, Any], offset: int, size: int, initialised: bool) -> None:
+        address = memory.ctypes.data
+        allocation = self._allocations[address]
+        if offset == 0 and size >= allocation.size:
+            allocation.marks.clear()
+        allocation.marks.append((offset, size, initialised))
+        for unit in self._used:
+            unit.set_initialised(address, offset, size, initialised)
+
+
+def _passed(argument: Memory | np.generic) -> Any:
+    """An argument as ctypes passes it: an address, or a scalar's bytes."""
+    if isinstance(argument, np.generic):
+        return (ctypes.c_char * argument.nbytes).from_buffer(bytearray(argument.tobytes()))  # at a multiple of 16
+    return ctypes.c_void_p(argument.ctypes.data)

@@ -1,0 +1,171 @@
+"""One point on a platform: its launches, a run of them, and a sample."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelsweep.device.pairs import ORDER
+from kernelsweep.device.platform import Memory, Platform
+from kernelsweep.device.point.fit import fitting
+from kernelsweep.device.point.memory import KernelMemory
+from kernelsweep.study.kernels.plan import Launch, Plan
+from kernelsweep.study.kernels.units import EARLIER
+from kernelsweep.study.point import Point
+from kernelsweep.study.problem.file_instance import FileInstance
+from kernelsweep.study.problem.problem import Judgement
+
+
+class Samples:
+    """What a platform times: a run's preparation, then its launches between the events; at the next place each time.
+
+    places  where the last two samples have run, whose results are there
+    """
+
+    def __init__(self, run: PointRun, places: int = 1) -> None:
+        # Poison, so that a kernel can't leave out work because it was done before.
+        self._next = itertools.cycle(
+            [(place, run.preparation(place, poisoned=True), run.launches(place)) for place in range(places)]
+        )
+        self.places: deque[int] = deque(maxlen=2)
+
+    def __call__(self, start: Callable[[], None], stop: Callable[[], None]) -> None:
+        """Queue one sample."""
+        place, prepare, launch = next(self._next)
+        self.places.append(place)
+        prepare()
+        start()
+        launch()
+        stop()
+
+
+class PairedSamples:
+    """Pairs of samples: one of each of two versions of a point, in the same memory, in the order of pairs.ORDER.
+
+    last  that of the last pair
+    """
+
+    def __init__(self, platform: Platform, now: Samples, before: Samples) -> None:
+        self._platform, self._versions = platform, (now, before)
+        self._order, self.last = itertools.cycle(ORDER), 0
+
+    def time(self) -> tuple[float, float]:
+        """Microseconds of the version now, and of the one before. Raises as Platform.time() does."""
+        step = self.last = next(self._order)
+        queue = iter(self._versions[::step])
+        now, before = self._platform.time(lambda start, stop: next(queue)(start, stop), 2)[::step]
+        return now, before
+
+
+@dataclass(frozen=True)
+class PointRun:
+    """A point whose memory is prepared."""
+
+    platform: Platform
+    memory: KernelMemory
+    point: Point
+    plan: Plan
+
+    def launches(self, place: int = 0) -> Callable[[], None]:
+        """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
+        launches = [
+            self.platform.launcher(
+                launch.function,
+                launch.grid,
+                launch.block,
+                launch.shared_bytes,
+                self._arguments(launch, place),
+                launch.attributes,
+            )
+            for launch in self.plan.launches
+        ]
+
+        def queue() -> None:
+            for launch in launches:
+                launch()
+
+        return queue
+
+    def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
+        """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""
+        found = [self.memory.argument(value, place) for value in launch.arguments]
+        return fitting(launch.function, launch.arguments, found, self.platform.parameter_types(launch.function))
+
+    def earlier(self, plan: Plan | None = None) -> PointRun:
+        """The same point with the earlier version of its kernel, which the platform has loaded.
+
+        plan  of another kernel instead, which has its own arrays
+        """
+        own = {name: f"{EARLIER}{name}" for name in plan.arrays} if plan else {}
+        plan = plan or self.plan
+        launches = tuple(
+            replace(
+                one,
+                function=f"{EARLIER}{one.function}",
+                arguments=tuple(own.get(each, each) if isinstance(each, str) else each for each in one.arguments),
+            )
+            for one in plan.launches
+        )
+        arrays = {own.get(name, name): array for name, array in plan.arrays.items()}
+        return replace(self, plan=replace(plan, launches=launches, arrays=arrays))
+
+    def beside(self, other: PointRun | None) -> Plan:
+        """The plan with the arrays of another run as well, which alternates with this one in the same memory."""
+        if other is None:
+            return self.plan
+        return replace(
+            self.plan,
+            launches=(*self.plan.launches, *other.plan.launches),
+            arrays={**self.plan.arrays, **other.plan.arrays},
+            updates=(*self.plan.updates, *other.plan.updates),
+        )
+
+    def check_run(self) -> None:
+        """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""
+        for queue in (*self.memory.restorations(), *self.memory.poisonings(), self.launches()):
+            queue()
+        self.platform.synchronize()
+
+    def judge(self, instance: FileInstance, depth: int, place: int = 0) -> Judgement:
+        """Judge the results of the last run at a place: on the platform if it can tell, else on the host.
+
+        depth  the longest chain of roundings that an element's value goes through on the device
+        """
+        right = self.memory.comparison.judged(instance, self.memory.results(place), self.memory.input_at(place))
+        if right:
+            return right
+        results = self.memory.fetched_results(place)
+        judgement = instance.judge(self.point, results, depth)
+        told = judgement.mistake and f"{judgement.mistake}{self.memory.untouched(results, place)}"
+        return replace(judgement, mistake=told)
+
+    @property
+    def leaves_state(self) -> bool:
+        """Whether the last run has left something in variables in global memory, where the next one may find it."""
+        return self.platform.leaves_state(self._functions)
+
+    @property
+    def _functions(self) -> set[str]:
+        return {launch.function for launch in self.plan.launches}
+
+    def preparation(self, place: int = 0, poisoned: bool = False) -> Callable[[], None]:
+        """A function that queues what comes before a timed run: restore arrays and variables, and flush the cache.
+
+        poisoned  whether arrays without contents are overwritten, too
+
+        Make it once a point, as launches().
+        """
+        steps = [*(self.memory.poisonings(place) if poisoned else ()), *self.memory.restorations(place)]
+        steps += self.platform.restorations(self._functions)
+        if self.point["cache"] == "cold":
+            steps.append(self.platform.flush_cache)
+
+        def queue() -> None:
+            for step in steps:
+                step()
+
+        return queue

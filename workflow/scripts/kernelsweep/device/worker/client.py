@@ -1,0 +1,254 @@
+"""The job's side of a kernel's workers: requests over a pipe, and a new worker after a crash or a hang."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.device.kinds import kind_of_implementation
+from kernelsweep.device.outcome import Outcome, read_outcome
+from kernelsweep.device.point.runner import RUNS
+from kernelsweep.device.request import Rest, Start, VisitRequest
+from kernelsweep.device.task import KernelTask
+from kernelsweep.device.worker.process import WorkerProcess
+from kernelsweep.errors import StudyError, UserError, gpu_failed
+from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
+from kernelsweep.sandbox import is_untrusted
+from kernelsweep.study.point import Point
+
+# The variables of the environment that differ between jobs.
+_OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)
+
+# Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
+_START_SECONDS = 60.0
+
+# The keys of a worker's answers, and the size of one read from its pipe.
+_ANSWERS = frozenset({"ready", "now", "outcome", "refused", "rests"})
+_READ_BYTES = 2**16
+
+# The exit statuses of a process whose kernel touched memory that isn't its own.
+_CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT))
+_CRASH_HINT = (
+    ". The likely cause is an access out of bounds, or too little dynamic shared memory. "
+    "The proofs of its other points (proofs.csv) may name the line."
+)
+
+
+class Worker:
+    """A worker for one visit to a kernel's points. Its process imports its modules and waits, until begin().
+
+    device  the UUID of its GPU; None for the one that CUDA_VISIBLE_DEVICES leaves visible
+    """
+
+    def __init__(self, task: KernelTask, visit: int, device: str | None = None) -> None:
+        self._task, self._visit, self._device = task, visit, device
+        self._timeout = task.protocol.timeout_seconds
+        self._process: WorkerProcess | None = WorkerProcess(task.platform)
+        self._has_begun = self._is_ready = False
+
+    def begin(self, first: Point | None = None) -> None:
+        """Have the worker open the device and load the kernel, if it hasn't, without waiting for that.
+
+        first  the point that it will check first, so that its data are made meanwhile
+        """
+        if self._has_begun:
+            return
+        # The job may have leased its device after it started the process.
+        environment = {name: os.environ[name] for name in _OF_JOB if name in os.environ}
+        if self._device:
+            environment["CUDA_VISIBLE_DEVICES"] = self._device
+        if (place := self._place()) and (parked := WorkerProcess.parked(place)):
+            self.stop()
+            self._process = parked
+        self._process, self._has_begun = self._process or WorkerProcess(self._task.platform), True
+        with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
+            self._process.send(Start(self._task, environment, first))
+
+    def open(self) -> WorkerProcess | None:
+        """Start the worker, if it isn't running, and wait until it is ready; None where it was killed.
+
+        Raises UserError if it can't start.
+        """
+        self.begin()
+        assert self._process is not None
+        answer = {"ready": True} if self._is_ready else _answer(self._process, _START_SECONDS)
+        if answer:
+            self._is_ready = True
+            return self._process
+        status, words = (0, "no answer") if answer is None else self._last_words(self._process)
+        if status == -signal.SIGKILL:
+            return None
+        told = f"{self._task.platform}: the process that runs the points can't start ({words})"
+        raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
+
+    def run(self, request: VisitRequest, seconds: float) -> Outcome:
+        """A visit's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
+
+        seconds  how long the point's first run may take: its inputs, judgement and samples have longer
+
+        Raises UserError if no worker can start, and where a function of the user's fails.
+        """
+        outcome, killed = self._outcome(request, seconds)
+        if killed:  # Kernels don't send SIGKILL, so the cause is elsewhere unless it happens again.
+            outcome, _ = self._outcome(request, seconds)
+        return outcome
+
+    def _outcome(self, request: VisitRequest, seconds: float) -> tuple[Outcome, bool]:
+        """The outcome of a request, and whether the worker was killed by SIGKILL meanwhile."""
+        process = self._asked(request) or self._asked(request)
+        if process is None:
+            return Outcome(
+                "launch_failed", "the worker process died twice before the point could be handed to it"
+            ), False
+        answer = _answer(process, limit := self._timeout)
+        while answer and "now" in answer:
+            limit = seconds if answer["now"] == RUNS else self._timeout
+            answer = _answer(process, limit)
+        if answer is None:
+            self.stop()
+            why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's other points"
+            return Outcome("timed_out", f"no result within {limit:.3g} s ({why})"), False
+        if not answer:
+            status, words = self._last_words(process)
+            hint = _CRASH_HINT if status in _CRASHES else ""
+            return Outcome("launch_failed", f"the worker process died ({words}){hint}"), status == -signal.SIGKILL
+        if "refused" in answer:
+            raise StudyError(answer["refused"])
+        if answer["lost"]:
+            self.stop()
+        return read_outcome(answer["outcome"]), False
+
+    def rest(self, is_over: bool = False) -> None:
+        """Have the worker give back its buffers, if it is alive.
+
+        is_over  whether it then serves the next job of this run at its device, or ends where there is none
+        """
+        place = self._place() if is_over else None
+        if self._process is not None and self._is_ready and (place or not is_over):
+            with suppress(BrokenPipeError):
+                self._process.send(Rest(is_over))
+                if (answer := _answer(self._process, self._timeout)) and place:
+                    self._process.park(place, answer["rests"])
+                    self._process, self._has_begun, self._is_ready = None, False, False
+        if is_over:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the worker without waiting for its end."""
+        if self._process:
+            self._process.kill()
+
+    def stop(self) -> None:
+        """Kill the worker and wait for its end."""
+        if self._process:
+            self._process.stop()
+        self._process, self._has_begun, self._is_ready = None, False, False
+
+    def _place(self) -> Path | None:
+        """The file that a worker leaves to the next one of its visit, platform and device; None where all end."""
+        folder, device = os.environ.get(FOLDER_OF_WORKERS), self._device or os.environ.get("CUDA_VISIBLE_DEVICES")
+        kind = kind_of_implementation(self._task.platform)
+        if not folder or not device or is_untrusted() or not (kind and kind.needs_gpu):
+            return None
+        return Path(folder, f"{device}.{self._visit}.{self._task.platform}")
+
+    def _asked(self, request: VisitRequest) -> WorkerProcess | None:
+        """Send the request; None if the worker died before it received it."""
+        try:
+            if process := self.open():
+                process.send(request)
+            return process
+        except BrokenPipeError:
+            self.stop()
+            return None
+
+    def _last_words(self, process: WorkerProcess) -> tuple[int, str]:
+        """A dead worker's exit status, and the same in words, with its last printed line.
+
+        Prints all of its output to standard error.
+        """
+        status = process.wait()
+        self.stop()
+        process.messages.seek(0)
+        messages = process.messages.read()
+        print(messages, file=sys.stderr, flush=True)
+        how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        inside = [f"in {what}" for what, _ in running_in(os.environ.get(FOLDER_OF_NOTES), process.pid)]
+        return status, ": ".join([" ".join([how, *inside]), *messages.strip().splitlines()[-1:]])
+
+
+class Workers(dict[int, Worker]):
+    """The workers of a kernel's visits, by the visit's number. A context manager that ends them.
+
+    Their processes start at once, and wait for the first visit. Make them before the job waits for a device.
+    A worker whose visit is over stays, without its buffers, until all are done: so each one's context lies elsewhere in
+    the memory.
+    """
+
+    def __init__(self, task: KernelTask, visits: Iterable[int], device: str | None = None) -> None:
+        """`device`: as for a Worker."""
+        super().__init__({visit: Worker(task, visit, device) for visit in visits})
+
+    def start(self, visit: int, first: Point) -> None:
+        """Have the workers of this visit and of those that follow open the device, without waiting for that.
+
+        first  the point that this visit begins with
+        """
+        for other, worker in self.items():
+            if other >= visit:
+                worker.begin(first if other == visit == 0 else None)
+
+    def open(self, visit: int) -> None:
+        """Wait until the workers of this visit and of those that follow are ready. Raises as Worker.open()."""
+        for other, worker in self.items():
+            if other >= visit:
+                worker.open()
+
+    def rest(self, are_over: bool = False) -> None:
+        """Have all workers give back their buffers; `are_over`: as for Worker.rest()."""
+        for worker in self.values():
+            worker.rest(are_over)
+
+    def stop(self) -> None:
+        """Kill all workers and wait for their ends, which take a driver its time."""
+        for worker in self.values():
+            worker.kill()
+        for worker in self.values():
+            worker.stop()
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
+    """The worker's next answer, or the last of several; empty if it died or wrote none, None if the time limit passed.
+
+    A kernel can write to the pipe, too: a part of a line, or a line that is no answer, ends the worker.
+    """
+    until, lines = time.monotonic() + seconds, b""
+    while not lines.endswith(b"\n"):
+        if not select.select([process.answers], [], [], max(0.0, until - time.monotonic()))[0]:
+            return None
+        read = os.read(process.answers.fileno(), _READ_BYTES)
+        if not read:
+            return {}
+        lines += read
+    with suppress(ValueError):
+        answers = [json.loads(line) for line in lines.splitlines()]
+        if all(isinstance(answer, dict) and not _ANSWERS.isdisjoint(answer) for answer in answers):
+            last: dict[str, Any] = answers[-1]
+            return last
+    process.kill()
+    return {}

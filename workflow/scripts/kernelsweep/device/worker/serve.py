@@ -1,0 +1,182 @@
+"""The process that runs a kernel's points. It is not the job's own, so that a crash or a hang costs one point only.
+
+Where it is a new Python, its argument is the platform's implementation, which it imports while it waits. It reads
+messages (device/request.py) from standard input, a line each, and answers each with a line of JSON on standard output:
+
+    Start      {"ready": true}, once the platform is open and the kernel loaded
+    VisitRequest    {"outcome": ..., "lost": ...} or {"refused": ...}, after {"now": "runs"} and {"now": "ran"}
+    Rest       {"rests": ...}, once all buffers are given back
+
+`lost` says whether the process lost its context. The process ends after such an answer, and when its input ends.
+`refused` is the text of a UserError, as where a function of the user's has raised. Where the kernel is over, the
+process outlives its job: it answers with the descriptor of its answers, and waits for a task of the same platform.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any, TextIO
+
+from kernelsweep.device.kinds import load
+from kernelsweep.device.outcome import Outcome, outcome_values
+from kernelsweep.device.platform import MemoryMistake, Platform
+from kernelsweep.device.point.instances import Instances
+from kernelsweep.device.point.runner import Runner
+from kernelsweep.device.request import Rest, VisitRequest, read
+from kernelsweep.errors import ContextLost, UserError
+from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ
+from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
+from kernelsweep.study.point import Point
+
+
+def serve(requests: TextIO, answers: TextIO) -> None:
+    """Answer the requests, in order, until the input ends."""
+    platform: Platform | None = None
+    own_end: int | None = None
+
+    def answer(**values: Any) -> None:
+        print(json.dumps(values), file=answers, flush=True)
+
+    for line in requests:
+        start = read(line)
+        if own_end is not None:
+            os.close(own_end)
+        os.environ.update(start.environment)
+        tempfile.tempdir = None  # A job's ends with it.
+        name_this_process()
+        task = start.task
+        instances = Instances(task)
+        implementation = load(task.platform)
+        with ThreadPoolExecutor(1) as other:
+            if start.first:  # An exception is raised again when the point is run.
+                other.submit(_make_data, instances, start.first)
+            platform = platform or implementation()
+            runner = Runner(platform, task, instances, lambda now: answer(now=now))
+            answer(ready=True)
+        if not _serve_kernel(requests, answer, platform, runner):
+            return
+        platform.unload()
+        outlive_parent()
+        own_end = os.open("/proc/self/fd/0", os.O_WRONLY)  # The input would end with the job.
+        answer(rests=answers.fileno())
+
+
+def _make_data(instances: Instances, point: Point) -> None:
+    instances.at(point).arrays(point)
+
+
+def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platform, runner: Runner) -> bool:
+    """Run points of a kernel. Returns whether another may follow; False where the input has ended."""
+    for line in requests:
+        request = read(line)
+        if isinstance(request, Rest):
+            runner.memory.free()
+            if request.is_over:
+                return True
+            answer(rests=None)
+            continue
+        lost = False
+        try:
+            outcome = run_watched(platform, runner, request)
+        except UserError as error:
+            answer(refused=str(error))
+            continue
+        except ContextLost as error:
+            outcome, lost = Outcome("launch_failed", str(error)), True
+        answer(outcome=outcome_values(outcome), lost=lost)
+        if lost:
+            os._exit(1)  # A clean end would hang or fail in the broken context.
+    return False
+
+
+def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Outcome:
+    """A visit's outcome, with the mistakes in its use of memory where the platform watches.
+
+    There, each point gets memory of exactly its size, so that an access past an array's end is seen; it then fails.
+    """
+    if platform.watches:
+        runner.memory.free()
+        platform.watch()
+    outcome = runner.run(request)
+    outcome.mistakes = platform.mistakes(runner.memory.buffers())
+    outcome.touched = {
+        name: -(-size // dtype.itemsize)
+        for memory, name, dtype in runner.memory.buffers()
+        if (size := platform.touched(memory))
+    }
+    if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
+        outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, request))
+    outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
+    if outside and outcome.status == "ok":
+        return replace(outcome, status="wrong_result", message=outside[0].message)
+    return outcome
+
+
+# What uninitialised memory is full of in further runs, byte by byte: zeros, NaN and -1, the largest and the smallest
+# integers, large floats (of 16 bits, too) and negative ones. A sum, a minimum or a maximum of any type differs by one.
+_FILLINGS = (0x00, 0xFF, 0x7F, 0x80, 0x7B, 0xFB)
+
+
+def _settled(
+    mistakes: list[MemoryMistake], platform: Platform, runner: Runner, run: Callable[[], Outcome]
+) -> list[MemoryMistake]:
+    """The mistakes of the last run, those as notes that further runs show to decide nothing.
+
+    Two writes decide nothing if they always store one value. Plain reads beside atomic functions, and reads of what
+    nothing has given a value, do so if the results have the same bits whatever is read.
+    """
+    results, are_equal = runner.result_bytes(), True
+    notes: list[dict[_Places, MemoryMistake]] = []
+    for filling in _FILLINGS:
+        runner.memory.free()
+        platform.watch(filling)
+        are_equal = run().status == "ok" and runner.result_bytes() == results and are_equal
+        found = sorted(platform.mistakes(runner.memory.buffers()), key=lambda mistake: mistake.kind)
+        differ = {_places(mistake) for mistake in found if mistake.kind == "race"}
+        harmless = {_places(mistake): mistake for mistake in found if mistake.kind in (SAME_VALUE, UNORDERED_READ)}
+        notes.append({places: note for places, note in harmless.items() if places not in differ})
+        if not are_equal and not any(note.kind == SAME_VALUE for note in notes[-1].values()):
+            break
+    return [_as_note(mistake, notes, are_equal) for mistake in mistakes]
+
+
+_Places = tuple[str, frozenset[str]]
+
+
+def _places(mistake: MemoryMistake) -> _Places:
+    return mistake.array, frozenset(mistake.lines)
+
+
+def _as_note(mistake: MemoryMistake, notes: list[dict[_Places, MemoryMistake]], are_equal: bool) -> MemoryMistake:
+    if mistake.kind == "race":
+        of_runs = [of_run[_places(mistake)] for of_run in notes if _places(mistake) in of_run]
+        if len(of_runs) < len(notes):
+            return mistake
+        if of_runs[0].kind == SAME_VALUE:
+            return of_runs[0]
+    if not are_equal:
+        return mistake
+    kind = UNORDERED_READ if mistake.kind == "race" else INDIFFERENT_READ
+    return replace(mistake, kind=kind, message=f"{mistake.message}; the results are the same whatever it is")
+
+
+def serve_platform(platform: str) -> None:
+    """Serve on this process' standard streams; `platform` as in the module's docstring."""
+    end_with_parent()  # Otherwise it would disturb the next job's measurements.
+    # Prints of libraries go to standard error, and only answers to standard output.
+    private = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    load(platform)
+    with open(0, encoding="utf-8", closefd=False) as requests:
+        serve(requests, private)
+
+
+if __name__ == "__main__":
+    serve_platform(sys.argv[1])

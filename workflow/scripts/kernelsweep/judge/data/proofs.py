@@ -1,0 +1,202 @@
+"""What was checked of each kernel: read from proofs.csv, or from the kernels' parts of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelsweep.judge.data.words import list_texts
+from kernelsweep.reasons import Reason
+from kernelsweep.results import CHECKS, IN_PART, NOT_CHECKED, NOTES, each_row
+from kernelsweep.study.kernels.units import EMULATOR
+
+CsvRow = Mapping[str, str]
+
+
+@dataclass
+class KernelProof:
+    """The proof of one kernel.
+
+    points    by check and tool, the points that were checked
+    found     the rows with a finding that nothing explains
+    expected  the rows with a finding that the study explains: of undefined behaviour, or acknowledged
+    noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
+    known     those that somebody has
+    missing   the rows that say why something was not checked
+    other     the rows that say where the emulator ran other code than a GPU, or in another order
+    """
+
+    points: Counter[tuple[str, str]] = field(default_factory=Counter)
+    found: list[CsvRow] = field(default_factory=list)
+    expected: list[CsvRow] = field(default_factory=list)
+    noted: list[CsvRow] = field(default_factory=list)
+    known: list[CsvRow] = field(default_factory=list)
+    missing: list[CsvRow] = field(default_factory=list)
+    other: list[CsvRow] = field(default_factory=list)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether all checks of its use of memory were made of the GPU's code, and nothing was found."""
+        return not (self.unchecked or self.found or self.expected or self.other)
+
+    @property
+    def is_of_emulator(self) -> bool:
+        """Whether the emulator has run it."""
+        return any(tool == EMULATOR for _, tool in self.points)
+
+    @property
+    def unchecked(self) -> list[str]:
+        """The checks of its use of memory that no tool has made."""
+        made = {check for check, _ in self.points}
+        return [check for check in CHECKS if check not in made and check != "result"]
+
+    @property
+    def in_words(self) -> str:
+        """Such as "nothing found at 12 points"; the kinds of what was found; or that it isn't checked, or in part."""
+        if self.found:
+            return ", ".join(_kinds(self.found))
+        if self.expected:
+            return f"expected: {', '.join(_kinds(self.expected))}"
+        if self.unchecked:
+            return "not checked" if not self.points else f"not checked: {', '.join(self.unchecked)}"
+        if self.other:
+            return "checked in part: " + "; ".join(row["message"].partition(": ")[0] for row in self.other)
+        by = "" if self.is_of_emulator else " by compute-sanitizer"
+        points = self.fewest_points
+        words = f"nothing found at {points} point{'s' * (points != 1)}{by}"
+        return "; ".join([words, *(f"note: {note}" for note in _kinds(self.noted))])
+
+    @property
+    def fewest_points(self) -> int:
+        """The points of the check that was made at the fewest of them."""
+        checks = {check for check, _ in self.points}
+        return min(max(points for (of, _), points in self.points.items() if of == check) for check in checks)
+
+
+def _kinds(rows: Iterable[CsvRow]) -> list[str]:
+    return list(dict.fromkeys(row["finding"].replace("_", " ") for row in rows))
+
+
+# By study and kernel.
+Proofs = Mapping[tuple[str, str], KernelProof]
+
+
+def read_proofs(paths: Iterable[str | Path]) -> Proofs:
+    """The proofs in these files. Raises UserError as each_row()."""
+    proofs: dict[tuple[str, str], KernelProof] = {}
+    for path in paths:
+        for row in each_row(path):
+            proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
+            if row["finding"] in (NOT_CHECKED, *IN_PART):
+                (proof.missing if row["finding"] == NOT_CHECKED else proof.other).append(row)
+                continue
+            proof.points[row["check"], row["tool"]] += int(row["points"])
+            if row["finding"] in NOTES:
+                (proof.known if row["expected"] else proof.noted).append(row)
+            elif row["finding"]:
+                (proof.expected if row["expected"] else proof.found).append(row)
+    return proofs
+
+
+def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
+    """The kernels in which a proof found what nothing explains, by study and name."""
+    return {kernel for kernel, proof in proofs.items() if proof.found}
+
+
+def proofs_in_words(proofs: Proofs) -> str:
+    """Such as "57 of 60 kernels, nothing found at 1,203 points; 2 of undefined behaviour; 1 not checked: matmul/mma".
+
+    Kernels with mistakes, checked in part, and with notes are named, too.
+    """
+    proven = {name: proof for name, proof in proofs.items() if proof.is_proven}
+    points = sum(proof.fewest_points for proof in proven.values())
+    by_sanitizer = sum(not proof.is_of_emulator for proof in proven.values())
+    by = f", {by_sanitizer} of them by compute-sanitizer" if by_sanitizer else ""
+    words = [f"{len(proven)} of {len(proofs)} kernels{by}, nothing found at {points:,} points"]
+    undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
+    words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
+    others = {name: proof for name, proof in proofs.items() if name not in proven and name not in undefined}
+    groups = {
+        "with mistakes": [name for name, proof in others.items() if proof.found],
+        "not checked": [name for name, proof in others.items() if proof.unchecked and not proof.found],
+        "checked in part": [name for name, proof in others.items() if not (proof.unchecked or proof.found)],
+        "with notes": [name for name, proof in proofs.items() if proof.noted],
+    }
+    named = {how: list_texts(list(map("/".join, names))) for how, names in groups.items() if names}
+    return "; ".join([*words, *(f"{len(groups[how])} {how}: {names}" for how, names in named.items())])
+
+
+def in_words(row: CsvRow) -> str:
+    """A finding in a sentence: kernel, check, tool, and the first point at which it was found."""
+    check = f", {row['check']} ({row['tool']})" if row["check"] else ""
+    return f"{row['study']}/{row['kernel']}{check}: {row['message']}"
+
+
+def proof_errors(proofs: Proofs) -> list[str]:
+    """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines."""
+    return [
+        f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
+        for proof in proofs.values()
+        for row in {row["check"]: row for row in reversed(proof.found)}.values()
+    ]
+
+
+def tool_errors(proofs: Proofs) -> list[str]:
+    """A sentence for each check that was not made because the tool has failed, or a point under it."""
+    missing = [row for proof in proofs.values() for row in proof.missing]
+    return [f"{in_words(row)}." for row in missing if row.get("reason") == Reason.TOOL_FAILED]
+
+
+# Variants of a kernel tend to have the same mistakes.
+_LISTED = 4
+
+
+def section(title: str, entries: Sequence[str]) -> list[str]:
+    """A list under a heading, as Markdown; nothing without entries."""
+    return [f"## {title}", "", *(f"- {entry}" for entry in entries), ""] if entries else []
+
+
+def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
+    """What was not checked, or in part, and why, notes, and what undefined behaviour explains, as Markdown."""
+    return [*unproven(proofs, named), *explained_findings(proofs)]
+
+
+def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
+    """Mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged, as Markdown.
+
+    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
+    """
+    found, missing, noted, other = [], [], [], []
+    for proof in proofs.values():
+        told = [(row["check"] == "result", (row["study"], row["kernel"], row["finding"])) for row in proof.found]
+        shown = zip(proof.found, told, strict=True)
+        found += _listed([row for row, (is_result, point) in shown if not (is_result and point in named)])
+        unchecked = ["", *proof.unchecked] if proof.unchecked else []
+        missing += _listed([row for row in proof.missing if row["check"] in unchecked])
+        noted += _listed(proof.noted)
+        other += _listed(proof.other)
+    return [
+        *section("Mistakes in kernels", found),
+        *section("Not checked", missing),
+        *section("Checked in part: other code on the emulator than on a GPU, or in another order", other),
+        *section("Notes: findings that decide nothing", noted),
+    ]
+
+
+def explained_findings(proofs: Proofs) -> list[str]:
+    """The findings that the study explains, as Markdown; empty if there are none."""
+    expected = [
+        f"{in_words(row)}. Expected: {row['expected']}."
+        for proof in proofs.values()
+        for row in {(row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.known])}.values()
+    ]
+    return section("Findings that the study explains", expected)
+
+
+def _listed(rows: list[CsvRow]) -> list[str]:
+    lines = [in_words(row) for row in rows[:_LISTED]]
+    if len(rows) > _LISTED:
+        lines.append(f"{rows[0]['study']}/{rows[0]['kernel']}: {len(rows) - _LISTED} more")
+    return lines

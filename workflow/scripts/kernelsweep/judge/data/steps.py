@@ -1,0 +1,94 @@
+"""The steps of a study's ladder: their rows, and their names in tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, prod
+from typing import Any
+
+import pandas
+
+from kernelsweep.errors import UserError
+from kernelsweep.judge.data.words import step_name
+from kernelsweep.study.axes import LARGEST_GRID, grid_on_device
+from kernelsweep.study.expressions import number
+from kernelsweep.study.settings import StudySettings, sides_of
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a study's ladder.
+
+    grid_size  None where the kernel sets the number of blocks itself
+    grid       the sides of its first launch's grid, as expressions over the axes
+    """
+
+    kernel: str
+    unroll: int
+    grid_size: int | None = None
+    grid: Sequence[str | float] = ("grid_size",)
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The step's values on axes, besides its grid."""
+        return {"unroll": self.unroll}
+
+    @property
+    def name(self) -> str:
+        """The step for readers: `interleaved`, `unrolled ×8`."""
+        return step_name(self.kernel, self.unroll)
+
+    def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
+        """This step's rows. Where its launches fit the grid to the array, small arrays have a smaller grid."""
+        unrolls = measurements["unroll"]
+        is_own = (measurements["kernel"] == self.kernel) & ((unrolls == self.unroll) | unrolls.isna())
+        rows = measurements[is_own.fillna(False).astype(bool)]
+        if self.grid_size is None:
+            return rows
+        blocks = [self._blocks({**row, "grid_size": self.grid_size}) for row in rows.to_dict("records")]
+        return rows[(rows["grid_size"] == blocks).fillna(False).astype(bool)]
+
+    def _blocks(self, point: Mapping[Any, Any]) -> int:
+        """The blocks of the first launch at a point, as measurements.csv has them; 0 if an axis has no value there."""
+        try:
+            return prod(ceil(number(side, point)) for side in self.grid)
+        except UserError:
+            return 0
+
+
+def ladder_steps(study: StudySettings, device: Mapping[str, Any]) -> list[Step]:
+    """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
+    steps, first = [], {kernel.name: sides_of(kernel.launches[0].grid) for kernel in study.kernels if kernel.launches}
+    for step in study.steps:
+        found = Step(step.kernel, step.unroll)
+        if step.grid_size is not None:
+            blocks = grid_on_device(step.grid_size, device["multiprocessors"], study.reference["block_size"])
+            found = replace(found, grid_size=blocks, grid=first.get(step.kernel, found.grid))
+        steps.append(found)
+    return steps
+
+
+def step_labels(steps: Sequence[Step]) -> list[str]:
+    """The steps' names, with the grid sizes where these differ."""
+    shown = [step.grid_size if _grids_differ(steps) else None for step in steps]
+    return [step.name + (f" ({grid:,} blocks)" if grid else "") for step, grid in zip(steps, shown, strict=True)]
+
+
+def grids_text(steps: Sequence[Step]) -> str:
+    """A caption's sentence on the steps' own grid sizes, " Thread blocks: cascaded 1,056.".
+
+    "" without any, and where step_labels() names them.
+    """
+    grids = [
+        f"{step.name} {'as many as needed' if step.grid_size == LARGEST_GRID else f'{step.grid_size:,}'}"
+        for step in steps
+        if step.grid_size is not None and not _grids_differ(steps)
+    ]
+    return f" Thread blocks: {', '.join(dict.fromkeys(grids))}." if grids else ""
+
+
+def _grids_differ(steps: Sequence[Step]) -> bool:
+    """Whether the steps' own grid sizes are several; one that is as large as needed is named in captions."""
+    grids = {step.grid_size for step in steps if step.grid_size is not None}
+    return len(grids) > 1 and LARGEST_GRID not in grids

@@ -1,0 +1,205 @@
+"""One record of a study on one platform, for everything that reads results: its settings, measurements and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from kernelsweep.json_files import read_device
+from kernelsweep.judge.data.measurements import frame, load_measurements
+from kernelsweep.judge.data.proofs import KernelProof, failed_proofs, read_proofs
+from kernelsweep.judge.data.published import PublishedNumber, read_published
+from kernelsweep.judge.data.reference import at_place, at_reference, has_times, timed
+from kernelsweep.judge.data.steps import Step, ladder_steps
+from kernelsweep.judge.data.words import point_text, size_text
+from kernelsweep.results import (
+    ALL_POINT_COLUMNS,
+    COUNTED,
+    EDITED,
+    FURTHER_POINT_COLUMNS,
+    METRIC_COLUMNS,
+    each_row,
+)
+from kernelsweep.study.settings import StudySettings
+
+# The columns that the contract does not ask of metrics.csv.
+_OPTIONAL = (*FURTHER_POINT_COLUMNS, "message", "binary_sha256")
+
+
+def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.DataFrame:
+    """The rows of all `paths`, of one `study` or of all.
+
+    Each file is CSV with results.METRIC_COLUMNS. An empty value becomes NaN, an empty text "".
+    Raises UserError when a column is missing or a number cannot be read.
+    """
+    needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
+    read = [row for path in paths for row in each_row(path, needed, ["value"], study)]
+    rows = frame(read, METRIC_COLUMNS, ["value"])[list(METRIC_COLUMNS)].astype({"value": "float64"})
+    return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """A study's metrics.
+
+    rows         as load_metrics() gives them
+    definitions  the configuration's, by the metric's name
+    """
+
+    rows: pandas.DataFrame = field(default_factory=lambda: load_metrics([]))
+    definitions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """A study's settings, and its results on one platform.
+
+    settings      the study's checked settings; its reference point has the size at which accesses were counted
+    measurements  its rows of measurements.csv as load_measurements() returns them, including the rows of libraries and
+                  the driver. An axis that the study did not have yet when they were measured has no value
+    device        the platform's device.json, with what its `by_study` says of this study
+    published     the numbers that sources print of its kernels
+    metrics       its rows of metrics.csv
+    proofs        of its kernels, by name; empty for a recording, which has none
+    gridded       the kernels whose number of blocks the sweep chooses
+    """
+
+    settings: StudySettings
+    measurements: pandas.DataFrame
+    device: Mapping[str, Any]
+    published: Sequence[PublishedNumber] = ()
+    metrics: Metrics = field(default_factory=Metrics)
+    proofs: Mapping[str, KernelProof] = field(default_factory=dict)
+    gridded: Collection[str] = ()
+
+    def __post_init__(self) -> None:
+        if missing := [axis for axis in self.settings.kinds if axis not in self.measurements]:
+            rows = self.measurements.assign(**dict.fromkeys(missing))
+            object.__setattr__(self, "measurements", rows)
+        if not (counted := self.metrics.rows[self.metrics.rows["source"] == COUNTED]).empty:
+            sizes = [axis for axis, kind in self.settings.kinds.items() if kind == "size" and axis in counted]
+            reference = {**self.settings.reference, **{axis: int(counted[axis].max()) for axis in sizes}}
+            object.__setattr__(self, "settings", self.settings.changed(reference=reference))
+
+    @property
+    def title(self) -> str:
+        """The study's heading."""
+        return str(self.settings.title)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the device's times are reported."""
+        return has_times(self.device)
+
+    @property
+    def compares_outputs(self) -> bool:
+        """Whether the study shows what its kernels leave rather than how fast they are."""
+        return self.settings.compares == "outputs"
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of the ladder, for this device."""
+        return ladder_steps(self.settings, self.device)
+
+    @property
+    def kernel_names(self) -> list[str]:
+        """The study's kernels in the order of their story."""
+        return [str(kernel.name) for kernel in self.settings.kernels]
+
+    @property
+    def kernel_rows(self) -> pandas.DataFrame:
+        """The measurements of the study's own kernels."""
+        return self.measurements[self.measurements["kernel"].isin(self.kernel_names)]
+
+    def at_reference(self) -> pandas.DataFrame:
+        """The rows of the study's own kernels at its reference point."""
+        return at_reference(self.settings, self.kernel_rows)
+
+
+def read_study_data(
+    name: str,
+    settings: Mapping[str, Any],
+    measurements: Iterable[str | Path],
+    device: str | Path,
+    metrics: Metrics | None = None,
+    proofs: Iterable[str | Path] = (),
+    edited: Iterable[str] = (),
+    gridded: Collection[str] = (),
+) -> StudyData:
+    """A study's record from its result files and, in the current folder, resources/published.
+
+    settings      the study's, as plain values
+    measurements  CSV files with the columns of measurements.csv; rows of other studies are left out
+    device        a device.json
+    proofs        CSV files with the columns of proofs.csv
+    edited        kernels that were edited after they were recorded, as `study/kernel`: their rows get the flag EDITED
+    gridded       as in StudyData
+    Raises UserError, naming the file, where one cannot be read.
+    """
+    read = read_proofs(proofs)
+    rows = load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read))
+    recorded_before = (name + "/" + rows["kernel"]).isin(list(edited))
+    rows.loc[recorded_before, "flags"] = (rows.loc[recorded_before, "flags"] + f" {EDITED}").str.strip()
+    study_settings = StudySettings.of_job(settings)
+    return StudyData(
+        settings=study_settings,
+        measurements=rows,
+        device=read_device(device, [name]),
+        published=read_published(study_settings.published),
+        metrics=metrics or Metrics(),
+        proofs={kernel: proof for (study, kernel), proof in read.items() if study == name},
+        gridded=gridded,
+    )
+
+
+def size_axes(study: StudySettings) -> list[str]:
+    """The axes that say how large a study's problems are, and which."""
+    return [axis for axis, kind in study.kinds.items() if kind == "size"]
+
+
+def kernel_axes(study: StudySettings) -> list[str]:
+    """The axes that say how a kernel is built or launched."""
+    return [axis for axis, kind in study.kinds.items() if kind == "kernel"]
+
+
+def place_axes(study: StudySettings) -> list[str]:
+    """All other axes: kernels are compared at equal values of these."""
+    return [axis for axis, kind in study.kinds.items() if kind != "kernel"]
+
+
+def shown_place(data: StudyData) -> dict[str, Any]:
+    """The values of place_axes() at which kernels are compared: the reference point's.
+
+    Where the sweep has no points there, as after a choice of axes for one run, the largest values that it has.
+    """
+    reference = {axis: data.settings.reference[axis] for axis in place_axes(data.settings)}
+    if not at_place(data.kernel_rows, reference).empty:
+        return reference
+    rows = data.kernel_rows
+    swept = rows if (with_times := timed(rows, data.device)).empty else with_times
+    last = swept.sort_values([*reference]).tail(1)[[*reference]].astype(object).to_dict("records")
+    return {str(axis): value for axis, value in last[0].items()} if last else reference
+
+
+def swept_values(data: StudyData) -> dict[str, set[Any]]:
+    """The values of the points that were run, on each axis that has some: of sizes, of kernels, of conditions."""
+    rows = data.kernel_rows[data.kernel_rows["status"] != "skipped"]
+    axes = [*size_axes(data.settings), *kernel_axes(data.settings), *place_axes(data.settings)]
+    # A grid that follows from the other axes is no choice.
+    rows = rows.assign(grid_size=rows["grid_size"].where(rows["kernel"].isin(data.gridded)))
+    return {axis: set(rows[axis].dropna()) for axis in axes}
+
+
+def place_words(point: Mapping[str, Any], study: StudySettings) -> str:
+    """A point's size: `2²⁴`, or `n=4096 k=512`."""
+    axes = [axis for axis in size_axes(study) if axis in point]
+    return size_text(point[axes[0]]) if axes == ["array_size"] else point_text({axis: point[axis] for axis in axes})
+
+
+def varied(rows: pandas.DataFrame, axes: Sequence[str]) -> list[str]:
+    """The axes among `axes` that have several values in `rows`."""
+    return [axis for axis in axes if rows[axis].nunique() > 1]

@@ -1,0 +1,157 @@
+"""Words for readers of tables, figures and claims: sizes, steps, the reference point, the device, statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, PROOF_FAILED
+from kernelsweep.study.settings import StudySettings
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# A size this close to a large power of two is written by its distance from it: 2²⁰+3 rather than 1,048,579.
+NEAR_A_POWER = 64
+LARGE_POWER = 1024
+# The values of axes up to this are written as a study's file has them.
+LARGEST_PLAIN = 2**16
+
+# So many values of an axis are listed.
+MOST_VALUES = 8
+
+UNDEFINED_MARK = " †"
+UNDEFINED_NOTE = "† Undefined behaviour in CUDA: never a baseline."
+
+# One letter for each status that shown_status() gives: the word does not fit a heat map's cell.
+STATUS_LETTERS = {
+    "wrong_result": "W",
+    "build_failed": "B",
+    "launch_failed": "L",
+    "timed_out": "T",
+    "out_of_memory": "M",
+    "implausible": "I",
+    "skipped": "S",
+    PROOF_FAILED: "P",
+}
+
+
+def step_name(kernel: str, unroll: int) -> str:
+    """A kernel at an unroll factor: `interleaved`, `unrolled ×8`."""
+    return kernel if unroll == 1 else f"{kernel} ×{unroll}"
+
+
+def size_text(array_size: int) -> str:
+    """An array size: 2²⁴, 2²⁰+3, 1,000."""
+    power = max(array_size, 1).bit_length() - 1
+    if array_size - 2**power > 2 ** (power + 1) - array_size:
+        power += 1
+    offset = array_size - 2**power
+    if offset == 0 and array_size > 1:
+        return f"2{str(power).translate(SUPERSCRIPTS)}"
+    if abs(offset) <= NEAR_A_POWER and array_size > LARGE_POWER:
+        return f"2{str(power).translate(SUPERSCRIPTS)}{'+' if offset > 0 else '−'}{abs(offset)}"
+    return f"{array_size:,}"
+
+
+def small_number(value: float) -> str:
+    """A number with two digits and a power of ten: 3.1·10⁻⁸."""
+    if value == 0:
+        return "0"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}·10{str(int(power)).replace('-', '⁻').translate(SUPERSCRIPTS)}"
+
+
+def axis_title(axis: str) -> str:
+    """An axis as the head of a column: a study's own axes keep their names."""
+    return {"array_size": "array size"}.get(axis, axis)
+
+
+def axis_value(axis: str, value: Any) -> str:
+    """A value of an axis: 512, 2²⁴, 0.5, a word. Array sizes near a power of two are always written by it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:g}"
+    return size_text(int(value)) if axis == "array_size" or value > LARGEST_PLAIN else str(int(value))
+
+
+def values_text(values: Mapping[str, Iterable[Any]]) -> str:
+    """Several values on axes: `array size 1, 1,000 and 2¹⁴+1; block size 64 and 256; cache cold`."""
+    texts = {axis_title(axis).replace("_", " "): _some_values(axis, [*of]) for axis, of in values.items() if of}
+    return "; ".join(f"{axis} {text}" for axis, text in texts.items())
+
+
+def _some_values(axis: str, values: Sequence[Any]) -> str:
+    texts = [axis_value(axis, value) for value in sorted(values)]
+    if len(texts) > MOST_VALUES and not isinstance(values[0], str):
+        return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
+    return list_texts(texts, most=MOST_VALUES)
+
+
+def point_text(values: Mapping[str, Any]) -> str:
+    """Values on axes: `n=4096 radius=2`."""
+    return " ".join(f"{axis}={axis_value(axis, value)}" for axis, value in values.items())
+
+
+def place_text(values: Mapping[str, Any]) -> str:
+    """Values on axes in a sentence: `array size 2²⁴, int32 sum, block size 512, cold cache`; `n=1024, cold cache`."""
+    named = ("array_size", "dtype", "operation", "block_size", "cache")
+    texts = [f"array size {size_text(values['array_size'])}"] if "array_size" in values else []
+    texts.append(" ".join(str(values[axis]) for axis in ("dtype", "operation") if axis in values))
+    texts += [f"block size {values['block_size']}"] if "block_size" in values else []
+    texts.append(point_text({axis: value for axis, value in values.items() if axis not in named}))
+    texts += [f"{values['cache']} cache"] if "cache" in values else []
+    return ", ".join(filter(None, texts))
+
+
+def reference_text(study: StudySettings, free: Sequence[str] = ()) -> str:
+    """A study's reference point, without the axes in `free`."""
+    return place_text({axis: value for axis, value in study.reference.items() if axis not in free})
+
+
+def device_text(device: Mapping[str, Any]) -> str:
+    """Where the numbers come from: the device's provenance, after its name unless the provenance contains that."""
+    name, provenance = str(device["name"]), str(device["provenance"])
+    if name not in provenance:
+        return f"{name} ({provenance})"
+    return provenance[:1].upper() + provenance[1:]
+
+
+def limit_kernel(limit: str) -> str:
+    """The value of the column kernel in a limit's rows."""
+    return f"{LIMIT_PREFIX}{limit}" if limit in DRIVER_LIMITS else limit
+
+
+def limit_text(limit: str) -> str:
+    """A limit for readers."""
+    return f"the driver's {limit}" if limit in DRIVER_LIMITS else f"{limit} at its fastest"
+
+
+def status_key(statuses: Sequence[str]) -> str:
+    """The letters of the given statuses explained: "L launch failed, W wrong result"; "" without any."""
+    return ", ".join(
+        f"{letter} {status.replace('_', ' ')}" for status, letter in STATUS_LETTERS.items() if status in statuses
+    )
+
+
+def failures_text(statuses: Sequence[str]) -> str:
+    """The number of points with each failure: "1 out of memory, 3 wrong result"; "" if all are `ok`."""
+    failed = [status for status in statuses if status != "ok"]
+    return ", ".join(f"{failed.count(status)} {status.replace('_', ' ')}" for status in sorted(set(failed)))
+
+
+def list_texts(texts: Sequence[str], most: int = 3) -> str:
+    """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
+    shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown.
+
+    heads  whether each column is set right, by its header
+    """
+    cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
+    sides = ["right" if right else "left" for right in heads.values()]
+    return str(tabulate(cells, [*heads], "pipe", colalign=sides, disable_numparse=True)).splitlines()

@@ -1,0 +1,148 @@
+"""Recordings: results that the repository keeps for readers without that hardware. Write them and check them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.device.kinds import KINDS
+from kernelsweep.errors import UserError
+from kernelsweep.json_files import check_device, check_keys, read_json
+from kernelsweep.results import BUILD_COLUMNS, read_rows
+
+# Every clone contains the recordings, so they are small.
+LARGEST_BYTES = 2_000_000
+
+# A recording's tables; the last is there where the platform was profiled.
+MEASUREMENTS, BUILDS, METRICS = TABLES = ("measurements.csv.gz", "builds.csv", "metrics.csv.gz")
+ENVIRONMENT = "environment.json"
+
+# A recording's name; config.yaml calls its platform recording/<name>.
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+# The required keys of environment.json and of its device.
+ENVIRONMENT_KEYS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("measured", "git_revision"), (str, type(None))),
+    **dict.fromkeys(("device", "host", "packages", "configuration"), dict),
+    "compilers": list,
+}
+DEVICE_KEYS = {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}
+
+# Texts that identify a user or a machine: home folders and e-mail addresses.
+_PRIVATE = (
+    re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\+Users\\+)[^/\\\s\"',;:]+"),
+    re.compile(r"/root/[^\s\"',;:]*"),
+    re.compile(r"\b[\w.+-]{1,64}@[\w-]+\.[\w.-]+"),
+)
+
+
+def record(results: Path, folder: Path) -> int:
+    """Keep a platform's results in `folder` and return the recording's size in bytes. Raises UserError."""
+    packed = {}
+    for name in (*TABLES, ENVIRONMENT):
+        source = results / name.removesuffix(".gz")
+        if source.is_file():
+            content = source.read_bytes()
+            packed[name] = gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+        elif name != METRICS:
+            raise UserError(f"{source} is missing; complete `snakemake --cores 1 all` first")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / METRICS).unlink(missing_ok=True)
+    for name, content in packed.items():
+        (folder / name).write_bytes(content)
+    return sum(map(len, packed.values()))
+
+
+def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
+    """Raise UserError, with the file and the mistake, if a recording can't be drawn or contains private data.
+
+    private  further forbidden words, such as the names of the machine and its user
+    """
+    shown = f"resources/recordings/{folder.name}"
+    if not NAME.fullmatch(folder.name):
+        raise UserError(f"{shown}: a recording's name has letters, digits, dots, hyphens and underscores only")
+    files = sorted(folder.iterdir())
+    if (size := sum(path.stat().st_size for path in files)) > LARGEST_BYTES:
+        raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
+    check_content(folder)
+    for path in files:
+        text = _text(path)
+        # The slow search for a whole word is only for words that occur at all.
+        patterns = [*_PRIVATE, *(re.compile(rf"\b{re.escape(word)}\b") for word in private if word in text)]
+        for found in filter(None, (pattern.search(text) for pattern in patterns)):
+            line = text.count("\n", 0, found.start()) + 1
+            raise UserError(f"{shown}/{path.name}, line {line}: {found[0]!r} may identify a person or machine.")
+
+
+def check_content(folder: Path) -> None:
+    """Raise UserError, with file and mistake, if a recording can't be drawn."""
+    # These import pandas, for which each start of Snakemake would wait.
+    from kernelsweep.judge.data.measurements import load_measurements
+    from kernelsweep.judge.data.study_data import load_metrics
+
+    check_environment(folder)
+    load_measurements([folder / MEASUREMENTS])
+    read_rows(folder / BUILDS, [column for column in BUILD_COLUMNS if column != "parameters"])
+    if (folder / METRICS).is_file():
+        load_metrics([folder / METRICS])
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
+
+
+def check_environment(folder: Path) -> None:
+    """Raise UserError if a key is missing in a recording's environment.json, or its device has no clock."""
+    shown = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
+    environment = read_json(folder / ENVIRONMENT)
+    check_keys(environment, ENVIRONMENT_KEYS, shown)
+    check_keys(environment["configuration"], {"studies": dict}, f"{shown}: configuration")
+    device = environment["device"]
+    check_device(device, shown)
+    check_keys(device, DEVICE_KEYS, shown)
+    timed = [name for name, kind in KINDS.items() if kind.has_clock]
+    if device["kind"] not in timed:
+        raise UserError(
+            f"{shown}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
+        )
+
+
+def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The device description of a recording, with a provenance that names the recording.
+
+    Under `by_study` are the keys that a study has of its own: `provenance` where it was measured in another run, and
+    `profiled`, the days on which its counters were collected where that was another run.
+    """
+    device = dict(environment["device"])
+
+    def provenance(days: Iterable[str]) -> str:
+        where = f"resources/recordings/{name}"
+        return f"recorded on {device['name']} on {' and '.join(sorted(days))}, driver {device['driver']} ({where})"
+
+    day = environment["measured"][:10]
+    in_this_run = environment["configuration"].get("config", {}).get("studies", ())
+    measured = _days(environment.get("other_runs", ()), "kernels")
+    by_study: dict[str, dict[str, str]] = {
+        study: {"provenance": provenance({*days, day} if study in in_this_run else days)}
+        for study, days in measured.items()
+    }
+    for study, days in _days(environment.get("counters", ()), "studies").items():
+        by_study.setdefault(study, {})["profiled"] = " and ".join(sorted(days))
+    return device | {"provenance": provenance([day]), "by_study": by_study}
+
+
+def _days(runs: Iterable[Mapping[str, Any]], key: str) -> dict[str, set[str]]:
+    """The days of runs by the studies that stand under a key of theirs."""
+    days: dict[str, set[str]] = {}
+    for run in runs:
+        for study in run[key]:
+            days.setdefault(study, set()).add(run["measured"][:10])
+    return days

@@ -1,0 +1,218 @@
+"""A kernel: its file with what that includes, its launches, and where it can run."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
+from kernelsweep.compilers import named_headers
+from kernelsweep.errors import UserError, nearest
+from kernelsweep.study.kernels.launches import KernelLaunches
+from kernelsweep.study.kernels.plan import Plan
+from kernelsweep.study.kernels.units import EMULATOR, architecture_number
+from kernelsweep.study.problem.problem_file import Problem
+from kernelsweep.study.settings import KernelSettings
+
+# The name for the number of launches in a kernel's `roundings`, which is an expression over the axes.
+LAUNCHES = "launches"
+
+# The axis of the number of thread blocks. A row has the number that its first launch had, which may be smaller.
+GRID_SIZE = "grid_size"
+
+_NAMED_BY_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]+[A-Za-z_]", re.MULTILINE)
+_INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
+
+# The first comment of a file, after blanks and preprocessor directives; and the marks of its lines.
+_FIRST_COMMENT = re.compile(r"(?:\s|#(?:\\\n|.)*)*((?:[ \t]*//.*\n?)+|/\*(?s:.*?)\*/)")
+_MARKS = re.compile(r"^\s*(?://[/!]*|/?\*+[/!]?) ?|\s*\*+/$")
+_LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """A kernel of a study.
+
+    problem   the problem that it solves
+    launches  of one run
+    lacks     the package that the Python file of its code imports, and that is not installed
+    """
+
+    name: str
+    path: Path
+    problem: Problem
+    launches: KernelLaunches
+    lacks: str | None = None
+
+    @property
+    def entry(self) -> KernelSettings:
+        """Its settings in the study."""
+        return self.launches.entry
+
+    @property
+    def options(self) -> list[str]:
+        """Further options for nvcc that all variants have."""
+        return [option for option in self.entry.options if "{" not in option]
+
+    @property
+    def acknowledged(self) -> dict[tuple[str, str], str]:
+        """The reasons for findings that are known, by check and place, such as tree.cuh:17."""
+        return {
+            (one.check, f"{self.path.name}:{one.line}" if isinstance(one.line, int) else one.line): one.reason
+            for one in self.entry.acknowledged
+        }
+
+    @property
+    def variant_axes(self) -> list[str]:
+        """The axes that are fixed when a variant is compiled."""
+        return [name for name in self.problem.axes if name in self.launches.variant_names]
+
+    @property
+    def chooses_grid(self) -> bool:
+        """Whether the axis grid_size says how many blocks its first launch has."""
+        return GRID_SIZE in self.problem.axes and GRID_SIZE in self.launches.launch_names
+
+    def plan(self, point: Mapping[str, Any]) -> Plan:
+        """The launches of a point, with their arrays."""
+        return self.launches.at(point)
+
+    def unsupported_on(self, target: str | None) -> str | None:
+        """The reason why this kernel can't be compiled for a target or run there (see points.skip_reason), or None."""
+        if self.entry.gpu_only and target == EMULATOR:
+            return f"only for a GPU: {self.entry.gpu_only}"
+        if self.lacks:
+            return f"the package {self.lacks} is not installed: {self.path.name} needs it"
+        smallest, compiled_for = map(architecture_number, (self.entry.smallest_architecture, target))
+        if smallest and compiled_for and compiled_for < smallest:
+            return f"architecture {target}: the kernel needs {self.entry.smallest_architecture} or later"
+        return None
+
+
+def kernel_file(entry: KernelSettings, study: str, root: Path, shown: str) -> Path:
+    """The file of a study's kernel, which the study's entry names. Raises UserError where there is none.
+
+    shown  the study's file, for the message
+    """
+    folder = root / "kernels" / (entry.folder or study)
+    path = folder / (entry.build or f"{entry.name}.cu")
+    if path.parent != folder or not path.is_file():
+        files = sorted(found.stem for found in folder.glob("*.cu"))
+        raise UserError(
+            f"{shown}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{path.name}"
+            f"{nearest(entry.name, files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."
+        )
+    return path
+
+
+def included_files(path: Path, include: Sequence[Path], options: Sequence[str] = ()) -> list[Path]:
+    """The files that a source includes, directly or through other files, in the order of their first use.
+
+    options  the kernel's further options for nvcc
+
+    They lie beside the including file, in a folder of `include` or of an option or an environment variable, or at an
+    absolute path. Where a macro names a file, all headers may be meant. Files below /usr are left out: they change with
+    the compiler's release. So are missing ones, which the compiler names.
+    """
+    if path.suffix == ".py":
+        return imported_user_files(path)
+    named, headers = named_headers(options)
+    include = [*include, *named]
+    # A file may include itself, under another name.
+    found = {path.resolve(): path}
+    waiting = [path, *filter(Path.is_file, headers)]
+    named_by_macro = False
+    while waiting:
+        source = waiting.pop(0)
+        text = read_source(source)
+        named_by_macro |= bool(_NAMED_BY_MACRO.search(text))
+        folders = {"quoted": [source.parent, *include], "angled": include}
+        for match in _INCLUDE.finditer(text):
+            kind = match.lastgroup or ""
+            places = (Path(os.path.normpath(folder / match[kind])) for folder in folders[kind])
+            file = next(filter(os.path.isfile, places), None)
+            if file and file.resolve() not in found:
+                found[file.resolve()] = file
+                waiting.append(file)
+    found |= {header.resolve(): header for header in headers if header.is_file()}
+    if named_by_macro:
+        for folder in (path.parent, *include):
+            found |= {
+                file.resolve(): file for file in sorted(folder.glob("**/*.[hci]*")) if file.resolve() not in found
+            }
+    return [file for file in list(found.values())[1:] if not file.is_relative_to("/usr")]
+
+
+def read_source(path: Path) -> str:
+    """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}.") from error
+
+
+def code_sha256(path: Path, included: Iterable[Path]) -> str:
+    """SHA-256 over the code of a kernel's source and of the files that it includes, without comments and blanks."""
+    if path.suffix == ".py":
+        return user_code_hash([path, *sorted(included)])
+    digest = hashlib.sha256()
+    for file in (path, *sorted(included)):
+        digest.update(" ".join(cxx_code(read_source(file), keep_leading=False).split()).encode())
+    return digest.hexdigest()
+
+
+def source_text(path: Path, included: Iterable[Path]) -> str:
+    """A kernel's source and the files that it includes, each below its name."""
+    texts = [(file, file.read_text(encoding="utf-8", errors="replace")) for file in (path, *sorted(included))]
+    return "\n".join(f"// {file}\n{text}" for file, text in texts)
+
+
+def source_sha256(path: Path, included: Iterable[Path]) -> str:
+    """SHA-256 over a kernel's source and the files that it includes, which may come in any order."""
+    digest = hashlib.sha256()
+    for file in (path, *sorted(included)):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def story(text: str) -> str:
+    """The paragraphs of a file's first comment, "" without one, or for a licence.
+
+    A kernel's file begins with what this step of the study's story changes, and why.
+    """
+    found = _FIRST_COMMENT.match(text)
+    told = "\n".join(_MARKS.sub("", line).rstrip() for line in (found[1].splitlines() if found else ())).strip()
+    return "" if _LICENCE.search(told) else told
+
+
+FUNCTION = "build"
+# What it may name besides axes: the GPU's architecture, such as sm_90.
+ARCH = "arch"
+
+
+def parameters_of(file: Path, shown: str) -> list[str]:
+    """The names that the file's function `build` asks for; the file isn't run. UserError without that function."""
+    try:
+        tree = ast.parse(read_source(file))
+    except SyntaxError as error:
+        raise UserError(f"{shown}, line {error.lineno}: {error.msg}.") from error
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == FUNCTION:
+            return [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+    raise UserError(f"{shown} has no function {FUNCTION}, which would make the kernel's machine code.")
+
+
+def missing_package(file: Path) -> str | None:
+    """The first package that the file's import statements name and that is not installed; None where all are."""
+    names = {name.partition(".")[0] for name in names_in(ast.parse(read_source(file)))} - {""}
+    others = [name for name in sorted(names) if not (file.parent / f"{name}.py").is_file()]
+    return next((name for name in others if importlib.util.find_spec(name) is None), None)

@@ -1,0 +1,100 @@
+"""Compare an output with its reference, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.study.problem.array_values import ArrayValue
+
+# Elements compared at once. All that is made of them fits into the processor's cache; more take three times as long.
+AT_ONCE = 2**15
+
+
+def difference(
+    name: str, found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue | None, shape: tuple[int, ...]
+) -> str | None:
+    """How an output differs from its reference, in a sentence, or None if it is right.
+
+    found     the output, shape (size,)
+    expected  its reference, with as many elements
+    bound     how far each element may be off: as many elements, or one for all. None: each has to be equal; a float to
+              the reference rounded to the output's type
+    shape     the output's shape, for the index in the sentence
+
+    NaN is right where the reference has NaN, and nowhere else.
+    """
+    wrong, first = 0, 0
+    for start in range(0, found.size, AT_ONCE):
+        stop = min(start + AT_ONCE, found.size)
+        places = np.flatnonzero(
+            ~right(found[start:stop], expected.part(start, stop), bound.part(start, stop) if bound else None)
+        )
+        if places.size and not wrong:
+            first = start + int(places[0])
+        wrong += places.size
+    if not wrong:
+        return None
+    values = f"expected {_rounded(expected.part(first, first + 1), found.dtype, bound is None)[0]}"
+    if bound is not None:
+        values += f" (may differ by {float(bound.part(first, first + 1)[0]):.3g})"
+    values += f", found {_plain(found[first : first + 1])[0]}"
+    if found.size == 1:
+        return f"{name}: {values}"
+    index = ", ".join(str(int(side)) for side in np.unravel_index(first, shape))
+    return f"{name}: {wrong:,} of {found.size:,} elements are wrong; the first is {name}[{index}]: {values}"
+
+
+def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue) -> float:
+    """The largest error as a share of what the bound allows there: 0 for exact results, 1 at the bound, more if wrong.
+
+    found  the output's first elements; the arguments are those of difference()
+    """
+    largest = 0.0
+    for start in range(0, found.size, AT_ONCE):
+        stop = min(start + AT_ONCE, found.size)
+        part, exact = found[start:stop], expected.part(start, stop)
+        with np.errstate(all="ignore"):
+            shares = abs(wide(part) - wide(exact)) / wide(bound.part(start, stop))
+            differs = (part != exact) & ~_both_nan(part, exact)
+        shares[np.isnan(shares)] = np.inf
+        largest = max(largest, float(np.max(shares, initial=0.0, where=differs)))
+    return largest
+
+
+def right(
+    found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], bound: np.ndarray[Any, Any] | None
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which elements are right, shape (elements,), as the arguments; `bound` may have one element for all."""
+    with np.errstate(all="ignore"):
+        equal = _plain(found) == _rounded(expected, found.dtype, bound is None)
+        near = False if bound is None else abs(wide(found) - wide(expected)) <= bound
+        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near | _both_nan(found, expected)
+        return either
+
+
+def _both_nan(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> Any:
+    return (found != found) & (expected != expected)
+
+
+def _rounded(expected: np.ndarray[Any, Any], dtype: np.dtype[Any], has_to_be_equal: bool) -> np.ndarray[Any, Any]:
+    """A reference as a result is compared with it: where results have to be equal, rounded to their type."""
+    if not has_to_be_equal or dtype.kind in "biu":
+        return expected
+    with np.errstate(all="ignore"):
+        return expected.astype(dtype)
+
+
+def _plain(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Results with bool as bytes: in memory that was never written, a byte may be neither 0 nor 1."""
+    return found.view(np.uint8) if found.dtype == np.bool_ else found
+
+
+def wide(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Values in a type in which differences don't overflow."""
+    if values.dtype.kind == "c":
+        return values.astype(np.promote_types(values.dtype, np.complex128))
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        return values.astype(np.longdouble)
+    return values.astype(np.longdouble if values.dtype == np.longdouble else np.float64)

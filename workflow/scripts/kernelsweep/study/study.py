@@ -1,0 +1,255 @@
+"""Read a study: config/studies/<study>.yaml, its problem, and the kernels that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kernelsweep.errors import UserError, check_known
+from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
+from kernelsweep.study.axes import CACHE_STATES
+from kernelsweep.study.expressions import FUNCTIONS, check_expression
+from kernelsweep.study.kernels.launches import read_launches
+from kernelsweep.study.kernels.source import (
+    ARCH,
+    GRID_SIZE,
+    LAUNCHES,
+    KernelSource,
+    kernel_file,
+    missing_package,
+    parameters_of,
+    read_source,
+)
+from kernelsweep.study.problem.problem_file import Named, Problem, problem_of
+from kernelsweep.study.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings, read_yaml
+
+_Step = TypeVar("_Step", bound=StepSettings)
+
+# The axes whose values a step says.
+OF_STEPS = ("unroll", GRID_SIZE)
+
+# The columns that an axis of a study may have the name of.
+_AXIS_COLUMNS = (*POINT_COLUMNS, GRID_SIZE, "width", "arguments")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story.
+
+    root  the folder that its paths start from
+    """
+
+    name: str
+    settings: StudySettings
+    problem: Problem
+    kernels: Mapping[str, KernelSource]
+    root: Path = Path()
+
+    @property
+    def file(self) -> str:
+        """The study's file, as messages name it."""
+        return f"config/studies/{self.name}.yaml"
+
+    def entry(self, kernel: str) -> KernelSettings:
+        """A kernel's settings."""
+        return next(one for one in self.settings.kernels if one.name == kernel)
+
+    @property
+    def compares_times(self) -> bool:
+        """Whether its kernels all do the same work, so that the fastest is the best."""
+        return self.settings.compares == "times"
+
+
+def read_study(name: str, root: Path) -> Study:
+    """Read a study's file and its problem, and check what concerns the sweep.
+
+    Raises UserError with file, key, value and what is allowed.
+    """
+    shown = f"config/studies/{name}.yaml"
+    return checked_study(name, root, read_yaml(root / shown, shown), shown)
+
+
+def checked_study(
+    name: str,
+    root: Path,
+    data: Mapping[str, Any],
+    shown: str,
+    files: Mapping[str, Path] | None = None,
+    stands_for: str = "",
+    judged: bool = True,
+    problem: Problem | None = None,
+) -> Study:
+    """A study of what its file says, as read_study().
+
+    files       the files of kernels that don't lie in kernels/, by name
+    stands_for  the kernel as which the problem's functions know all of them; "" for each by its own name
+    judged      whether a function of the problem has to say which results are right
+    problem     in place of the one whose file is named
+    """
+    written = StudyFile.read(data, shown)
+    axes = _axes(written, shown)
+    for number, group in enumerate(written.tied):
+        for axis in group:
+            check_known(axis, written.axes, f"{shown}: tied.{number} has")
+    for key, file in (("problem", written.problem), *(("data", data) for data in written.data)):
+        if not problem and not (root / file).is_file():
+            raise UserError(f"{shown}: {key} is {file!r}, and there is no such file.")
+    named = problem.named if problem else Named(file=written.problem, axes=axes, data=[*written.data])
+    if stands_for:
+        named["kernel"] = stands_for
+    if not judged:
+        named["judged"] = False
+    settings = StudySettings.model_construct(**{**dict(written), "problem": named})
+    problem = problem or problem_of(named, root)
+    for where, restrictions in (
+        ("", settings.restrictions),
+        *((f"kernels.{number}.", kernel.restrictions) for number, kernel in enumerate(settings.kernels)),
+    ):
+        for number, restriction in enumerate(restrictions):
+            check_expression(restriction, axes, f"{shown}: {where}restrictions.{number}")
+    _check_points(settings, axes, written, shown)
+    settings = settings.changed(reference=_reference(settings, problem), kinds=axis_kinds(problem))
+    for axis in settings.cxx:
+        check_known(axis, [name for name, has_texts in axes.items() if has_texts], f"{shown}: cxx has")
+    kernels = {}
+    for entry in settings.kernels:
+        path = (files or {}).get(entry.name) or kernel_file(entry, name, root, shown)
+        read_source(path)  # Raises UserError where it is no text.
+        kernels[entry.name] = read_kernel(entry, path, problem, settings.cxx, shown)
+    steps = _with_grids(settings.steps, "steps", kernels, shown)
+    profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
+    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root)
+
+
+def axis_kinds(problem: Problem) -> dict[str, str]:
+    """What each of a problem's axes says, as StudySettings.kinds has it."""
+    return {
+        axis: "kernel" if of_axis.of_kernel else "size" if axis in problem.size_axes else "condition"
+        for axis, of_axis in problem.axes.items()
+    }
+
+
+def read_kernel(
+    entry: KernelSettings, path: Path, problem: Problem, cxx: Mapping[str, Mapping[str, str]], shown: str
+) -> KernelSource:
+    """A kernel of a study.
+
+    entry  its settings in the study
+    cxx    the study's C++ names of axes' values
+    shown  the study's file, for messages
+    """
+    where = f"{shown}: the kernel {entry.name!r}"
+    if entry.build:
+        names = parameters_of(path, f"{where}: {path.name}")
+        for name in names:
+            check_known(name, [*problem.axes, ARCH], f"{where}: build of {path.name} takes")
+        axes = [name for name in problem.axes if name in names]
+        entry = entry.changed(macros=axes, gpu_only=entry.gpu_only or f"{path.name} makes GPU code")
+    launches = read_launches(entry, problem, cxx, where)
+    check_expression(str(entry.roundings), [*problem.axes, LAUNCHES], f"{where}: roundings")
+    return KernelSource(entry.name, path, problem, launches, missing_package(path) if entry.build else None)
+
+
+def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSource], shown: str) -> list[_Step]:
+    """The steps, without a grid size where the kernel's launches need none.
+
+    Raises UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
+    """
+    found = []
+    for number, step in enumerate(steps):
+        check_known(step.kernel, kernels, f"{shown}: {key}.{number} names")
+        chooses_grid = kernels[step.kernel].chooses_grid
+        if chooses_grid and step.grid_size is None:
+            raise UserError(f"{shown}: {key}.{number} has {step.kernel} without a grid_size, which its launches need.")
+        found.append(step if chooses_grid else step.changed(grid_size=None))
+    return found
+
+
+def kernel_of_job(
+    named: Named, settings: Mapping[str, Any], cxx: Mapping[str, Any], path: Path, root: Path, study: str
+) -> KernelSource:
+    """The kernel in a file, for a job.
+
+    named     its problem
+    settings  its settings in the study, as plain values
+    cxx       the study's C++ names of axes' values
+    study     the study's name, for messages
+    """
+    entry = KernelSettings.of_job(settings)
+    return read_kernel(entry, path, problem_of(named, root), cxx, f"config/studies/{study}.yaml")
+
+
+def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The points that a study names, each with its key."""
+    if settings.search:
+        yield "search.at", settings.search.at
+    yield "reference", settings.reference
+    for number, profiled in enumerate(settings.profiled):
+        yield f"profiled.{number}.at", profiled.at
+    for key, steps in (("steps", settings.steps), ("profiled", settings.profiled)):
+        for number, step in enumerate(steps):
+            yield f"{key}.{number}", {"unroll": step.unroll} if step.unroll != 1 else {}
+            yield f"{key}.{number}", {GRID_SIZE: step.grid_size} if step.grid_size is not None else {}
+    for number, claim in enumerate(settings.claims):
+        yield f"claims.{number}.at", claim.at
+        for axis, value in (claim.model_extra or {}).items():
+            yield f"claims.{number}", {axis.removeprefix("reference_"): value}
+
+
+def _check_points(settings: StudySettings, axes: Mapping[str, bool], written: StudyFile, shown: str) -> None:
+    """Raise UserError for a point that the study names with an axis or a value that the study hasn't."""
+    values = {axis: {value: None for _, given in _with_axes(written) for value in given.get(axis, ())} for axis in axes}
+    values["cache"] |= dict.fromkeys(CACHE_STATES)
+    for where, point in _points(settings):
+        for axis, value in point.items():
+            check_known(axis, axes, f"{shown}: {where} has")
+            if where == "search.at" and isinstance(value, str) == axes[axis]:
+                values[axis][value] = None  # It may be a new one.
+            elif axis != GRID_SIZE:
+                check_known(value, values[axis], f"{shown}: {where}.{axis} is")
+
+
+def _with_axes(settings: StudyFile) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every place of a study that gives axes values, with its key."""
+    layers: list[tuple[str, AxesLayer]] = [("", settings)]
+    for key in ("kernels", "further", "rivals"):
+        layers += [(f"{key}.{number}.", entry) for number, entry in enumerate(getattr(settings, key))]
+    for where, entry in layers:
+        yield f"{where}axes", entry.axes
+        for platform, of_platform in entry.platforms.items():
+            yield f"{where}platforms.{platform}.axes", of_platform.axes
+
+
+def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
+    """The axes of a study, each with whether its values are words: the cache state first, then its own in their order.
+
+    Raises UserError for an axis whose name means something else, that only some layer has, or with words and numbers.
+    """
+    found = {"cache": True}
+    for where, axes in _with_axes(settings):
+        for name, values in axes.items():
+            if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in _AXIS_COLUMNS):
+                meaning = "a function of expressions" if name in FUNCTIONS else "a column of measurements.csv"
+                raise UserError(f"{shown}: {where} has {name!r}, which is {meaning}. Choose another name.")
+            check_known(name, [*settings.axes, "cache"], f"{shown}: {where} has")
+            kinds = {isinstance(value, str) and name != GRID_SIZE for value in values}
+            if len(kinds) > 1 or (name in found and found[name] not in kinds):
+                raise UserError(f"{shown}: {where}.{name} has words and numbers. Allowed: one or the other.")
+            found.setdefault(name, kinds.pop())
+    return found
+
+
+def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:
+    """The reference point's value on every axis.
+
+    In a study with steps it may leave out the axes that steps have, and where outputs are compared, any axis.
+    """
+    given = settings.reference
+    first = {name: values[0] for name, values in settings.axes.items()}
+    return {
+        name: given.get(name, first.get(name, CACHE_STATES[0]))
+        for name in problem.axes
+        if name in given or not (settings.compares == "outputs" or (settings.steps and name in OF_STEPS))
+    }

@@ -1,0 +1,13 @@
+"""Write the C++ header of a study's fastest configurations."""
+
+from pathlib import Path
+
+from kernelsweep.json_files import read_json
+from kernelsweep.logs import logged
+from kernelsweep.publish.share.best_constants import constants_header
+
+with logged(snakemake):
+    best, study = read_json(Path(snakemake.input.best)), snakemake.wildcards.study
+    header = constants_header(best, study, snakemake.params.reference)
+    Path(snakemake.output[0]).write_text(header, encoding="utf-8")
+    print(f"{len(header.splitlines())} lines")

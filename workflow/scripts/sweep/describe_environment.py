@@ -1,0 +1,18 @@
+"""Write environment.json: all that a reader needs to know to measure the same again."""
+
+import json
+from pathlib import Path
+
+from kernelsweep.compile.build import compiler_of
+from kernelsweep.json_files import read_device, read_json
+from kernelsweep.logs import logged
+from kernelsweep.sweep.environment import describe_environment
+
+with logged(snakemake):
+    params = snakemake.params
+    # Kernels that were compiled while they were measured have no reports.
+    reports = [read_json(Path(path))["compiler"] for path in snakemake.input.reports]
+    compilers = sorted(set(reports)) or [compiler_of(params.target)]
+    device = read_device(snakemake.input.device)
+    environment = describe_environment(device, compilers, params.configuration, params.kernel_codes)
+    Path(snakemake.output[0]).write_text(json.dumps(environment, indent=1) + "\n", encoding="utf-8")
