@@ -47,7 +47,13 @@ struct source_location {
 // A parameter: where the function is called.
 #define EMULATOR_SITE ::emulator::Site site = {__builtin_FILE(), __builtin_LINE(), EMULATOR_COLUMN}
 
+// Ends a static assertion's message; the word in brackets is what programs read of it (compiling.py).
+#define EMULATOR_NOT_SUPPLIED " is a CUDA word that the emulator does not supply [not_supplied]"
+
 namespace emulator {
+
+// What ends a launch, for programs, as its message is for people. FAILURES in library.py has them in this order.
+enum class Failure { none, other, barrier, misaligned, out_of_bounds, illegal_access, not_supplied };
 
 // A place in the source.
 struct Site {
@@ -128,7 +134,7 @@ struct Worker {
     unsigned cluster_rank;
     Context scheduler;
     sigjmp_buf recovery; // where the signal handler goes on
-    bool failed;
+    Failure failure; // none as long as the block runs
     char message[512];
     Lanes ended_lanes[most_threads / lanes_of_a_warp];
     uint64_t partial_block; // the launch's first block with a barrier that threads passed because others had ended
@@ -182,13 +188,14 @@ struct ThreadName {
 #define EMULATOR_MASK "0x%08" PRIx32
 
 // Gives up the block: the message becomes the launch's error.
-__attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(Worker &worker, const char *format, ...)
+__attribute__((noreturn, format(printf, 3, 4))) EMULATOR_COLD inline void fail(Worker &worker, Failure failure,
+                                                                               const char *format, ...)
 {
     va_list values;
     va_start(values, format);
     vsnprintf(worker.message, sizeof worker.message, format, values);
     va_end(values);
-    worker.failed = true;
+    worker.failure = failure;
     Thread *self = worker.current;
     worker.current = nullptr;
     switch_context(self->context, worker.scheduler);
@@ -199,7 +206,8 @@ __attribute__((noreturn, format(printf, 2, 3))) EMULATOR_COLD inline void fail(W
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_misaligned(Worker &worker, const char *type, size_t alignment,
                                                                     const Site &site)
 {
-    fail(worker, "misaligned address: %s accesses %s at %s:%d, where its address is no multiple of %zu",
+    fail(worker, Failure::misaligned,
+         "misaligned address: %s accesses %s at %s:%d, where its address is no multiple of %zu",
          ThreadName(worker, *worker.current).text, type, site.file, site.line, alignment);
 }
 
@@ -217,10 +225,12 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_waiting_lanes(Worker &w
             continue;
         const ThreadName name(worker, named);
         if (!(worker.waiting_lanes >> lane & 1))
-            fail(worker, "lane %u of warp %u (%s) waits at the barrier at %s:%d and cannot reach %s", lane, warp,
-                 name.text, worker.barrier.file, worker.barrier.line, wait);
+            fail(worker, Failure::barrier,
+                 "lane %u of warp %u (%s) waits at the barrier at %s:%d and cannot reach %s", lane, warp, name.text,
+                 worker.barrier.file, worker.barrier.line, wait);
         if (named.operation != waiting.operation || named.mask != waiting.mask)
-            fail(worker, "lane %u of warp %u (%s) waits in %s with mask " EMULATOR_MASK " at %s:%d and cannot reach %s", lane,
+            fail(worker, Failure::barrier,
+                 "lane %u of warp %u (%s) waits in %s with mask " EMULATOR_MASK " at %s:%d and cannot reach %s", lane,
                  warp, name.text, named.operation->name, named.mask, named.site.file, named.site.line, wait);
     }
     __builtin_unreachable();
@@ -280,7 +290,8 @@ EMULATOR_COLD inline void resume_waiting_lanes(Worker &worker)
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_astray(Worker &worker)
 {
     const Site &here = worker.first_astray->site, &there = worker.barrier;
-    fail(worker, "%u of %u threads wait at the barrier at %s:%d:%u, and %u elsewhere: %s waits at the one at %s:%d:%u",
+    fail(worker, Failure::barrier,
+         "%u of %u threads wait at the barrier at %s:%d:%u, and %u elsewhere: %s waits at the one at %s:%d:%u",
          worker.arrived, worker.block_threads, there.file, there.line, there.column, worker.astray,
          ThreadName(worker, *worker.first_astray).text, here.file, here.line, here.column);
 }
@@ -308,7 +319,8 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_stalled(Worker &worker)
 {
     const unsigned warp = unsigned(__builtin_ctz(worker.stalled_warps));
     const Thread &thread = worker.threads[warp * lanes_of_a_warp + first_of(worker.stalled[warp])];
-    fail(worker, "%s waits at %s:%d for threads or bytes that do not arrive: all others wait, too, or have ended",
+    fail(worker, Failure::barrier,
+         "%s waits at %s:%d for threads or bytes that do not arrive: all others wait, too, or have ended",
          ThreadName(worker, thread).text, thread.site.file, thread.site.line);
 }
 
@@ -434,8 +446,8 @@ EMULATOR_APART void wait_for_blocks(bool are_grid, Site site, const void *call)
     Worker &worker = this_worker();
     Thread &self = *worker.current;
     if (are_grid && !worker.is_cooperative)
-        fail(worker, "%s waits for the grid at %s:%d, and the launch is not cooperative", ThreadName(worker, self).text,
-             site.file, site.line);
+        fail(worker, Failure::barrier, "%s waits for the grid at %s:%d, and the launch is not cooperative",
+             ThreadName(worker, self).text, site.file, site.line);
     if (++self.grid_barriers <= worker.grid_barriers || (!are_grid && worker.cluster_blocks == 1))
         return;
     worker.grid_barriers = self.grid_barriers;
@@ -449,8 +461,9 @@ EMULATOR_APART const void *map_shared(const void *address, unsigned rank, Site s
 {
     Worker &worker = this_worker();
     if (rank >= worker.cluster_blocks)
-        fail(worker, "%s asks at %s:%d for the memory of block %u of a cluster of %u: the study's `cluster` says how many "
-             "there are, here also for a kernel with __cluster_dims__",
+        fail(worker, Failure::other,
+             "%s asks at %s:%d for the memory of block %u of a cluster of %u: the study's `cluster` says how many there "
+             "are, here also for a kernel with __cluster_dims__",
              ThreadName(worker, *worker.current).text, site.file, site.line, rank, worker.cluster_blocks);
     return rank == worker.cluster_rank ? address : counting::shared_of(rank, address, site);
 }
@@ -464,7 +477,8 @@ EMULATOR_APART uint64_t exchange_in_warp(const WarpOperation &operation, Lanes m
     Thread &self = *worker.current;
     const unsigned lane = worker.lane_of(self);
     if (__builtin_expect(!(mask >> lane & 1), 0))
-        fail(worker, "%s, lane %u of its warp, calls %s at %s:%d with mask " EMULATOR_MASK ", which does not name it",
+        fail(worker, Failure::barrier,
+             "%s, lane %u of its warp, calls %s at %s:%d with mask " EMULATOR_MASK ", which does not name it",
              ThreadName(worker, self).text, lane, operation.name, site.file, site.line, mask);
     self.operation = &operation;
     self.site = site;

@@ -7,10 +7,11 @@
 
 namespace emulator {
 
-__attribute__((noreturn)) EMULATOR_COLD inline void fail_copy(Site site, const char *why)
+__attribute__((noreturn)) EMULATOR_COLD inline void fail_copy(Site site, const char *why,
+                                                              Failure failure = Failure::illegal_access)
 {
     Worker &worker = this_worker();
-    fail(worker, "illegal memory access by %s: the asynchronous copy at %s:%d %s",
+    fail(worker, failure, "illegal memory access by %s: the asynchronous copy at %s:%d %s",
          ThreadName(worker, *worker.current).text, site.file, site.line, why);
 }
 
@@ -43,7 +44,7 @@ EMULATOR_UNCOUNTED void copy_by_group(const Group &group, void *target, const vo
 {
     const size_t together = copied_at_once(target, source, bytes, known);
     if (!are_multiples(target, source, together))
-        fail_copy(site, "has a misaligned address, which is no multiple of what its type says");
+        fail_copy(site, "has a misaligned address, which is no multiple of what its type says", Failure::misaligned);
     const bool is_asynchronous = counting::copies_asynchronously(target, source);
     for (size_t place = group.thread_rank() * together; place < bytes; place += group.num_threads() * together) {
         const size_t size = together < bytes - place ? together : bytes - place;

@@ -102,7 +102,8 @@ inline void __nanosleep(unsigned nanoseconds) { usleep(nanoseconds / 1000); }
 __attribute__((noreturn)) EMULATOR_COLD inline void __trap()
 {
     emulator::Worker &worker = emulator::this_worker();
-    emulator::fail(worker, "%s called __trap()", emulator::ThreadName(worker, *worker.current).text);
+    emulator::fail(worker, emulator::Failure::other, "%s called __trap()",
+                   emulator::ThreadName(worker, *worker.current).text);
 }
 
 // What assert does where its condition does not hold.
@@ -111,8 +112,8 @@ namespace emulator {
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_assertion(const char *condition, const char *file, int line)
 {
     Worker &worker = this_worker();
-    fail(worker, "%s failed an assertion at %s:%d: %s", ThreadName(worker, *worker.current).text, file, line,
-         condition);
+    fail(worker, Failure::other, "%s failed an assertion at %s:%d: %s", ThreadName(worker, *worker.current).text, file,
+         line, condition);
 }
 
 } // namespace emulator

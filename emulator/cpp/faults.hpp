@@ -39,7 +39,6 @@ inline void on_fault(int signal, siginfo_t *information, void *context)
         worker->fault_signal = signal;
         worker->fault_address = has_address ? information->si_addr : nullptr;
         worker->fault_place = place_of_fault(context);
-        worker->failed = true;
         siglongjmp(worker->recovery, 1);
     }
     // This fault is not ours: restore the previous handler, which gets it when the instruction faults again.
@@ -74,16 +73,20 @@ inline void describe_fault(Worker &worker)
     const ThreadName name(worker, thread);
     char *text = worker.message;
     constexpr size_t capacity = sizeof worker.message;
+    worker.failure = Failure::other;
     if (worker.fault_signal == SIGFPE)
         snprintf(text, capacity, "%s divided an integer by zero", name.text);
     else if (address >= guard && address < guard + layout.guard)
         snprintf(text, capacity,
                  "stack overflow in %s: more than %zu KiB of local memory (arrays and recursion)", name.text,
                  most_local_bytes / 1024);
-    else if (address == nullptr)
-        snprintf(text, capacity, "illegal memory access at a null or malformed address by %s", name.text);
-    else // Without the address, which is another in every run.
-        snprintf(text, capacity, "illegal memory access by %s, where there is no memory", name.text);
+    else { // Without the address, which is another in every run.
+        worker.failure = Failure::illegal_access;
+        snprintf(text, capacity,
+                 address == nullptr ? "illegal memory access at a null or malformed address by %s"
+                                    : "illegal memory access by %s, where there is no memory",
+                 name.text);
+    }
     worker.current = nullptr;
 }
 

@@ -92,7 +92,7 @@ inline void release_worker()
 EMULATOR_COLD inline void run_blocks(Worker &worker)
 {
     const Launch &launch = *worker.launch;
-    for (uint64_t block = 0; block < launch.blocks && !worker.failed; ++block)
+    for (uint64_t block = 0; block < launch.blocks && worker.failure == Failure::none; ++block)
         run_block(worker, block, launch.entry->thread_main);
 }
 
@@ -159,7 +159,7 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
     work(worker, true);
     memcpy(block.shared, shared, counting::spaces.shared_size);
     first.block_number = worker.block_number;
-    first.failed = worker.failed;
+    first.failure = worker.failure;
     first.fault_place = worker.fault_place;
     memcpy(first.message, worker.message, sizeof first.message);
     if (worker.partial_block < first.partial_block) {
@@ -170,36 +170,37 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
 }
 
 // The message of a block that has ended while others wait for it, or use its memory.
-__attribute__((format(printf, 3, 4))) EMULATOR_COLD inline void fail_turns(Worker &first, const Resident &block,
-                                                                           const char *format, ...)
+__attribute__((format(printf, 4, 5))) EMULATOR_COLD inline void fail_turns(Worker &first, const Resident &block,
+                                                                           Failure failure, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
     vsnprintf(first.message, sizeof first.message, format, values);
     va_end(values);
-    first.failed = true;
+    first.failure = failure;
     first.block_number = block.worker->block_number;
 }
 
 // Has blocks run to their ends, from barrier to barrier in turn.
 EMULATOR_COLD inline void run_turns(Worker &first, Resident *blocks, uint64_t count)
 {
-    for (uint64_t ended = 0; ended != count && !first.failed; counting::pass_grid_barrier()) {
+    for (uint64_t ended = 0; ended != count && first.failure == Failure::none; counting::pass_grid_barrier()) {
         for (uint64_t at = 0; at < count; ++at)
             blocks[at].is_visited = false;
-        for (uint64_t at = 0; at < count && !first.failed; ++at)
+        for (uint64_t at = 0; at < count && first.failure == Failure::none; ++at)
             if (!blocks[at].has_ended) {
                 take_turn(first, blocks[at]);
                 ended += blocks[at].has_ended;
             }
-        for (uint64_t at = 0; at < count && !first.failed && ended != 0; ++at) {
+        for (uint64_t at = 0; at < count && first.failure == Failure::none && ended != 0; ++at) {
             const Resident &block = blocks[at];
             if (block.has_ended && block.is_visited)
-                fail_turns(first, block,
+                fail_turns(first, block, Failure::other,
                            "it may have ended when another block of its cluster uses its shared memory, which that one "
                            "asked for at %s:%d: no cluster.sync() comes between", block.mapped, block.mapped_line);
             else if (!block.has_ended && first.is_cooperative)
-                fail_turns(first, block, "waits for the grid at %s:%d, and %zu of %zu blocks have ended",
+                fail_turns(first, block, Failure::barrier,
+                           "waits for the grid at %s:%d, and %zu of %zu blocks have ended",
                            block.worker->at_grid->site.file, block.worker->at_grid->site.line, size_t(ended),
                            size_t(count));
         }
@@ -218,7 +219,7 @@ EMULATOR_COLD inline bool run_in_turns(Worker &first)
         const Resident &made = residents[rank] = make_resident(first, unsigned(rank));
         has_room = made.worker != nullptr && made.shared != nullptr && made.shadow.cells != nullptr;
     }
-    for (uint64_t group = 0; group < first.launch->blocks / count && has_room && !first.failed; ++group) {
+    for (uint64_t group = 0; group < first.launch->blocks / count && has_room && first.failure == Failure::none; ++group) {
         const uint3 of = place_of_block(group, groups);
         counting::start_turns(residents, first.is_cooperative ? 0 : unsigned(count));
         for (uint64_t rank = 0; rank < count; ++rank) {
@@ -249,7 +250,7 @@ struct Refusal {
     char *message;
     size_t capacity;
 
-    __attribute__((format(printf, 2, 3))) EMULATOR_COLD int operator()(const char *format, ...) const
+    __attribute__((format(printf, 2, 3))) EMULATOR_COLD Failure operator()(const char *format, ...) const
     {
         va_list values;
         va_start(values, format);
@@ -257,13 +258,13 @@ struct Refusal {
         vsnprintf(reason, sizeof reason, format, values);
         va_end(values);
         snprintf(message, capacity, "%s: %s", entry.name, reason);
-        return 1;
+        return Failure::other;
     }
 };
 
-EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, const size_t *block,
-                                       const size_t *cluster, size_t shared_bytes, bool is_cooperative,
-                                       void **arguments, char *message, size_t message_capacity)
+EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *grid, const size_t *block,
+                                           const size_t *cluster, size_t shared_bytes, bool is_cooperative,
+                                           void **arguments, char *message, size_t message_capacity)
 {
     const Refusal refuse = {entry, message, message_capacity};
     for (unsigned side = 0; side < 3; ++side)
@@ -286,8 +287,10 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
                       most_shared_bytes);
 
     const bool in_turns = is_cooperative || cluster[0] * cluster[1] * cluster[2] > 1;
-    if (is_cooperative && cluster[0] * cluster[1] * cluster[2] > 1)
-        return refuse("a cooperative launch of clusters, which the emulator does not supply");
+    if (is_cooperative && cluster[0] * cluster[1] * cluster[2] > 1) {
+        refuse("a cooperative launch of clusters, which the emulator does not supply");
+        return Failure::not_supplied;
+    }
     if (!counting::prepare_launch(grid, block, shared_bytes, in_turns))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
     const auto refuse_stacks = [&](size_t count) {
@@ -308,7 +311,7 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     worker->block_size = block_size;
     worker->grid_size = grid_size;
     number_threads(*worker, block_size);
-    worker->failed = false;
+    worker->failure = Failure::none;
     worker->fault_address = nullptr;
     worker->fault_place = 0;
     worker->partial_block = blocks;
@@ -328,14 +331,14 @@ EMULATOR_COLD inline int launch_kernel(const Entry &entry, const size_t *grid, c
     if (worker->partial_block != blocks)
         snprintf(partial_barrier, sizeof partial_barrier, "%s:%d", worker->partial_barrier.file,
                  worker->partial_barrier.line);
-    if (!worker->failed)
-        return 0;
+    if (worker->failure == Failure::none)
+        return Failure::none;
     const uint3 at = place_of_block(worker->block_number, grid_size);
     if (grid_size.y == 1 && grid_size.z == 1)
         snprintf(message, message_capacity, "%s: block %u: %s", entry.name, at.x, worker->message);
     else
         snprintf(message, message_capacity, "%s: block (%u, %u, %u): %s", entry.name, at.x, at.y, at.z, worker->message);
-    return 1;
+    return worker->failure;
 }
 
 } // namespace emulator

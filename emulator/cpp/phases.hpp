@@ -33,7 +33,8 @@ EMULATOR_APART void end_phase(Phases &phases, Site site)
         return;
     Worker &worker = this_worker();
     if (phases.bytes < 0)
-        fail(worker, "%s ends a phase of the barrier at %s:%d, which waits for %d bytes fewer than copies bring",
+        fail(worker, Failure::barrier,
+             "%s ends a phase of the barrier at %s:%d, which waits for %d bytes fewer than copies bring",
              ThreadName(worker, *worker.current).text, site.file, site.line, -phases.bytes);
     counting::land_copies(phases.flag(phases.over));
     phases.left = phases.expected;
@@ -48,7 +49,8 @@ EMULATOR_APART uint32_t arrive(Phases &phases, size_t count, size_t dropped, con
     observe_word(&phases, "a barrier", false, caller, site); // Seen as a read: it races with the start alone.
     const uint32_t phase = phases.over;
     if (count > phases.left)
-        fail(worker, "%s arrives at the barrier at %s:%d, where it waits for nobody: %u more are expected",
+        fail(worker, Failure::barrier,
+             "%s arrives at the barrier at %s:%d, where it waits for nobody: %u more are expected",
              ThreadName(worker, *worker.current).text, site.file, site.line, phases.left);
     counting::release_at_phase(phases.flag(phase));
     phases.left = uint16_t(phases.left - count);
@@ -76,7 +78,7 @@ enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block
 template <thread_scope scope>
 class barrier {
     static_assert(scope == thread_scope_block || scope == thread_scope_thread,
-                  "cuda::barrier of more than a block is a CUDA word that the emulator does not supply");
+                  "cuda::barrier of more than a block" EMULATOR_NOT_SUPPLIED);
 
 public:
     using arrival_token = uint32_t;

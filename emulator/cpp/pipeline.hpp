@@ -20,7 +20,7 @@ struct pipeline_shared_state {
 template <thread_scope scope>
 class pipeline {
     static_assert(scope == thread_scope_block,
-                  "cuda::pipeline of more than a block is a CUDA word that the emulator does not supply");
+                  "cuda::pipeline of more than a block" EMULATOR_NOT_SUPPLIED);
 
 public:
     pipeline(::emulator::Phases *produced, ::emulator::Phases *consumed, unsigned stages)

@@ -5,7 +5,7 @@
 //                         size_t shared_bytes, int cooperative, void **arguments, char *message,
 //                         size_t message_capacity)
 //         Runs the kernel to its end, on one core; sizes in the order x, y, z; `arguments` as
-//         for cudaLaunchKernel. Returns 0, or 1 and the reason in `message`.
+//         for cudaLaunchKernel. Returns the number of a Failure (block.hpp), and what has failed in `message`.
 //         One launch at a time in a process: the signal handlers are the process's.
 //     unsigned emulator_entry_count()
 //     const char *emulator_entry_name(unsigned entry)
@@ -52,8 +52,8 @@ EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const 
                                       size_t shared_bytes, int cooperative, void **arguments, char *message,
                                       size_t message_capacity)
 {
-    return emulator::launch_kernel(emulator::exported[entry], grid, block, cluster, shared_bytes, cooperative != 0,
-                                   arguments, message, message_capacity);
+    return int(emulator::launch_kernel(emulator::exported[entry], grid, block, cluster, shared_bytes, cooperative != 0,
+                                       arguments, message, message_capacity));
 }
 EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
 {

@@ -133,7 +133,8 @@ EMULATOR_APART void check_width(int width, const char *name, Site site)
 {
     Worker &worker = this_worker();
     if (__builtin_expect(width < 1 || width > int(lanes_of_a_warp) || (width & (width - 1)) != 0, 0))
-        fail(worker, "%s calls %s at %s:%d with a width of %d, where CUDA allows a power of two up to 32",
+        fail(worker, Failure::other,
+             "%s calls %s at %s:%d with a width of %d, where CUDA allows a power of two up to 32",
              ThreadName(worker, *worker.current).text, name, site.file, site.line, width);
 }
 

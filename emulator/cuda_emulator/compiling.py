@@ -118,8 +118,8 @@ _CUDA_WORD = re.compile(
     r"|cooperative_groups::\w+|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
 )
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
-# Assertions of the emulator's headers end so, too.
-_LACKED = "is a CUDA word that the emulator does not supply"
+# EMULATOR_NOT_SUPPLIED in block.hpp ends assertions of the emulator's headers so.
+_LACKED = "[not_supplied]"
 _REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
 _HINT = (
     "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
@@ -311,7 +311,7 @@ def _refusal(stderr: str) -> Refused:
         unknown = _UNKNOWN.search(error["text"])
         word = "::".join(filter(None, (unknown and unknown.group("name", "call", "header", "space", "member")) or ()))
         if _CUDA_WORD.match(word):
-            cause = f"{error['file']}:{error['line']}: {word} {_LACKED}"
+            cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
             return Refused(f"{cause}. {_HINT}\n{message}", cause, is_lacking=True)
     if _REFUSED_ASSEMBLY.search(text):
         cause = "assembly for the GPU (PTX) is something that the emulator does not supply"

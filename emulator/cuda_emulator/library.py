@@ -24,16 +24,8 @@ ACCESSES = ("load", "store", "atomic", "atomic")
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
-# What the emulator says of threads that wait for threads that can't come, of memory that isn't there, and of functions.
-_OF_WORDS = {
-    " waits ": "barrier",
-    "does not name it": "barrier",
-    "misaligned address": "misaligned",
-    "memory access out of bounds": "out_of_bounds",
-    "memory access": "illegal_access",
-    "which the emulator does not supply": "not_supplied",
-}
-
+# What ends a launch, as Failure in block.hpp; both of the first have no name.
+FAILURES = ("", "", "barrier", "misaligned", "out_of_bounds", "illegal_access", "not_supplied")
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -295,8 +287,7 @@ class Library:
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()
-            kind = next((kind for words, kind in _OF_WORDS.items() if words in text), "")
-            raise LaunchFailed(f"{text}, at {self.lines.line(place)}" if place else text, kind)
+            raise LaunchFailed(f"{text}, at {self.lines.line(place)}" if place else text, FAILURES[failed])
 
     def parameter_types(self, entry: int) -> list[str]:
         """What an entry's parameters hold, each a kind and its bytes, such as p8 and f4.

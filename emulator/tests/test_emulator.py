@@ -48,9 +48,10 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Kernels:
     return Kernels(folder / "unit.so")
 
 
-def refused(kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object) -> str:
+def refused(kernels: Kernels, name: str, grid: Size, block: Size, *arguments: object, kind: str = "") -> str:
     with pytest.raises(LaunchFailed) as error:
         kernels.launch(name, grid, block, *arguments)
+    assert error.value.kind == kind
     return str(error.value)
 
 
@@ -125,14 +126,14 @@ def test_lanes_that_have_ended_count_as_arrived(kernels: Kernels) -> None:
 
 
 def test_a_barrier_that_some_threads_skip(kernels: Kernels) -> None:
-    message = refused(kernels, "skipped_barrier", (1, 2, 3), (16, 4, 2))
+    message = refused(kernels, "skipped_barrier", (1, 2, 3), (16, 4, 2), kind="barrier")
     assert message.startswith("skipped_barrier: block (0, 0, 0): 64 of 128 threads wait at the barrier at ")
     assert f"{line_of('waits', 'skipped')}:22, and 64 elsewhere: thread (0, 2, 0) waits at the one at" in message
     assert f"{line_of('waits', 'next')}:" in message
 
 
 def test_the_first_failing_block_is_named(kernels: Kernels) -> None:
-    message = refused(kernels, "fails_in_block", 100, 64, ctypes.c_int(37))
+    message = refused(kernels, "fails_in_block", 100, 64, ctypes.c_int(37), kind="barrier")
     assert message.startswith("fails_in_block: block 37: 63 of 64 threads wait at the barrier")
 
 
@@ -155,10 +156,10 @@ def test_a_stack_overflow_ends_the_launch_only(kernels: Kernels) -> None:
 
 
 def test_an_illegal_access_ends_the_launch_only(kernels: Kernels) -> None:
-    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0xDEAD0000))
+    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0xDEAD0000), kind="illegal_access")
     assert message.startswith("wild: block 2: illegal memory access by thread 33, where there is no memory, at ")
     assert message.endswith(line_of("faults", "wild"))
-    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0))
+    message = refused(kernels, "wild", 4, 64, ctypes.c_void_p(0), kind="illegal_access")
     assert "null or malformed address by thread 33, at" in message
     assert still_works(kernels)
 

@@ -70,7 +70,7 @@ EMULATOR_UNCOUNTED inline uint32_t new_copy(Worker &worker)
         const uint32_t capacity = 2 * copies.capacity + 1024;
         void *const grown = realloc(copies.all, capacity * sizeof(Copy));
         if (grown == nullptr)
-            fail(worker, "no memory for %u asynchronous copies", capacity);
+            fail(worker, Failure::other, "no memory for %u asynchronous copies", capacity);
         copies.all = static_cast<Copy *>(grown);
         copies.capacity = capacity;
     }

@@ -37,7 +37,7 @@ EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_for_memory()
 {
     pending_checks.count = 0;
-    fail(*state.worker, "no memory to check accesses to parts of words, and atomic functions");
+    fail(*state.worker, Failure::other, "no memory to check accesses to parts of words, and atomic functions");
 }
 
 // One function for all hooks, or it would be compiled 20 times.
@@ -48,7 +48,7 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     if (!find_place(address, size, place)) {
         if (spaces.buffer_count > 0 && !is_in_library(address)) { // Else the host has named no buffers.
             worker->fault_place = uintptr_t(caller);
-            fail(*worker, "illegal memory access by %s, far from every array of the kernel",
+            fail(*worker, Failure::illegal_access, "illegal memory access by %s, far from every array of the kernel",
                  ThreadName(*worker, *worker->current).text);
         }
         if (operation >= atomic && state.check_races) { // of a __device__ variable, whose accesses aren't counted
@@ -60,7 +60,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     }
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
     if (site == no_site)
-        fail(*worker, "the kernel accesses memory in more than %u places, of which no more can be counted", most_sites);
+        fail(*worker, Failure::other,
+                 "the kernel accesses memory in more than %u places, of which no more can be counted", most_sites);
     const unsigned thread = worker->current->index;
     const unsigned lane = thread % lanes_of_a_warp;
     if (doubts.are_settled)
@@ -277,7 +278,8 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
         if (state.worker == nullptr)                                                                                   \
             return __real_##function(size);                                                                            \
         state.worker->fault_place = uintptr_t(__builtin_return_address(0));                                            \
-        emulator::fail(*state.worker, "%s calls " call ", which the emulator does not supply",                         \
+        emulator::fail(*state.worker, emulator::Failure::not_supplied,                                                 \
+                       "%s calls " call ", which the emulator does not supply",                                        \
                        emulator::ThreadName(*state.worker, *state.worker->current).text);                              \
     }
 EMULATOR_ALLOCATION(malloc, "malloc")
@@ -325,7 +327,8 @@ EMULATOR_HOOK void __ubsan_handle_out_of_bounds(const emulator::counting::Checke
 {
     emulator::Worker *const worker = emulator::counting::state.worker;
     if (worker != nullptr)
-        emulator::fail(*worker, "memory access out of bounds: %s uses index %td of an array of type %s at %s:%u",
+        emulator::fail(*worker, emulator::Failure::out_of_bounds,
+                       "memory access out of bounds: %s uses index %td of an array of type %s at %s:%u",
                        emulator::ThreadName(*worker, *worker->current).text, ptrdiff_t(index),
                        access->array->name, access->place.file, access->place.line);
 }

@@ -185,7 +185,7 @@ class thread_block_tile;
 template <unsigned Size>
 class thread_block_tile<Size, void> : public lane_group<thread_block_tile<Size, void>> {
     static_assert(Size <= 32 && (Size & (Size - 1)) == 0 && Size != 0,
-                  "a tile has a power of two threads; of more than 32, it is a CUDA word that the emulator does not supply");
+                  "a tile has a power of two threads; one of more than 32" EMULATOR_NOT_SUPPLIED);
 
 public:
     static constexpr unsigned size() { return Size; }

@@ -11,7 +11,8 @@ EMULATOR_APART void __pipeline_memcpy_async(void *shared, const void *global, si
     if (zeros > size)
         emulator::fail_copy(site, "fills more bytes with zeros than it has");
     if (!emulator::are_multiples(shared, global, size))
-        emulator::fail_copy(site, "has a misaligned address, which is no multiple of its size");
+        emulator::fail_copy(site, "has a misaligned address, which is no multiple of its size",
+                            emulator::Failure::misaligned);
     if (!emulator::counting::is_shared(shared))
         emulator::fail_copy(site, "goes to memory that is not shared");
     emulator::counting::start_copy(shared, global, size, zeros, __builtin_return_address(0), 0);
