@@ -61,9 +61,9 @@ EMULATOR_APART void observe_word(const Value *address, const char *word, bool is
 
 constexpr int warpSize = int(emulator::lanes_of_a_warp);
 
-// Each launch begins once the one before it has ended.
-EMULATOR_APART void cudaGridDependencySynchronize() {}
-EMULATOR_APART void cudaTriggerProgrammaticLaunchCompletion() {}
+// Each launch begins once the one before it has ended, and its accesses are checked as if it had begun earlier.
+EMULATOR_APART void cudaGridDependencySynchronize() { emulator::counting::observe_launch_wait(); }
+EMULATOR_APART void cudaTriggerProgrammaticLaunchCompletion() { emulator::counting::observe_launch_trigger(); }
 
 // Loads and stores with a word on caching, of which there is none here. What is said of them names the caller's line.
 #define EMULATOR_LOAD(function)                                                                                        \

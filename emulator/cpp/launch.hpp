@@ -264,7 +264,8 @@ struct Refusal {
 
 EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *grid, const size_t *block,
                                            const size_t *cluster, size_t shared_bytes, bool is_cooperative,
-                                           void **arguments, char *message, size_t message_capacity)
+                                           bool is_programmatic, void **arguments, char *message,
+                                           size_t message_capacity)
 {
     const Refusal refuse = {entry, message, message_capacity};
     for (unsigned side = 0; side < 3; ++side)
@@ -291,7 +292,7 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
         refuse("a cooperative launch of clusters, which the emulator does not supply");
         return Failure::not_supplied;
     }
-    if (!counting::prepare_launch(grid, block, shared_bytes, in_turns))
+    if (!counting::prepare_launch(entry.name, grid, block, shared_bytes, in_turns, is_programmatic))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
     const auto refuse_stacks = [&](size_t count) {
         return refuse("no room for the stacks of %zu threads: the limit of memory maps (vm.max_map_count) or of "

@@ -2,7 +2,7 @@
 // whose form entries.hpp describes. Both are compiled with -fsanitize=thread, or neither. A library exports:
 //
 //     int emulator_launch(unsigned entry, const size_t grid[3], const size_t block[3], const size_t cluster[3],
-//                         size_t shared_bytes, int cooperative, void **arguments, char *message,
+//                         size_t shared_bytes, int cooperative, int programmatic, void **arguments, char *message,
 //                         size_t message_capacity)
 //         Runs the kernel to its end, on one core; sizes in the order x, y, z; `arguments` as
 //         for cudaLaunchKernel. Returns the number of a Failure (block.hpp), and what has failed in `message`.
@@ -49,11 +49,11 @@ EMULATOR_EXPORTED size_t emulator_parameter_size(unsigned entry, unsigned parame
     return emulator::exported[entry].parameter_sizes[parameter];
 }
 EMULATOR_EXPORTED int emulator_launch(unsigned entry, const size_t *grid, const size_t *block, const size_t *cluster,
-                                      size_t shared_bytes, int cooperative, void **arguments, char *message,
-                                      size_t message_capacity)
+                                      size_t shared_bytes, int cooperative, int programmatic, void **arguments,
+                                      char *message, size_t message_capacity)
 {
     return int(emulator::launch_kernel(emulator::exported[entry], grid, block, cluster, shared_bytes, cooperative != 0,
-                                       arguments, message, message_capacity));
+                                       programmatic != 0, arguments, message, message_capacity));
 }
 EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
 {

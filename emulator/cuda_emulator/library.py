@@ -39,10 +39,12 @@ class Attributes:
 
     cluster      the sides of a cluster of blocks; empty for what the kernel says of itself
     cooperative  whether all blocks are resident at once, so that the grid's threads can wait for one another
+    programmatic  whether it may begin before the launch before it has ended (programmatic dependent launch)
     """
 
     cluster: tuple[int, ...] = ()
     cooperative: bool = False
+    programmatic: bool = False
 
 
 PLAIN = Attributes()
@@ -99,6 +101,9 @@ class Mistake(ctypes.Structure):
     differs           of a race of two writes, where start() got a filling: whether some stored different values
     fenced            of a race: whether the launch has fences that could order the two accesses
     in_flight         of a race: whether one of the two is an asynchronous copy that is not waited for
+    launches_before   of a race: how many launches earlier the other access was; other_kernel, other_grid and
+                      other_block_size are that launch's
+    has_waited        of a race of two launches: whether the later one's thread had waited for the launch before it
     offset            bytes from the buffer's start, or from the start of all shared memory; an inactive lane's number
     file, line        of the shuffle from an inactive lane, in place of a site
     """
@@ -108,11 +113,15 @@ class Mistake(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("other_block", "other_thread", "site", "other_site")),
         ("grid", ctypes.c_uint32 * 3),
         ("block_size", ctypes.c_uint32 * 3),
-        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "in_flight")),
+        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "in_flight", "launches_before")),
+        ("other_grid", ctypes.c_uint32 * 3),
+        ("other_block_size", ctypes.c_uint32 * 3),
+        ("has_waited", ctypes.c_uint32),
         ("offset", ctypes.c_int64),
         ("count", ctypes.c_uint64),
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
+        ("other_kernel", ctypes.c_char_p),
     ]
 
     @property
@@ -216,7 +225,7 @@ class Library:
             ctypes.c_uint,
             *[ctypes.c_size_t * 3] * 3,
             ctypes.c_size_t,
-            ctypes.c_int,
+            *[ctypes.c_int] * 2,
             ctypes.POINTER(ctypes.c_void_p),
             ctypes.c_char_p,
             ctypes.c_size_t,
@@ -263,7 +272,7 @@ class Library:
         grid, block   number of blocks, and of threads in each: in x, or in x, y and z
         shared_bytes  size of the dynamic shared memory
         arguments     the kernel's arguments in order: ctypes values, or addresses as plain integers
-        attributes    clusters of blocks, and whether the grid's threads can wait for one another
+        attributes    clusters of blocks, and how the launch runs beside others
 
         Raises LaunchFailed for exceeded limits, threads that wait at a barrier while others of their block wait
         elsewhere, a stack overflow, and an illegal memory access. The process and the library stay usable.
@@ -281,9 +290,8 @@ class Library:
             if _last_launched is not None and _last_launched is not self:
                 _last_launched._library.emulator_release()
             _last_launched = self
-            failed = self._library.emulator_launch(
-                entry, *sides, shared_bytes, attributes.cooperative, pointers, message, len(message)
-            )
+            how = (attributes.cooperative, attributes.programmatic)
+            failed = self._library.emulator_launch(entry, *sides, shared_bytes, *how, pointers, message, len(message))
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()

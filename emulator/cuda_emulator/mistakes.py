@@ -124,7 +124,7 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
     site, other_site = sites[one.site], sites[one.other_site]
     thread = _thread(one, one.thread, one.block)
     if one.mistake == "race":
-        other = _thread(one, one.other_thread, one.other_block)
+        other = _other_thread(one)
         order = f"and nothing orders the two{_remedy(one, site, other_site)}"
         if one.in_flight:
             order = "before the wait for the asynchronous copy"
@@ -141,6 +141,10 @@ def _does(site: Site) -> str:
 
 def _remedy(one: Mistake, site: Site, other: Site) -> str:
     """What would order the accesses of a race, where that is not plain."""
+    if one.launches_before:
+        if one.has_waited:
+            return ": no launch between them waits for the earlier one"
+        return ": cudaGridDependencySynchronize() does so, before the later one"
     if site.operation == other.operation == "atomic":
         return ": what is atomic for a block is so in that block alone"
     if one.fenced:
@@ -155,6 +159,15 @@ def _remedy(one: Mistake, site: Site, other: Site) -> str:
 def _thread(one: Mistake, thread: int, block: int) -> str:
     """A thread of the mistake's launch; its place in x, y and z where the launch has several dimensions."""
     return f"thread {_place(thread, one.block_size)} of block {_place(block, one.grid)}"
+
+
+def _other_thread(one: Mistake) -> str:
+    """The thread of the other access of a race, with its launch where that is an earlier one."""
+    block, thread = _place(one.other_block, one.other_grid), _place(one.other_thread, one.other_block_size)
+    if not one.launches_before:
+        return f"thread {thread} of block {block}"
+    launch = "the launch" if one.launches_before == 1 else f"{one.launches_before} launches"
+    return f"thread {thread} of block {block} of {os.fsdecode(one.other_kernel)}, {launch} before,"
 
 
 def _place(number: int, size: Sequence[int]) -> str:

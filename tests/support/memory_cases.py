@@ -47,6 +47,8 @@ _CALLS_OTHERS += ("endless_recursion",)
 # How the blocks of a file's launches run together.
 _TOGETHER = {"grid": Attributes(cooperative=True), "clusters": Attributes(cluster=(2, 1, 1))}
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256
+# The file whose cases are the last of a chain: `<case>_1` and so on come before. All but the first are programmatic.
+_CHAINS = "launches"
 _BYTES_OF_X = {"bytes": 254}  # of a topic; else those of _COUNT elements
 
 
@@ -70,7 +72,7 @@ class Case:
     @property
     def calls_others(self) -> bool:
         """Whether its mistake is in a function that it calls."""
-        return self.topic == "fences" or self.name in _CALLS_OTHERS or self.name.startswith("bulk_copy_")
+        return self.topic in ("fences", _CHAINS) or self.name in _CALLS_OTHERS or self.name.startswith("bulk_copy_")
 
     @property
     def last_line(self) -> int:
@@ -126,11 +128,24 @@ class _Runner:
         before, self._variant = y.copy(), request.variant
         try:
             attributes = _TOGETHER.get(self._topic, PLAIN)
+            for earlier in earlier_launches(self._topic, request.variant):
+                platform.launch(earlier, _GRID, _BLOCK, _SHARED, self._memory, attributes)
+                attributes = Attributes(programmatic=True)
             platform.launch(request.variant, _GRID, _BLOCK, _SHARED, self._memory, attributes)
         except LaunchError as error:
             return Outcome("launch_failed", str(error), reason=error.reason)
         self._written.setdefault(request.variant, y != before)
         return Outcome("ok", "")
+
+
+def earlier_launches(topic: str, name: str) -> list[str]:
+    """The kernels that are launched before a case."""
+    text = (FOLDER / f"{topic}.cu").read_text() if topic == _CHAINS else ""
+    return [match[0] for match in re.finditer(rf"\b{name}_\d\b", text)]
+
+
+def _entries(topic: str, of_topic: list[Case]) -> list[str]:
+    return [name for case in of_topic for name in (*earlier_launches(topic, case.name), case.name)]
 
 
 def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
@@ -144,7 +159,8 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
         found = {}
         for library, (topic, of_topic) in zip(libraries, by_topic.items(), strict=True):
             platform = EmulatorPlatform()
-            platform.load(library, {case.name: {"unit": 0, "entry": n} for n, case in enumerate(of_topic)})
+            entries = enumerate(_entries(topic, of_topic))
+            platform.load(library, {name: {"unit": 0, "entry": number} for number, name in entries})
             runner = _Runner(platform, topic)
             for case in of_topic:
                 outcome = run_watched(platform, runner, VisitRequest(Point({}), case.name))  # type: ignore[arg-type]
@@ -155,7 +171,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
 
 def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
     sources = [FOLDER / "thread.cuh", FOLDER / f"{topic}.cu"]
-    unit = write_unit(folder / f"{topic}.cpp", sources, [case.name for case in of_topic])
+    unit = write_unit(folder / f"{topic}.cpp", sources, _entries(topic, of_topic))
     compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
     return folder / f"{topic}.so"
 

@@ -13,7 +13,8 @@ namespace emulator::counting {
 struct Resident;
 
 // What follows from them is compiled once, with the runtime (on_events.hpp).
-bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes, bool in_turns);
+bool prepare_launch(const char *kernel, const size_t *grid_size, const size_t *block_size, size_t shared_bytes,
+                    bool in_turns, bool is_programmatic);
 void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes);
 void go_on_with_block(Worker &worker, unsigned block, unsigned warp, Lanes existing_lanes);
 void end_block(); // or leave it at the barrier of blocks that take turns
@@ -23,6 +24,8 @@ void pass_barrier(unsigned warps);
 void observe_atomic(const void *address, size_t size, bool is_of_block, const void *caller);
 void observe_word(const void *address, size_t size, bool is_store, const void *caller);
 void observe_fence(bool is_of_device);
+void observe_launch_wait();    // for the launch before
+void observe_launch_trigger(); // of the launch after it
 
 // A thread takes the value of a lane that takes no part in the shuffle, in place of its own. Returns what it gets.
 uint64_t read_inactive_lane(unsigned thread, unsigned lane, const Site &site, uint64_t own);

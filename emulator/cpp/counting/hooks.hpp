@@ -126,6 +126,20 @@ EMULATOR_UNCOUNTED void observe_fence(bool is_of_device)
     pass_fence(thread, is_of_device);
 }
 
+EMULATOR_UNCOUNTED void observe_launch_wait()
+{
+    if (state.worker == nullptr || !state.check_races || !launches.is_dependent)
+        return;
+    check_pending(); // what comes before the wait
+    pass_wait(state.worker->current->index);
+}
+
+EMULATOR_UNCOUNTED void observe_launch_trigger()
+{
+    if (state.worker != nullptr && state.check_races)
+        pass_trigger(state.worker->current->index);
+}
+
 } // namespace emulator::counting
 
 #include "copies.hpp"
@@ -200,6 +214,7 @@ EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
         requests.sites[i].is_doubted &= doubts.are_settled;
     }
     findings.count = 0;
+    forget_launches();
     ordering.warps_run = ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
 }
 

@@ -15,13 +15,9 @@ struct State {
 
 inline State state;
 
-EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *block_size, size_t shared_bytes,
-                                       bool in_turns)
+EMULATOR_UNCOUNTED bool prepare_launch(const char *kernel, const size_t *grid_size, const size_t *block_size,
+                                       size_t shared_bytes, bool in_turns, bool is_programmatic)
 {
-    for (unsigned side = 0; side < 3; ++side) {
-        findings.grid[side] = uint32_t(grid_size[side]);
-        findings.block_size[side] = uint32_t(block_size[side]);
-    }
     const uint64_t grid = uint64_t(grid_size[0]) * grid_size[1] * grid_size[2];
     if (grid > most_blocks)
         return false;
@@ -38,6 +34,9 @@ EMULATOR_UNCOUNTED bool prepare_launch(const size_t *grid_size, const size_t *bl
     ordering.grid_ordered = 0;
     ordering.first_run = ordering.next_run + 1; // None is 0.
     ordering.next_run += uint32_t(grid);
+    const uint32_t of_grid[] = {uint32_t(grid_size[0]), uint32_t(grid_size[1]), uint32_t(grid_size[2])};
+    const uint32_t of_block[] = {uint32_t(block_size[0]), uint32_t(block_size[1]), uint32_t(block_size[2])};
+    record_launch(is_programmatic, of_grid, of_block, kernel);
     return spaces.own_shadow.cells != nullptr;
 }
 
@@ -68,6 +67,7 @@ EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned thr
     forget_requests();
     pending_checks.count = 0;
     start_ordering(threads);
+    forget_waits(false);
     forget_copies(threads);
     start_warp(0, existing_lanes);
 }
@@ -77,6 +77,7 @@ EMULATOR_UNCOUNTED void go_on_with_block(Worker &worker, unsigned block, unsigne
     state.worker = &worker;
     requests.block = block;
     start_ordering(ordering.threads);
+    forget_waits(launch_before(0).waits); // before the barrier of the blocks
     ordering.warps_run -= (ordering.threads + lanes_of_a_warp - 1) / lanes_of_a_warp; // They are counted already.
     forget_copies(ordering.threads);
     start_warp(warp, existing_lanes);
@@ -104,6 +105,7 @@ EMULATOR_UNCOUNTED void end_block()
     check_pending();
     settle_doubts();
     close_requests();
+    note_triggers();
     state.worker = nullptr;
 }
 
@@ -121,6 +123,7 @@ EMULATOR_UNCOUNTED void pass_barrier(unsigned warps)
     start_interval(all_lanes);
     ordering.barriers += warps;
     order_block();
+    launches.all_have_waited |= launches.waiter_count != 0;
 }
 
 EMULATOR_UNCOUNTED void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bool orders_memory)

@@ -73,6 +73,7 @@ struct Ordering {
     Warp warps[most_threads / lanes_of_a_warp];
 
     uint32_t first_run; // among the blocks of all launches, this launch's first
+    uint32_t first_open_run; // of the first launch that may not have ended when this one begins: mostly this one
     uint32_t next_run;  // before the next launch's first
     uint32_t *released; // by block of the launch and thread: its accesses up to this moment, by any of its block's flags
     size_t released_bytes;

@@ -15,7 +15,7 @@
 // So memory grows with the buffers, not with the accesses.
 #pragma once
 
-#include "ordering.hpp"
+#include "dependent_launches.hpp"
 
 namespace emulator::counting {
 
@@ -123,17 +123,20 @@ struct Finding {
     uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
     uint32_t fenced; // of a race: whether there are fences that could order the two
     uint32_t in_flight; // of a race: whether one of the two is an asynchronous copy that is not waited for
+    uint32_t launches_before; // of a race: how many launches before this one the other access was
+    uint32_t other_grid[3]; // of its launch
+    uint32_t other_block_size[3];
+    uint32_t has_waited; // of a race with an earlier launch: whether the thread has waited for the one before its own
     int64_t offset; // of an inactive lane: the lane
     uint64_t count;
     const char *file; // where it is not null: the place, in place of the sites
     uint32_t line;
+    const char *other_kernel; // of the launch of the other access, if that is another one
 };
 
 struct Findings {
     Finding findings[most_findings];
     unsigned count;
-    uint32_t grid[3]; // of this launch
-    uint32_t block_size[3];
 };
 
 inline Findings findings;
@@ -233,24 +236,42 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
                                                 const Access &other, const char *file = nullptr, uint32_t line = 0)
 {
     const uint32_t buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
+    const unsigned launches_before = mistake == race && other.run < ordering.first_run ? distance_of(other.run) : 0;
     for (unsigned i = 0; i < findings.count; ++i) {
         Finding &found = findings.findings[i];
         const bool is_same = found.site == now.site && found.other_site == other.site;
         const bool is_reverse = found.site == other.site && found.other_site == now.site;
         const bool is_there = found.file == file && found.line == line;
-        if (found.mistake == mistake && found.buffer == buffer && is_there && (is_same || is_reverse))
+        if (found.mistake == mistake && found.buffer == buffer && is_there && (is_same || is_reverse) &&
+            found.launches_before == launches_before)
             return &found;
     }
     if (findings.count == most_findings)
         return nullptr;
-    const uint32_t block = now.run - ordering.first_run;
-    const uint32_t other_block = other.run - ordering.first_run;
     Finding &found = findings.findings[findings.count++];
-    found = {mistake,      place.space, buffer,     block, now.thread, other_block,
-             other.thread, now.site,    other.site, {},    {},         0,
-             0,            0,           place.offset, 0,          file, line};
-    memcpy(found.grid, findings.grid, sizeof found.grid);
-    memcpy(found.block_size, findings.block_size, sizeof found.block_size);
+    found = {};
+    found.mistake = mistake;
+    found.space = place.space;
+    found.buffer = buffer;
+    found.block = now.run - ordering.first_run;
+    found.thread = now.thread;
+    found.other_block = other.run - launch_before(launches_before).first_run;
+    found.other_thread = other.thread;
+    found.site = now.site;
+    found.other_site = other.site;
+    found.launches_before = launches_before;
+    found.offset = place.offset;
+    found.file = file;
+    found.line = line;
+    const LaunchRecord &launch = launch_before(0), &other_launch = launch_before(launches_before);
+    for (unsigned side = 0; side < 3; ++side) {
+        found.grid[side] = launch.grid[side];
+        found.block_size[side] = launch.block_size[side];
+        found.other_grid[side] = other_launch.grid[side];
+        found.other_block_size[side] = other_launch.block_size[side];
+    }
+    found.other_kernel = other_launch.kernel;
+    found.has_waited = launches_before != 0 && has_waited(now.thread);
     return &found;
 }
 
@@ -278,16 +299,19 @@ EMULATOR_UNCOUNTED_INLINE bool takes_turns(const Access &access)
     return access.run >= ordering.first_run && access.moment > ordering.turns_began;
 }
 
-// Whether an access is of this launch, or in shared memory by this block or its cluster's: what was before is ordered,
-// or forgotten.
+// Whether an access is of this launch or of one that it may overlap, or in shared memory by this block or its cluster's:
+// what was before is ordered, or forgotten.
 EMULATOR_UNCOUNTED_INLINE bool is_current(const Access &access, Space space)
 {
     return space == shared_memory ? access.run == requests.run || takes_turns(access)
-                                  : access.run >= ordering.first_run;
+                                  : access.run >= ordering.first_open_run;
 }
 
 EMULATOR_UNCOUNTED_INLINE bool comes_before(const Access &earlier, unsigned thread)
 {
+    if (__builtin_expect(earlier.run < ordering.first_run, 0))
+        return is_of_earlier_launch_over(earlier.run, earlier.thread, earlier.moment,
+                                         requests.sites[earlier.site].operation == load, thread);
     if (earlier.run != requests.run)
         return (takes_turns(earlier) && earlier.moment <= ordering.grid_ordered) ||
                is_released(earlier.run, earlier.thread, earlier.moment, thread);

@@ -116,7 +116,7 @@ variant        C++ name; empty for a kernel of which no variant was checked
 check          one of CHECKS
 tool           emulator, or compute-sanitizer's
 points         the number of points that were checked
-finding        empty: nothing was found; NOT_CHECKED; one of IN_PART; one of NOTES; else race, uninitialised,
+finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised,
                out_of_bounds, barrier, a point's status, or compute-sanitizer's words
 message        the first finding, with its point and lines; why nothing was checked, or not all
 expected       the undefined behaviour that the study declares; of a note, the reason acknowledged for it
@@ -128,9 +128,6 @@ CHECKS = ("result", "races", "bounds", "uninitialised", "barriers")
 NOT_CHECKED = "not_checked"
 # Not all that the emulator ran is the code that a GPU runs. Also the key of the lines in the report on a build.
 OTHER_CODE = "other_code"
-# A GPU runs launches at once that the emulator has run one after another.
-OTHER_ORDER = "other_order"
-IN_PART = (OTHER_CODE, OTHER_ORDER)
 # Findings that decide nothing: two writes of one value; a plain read beside atomic functions, or one of uninitialised
 # memory, that no result depends on.
 SAME_VALUE = "same_value"

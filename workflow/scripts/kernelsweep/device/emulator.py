@@ -259,7 +259,7 @@ class EmulatorPlatform(Platform):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)
         passed = list(map(_passed, arguments))
-        together = EmulatedAttributes(attributes.cluster, attributes.cooperative)
+        together = EmulatedAttributes(attributes.cluster, attributes.cooperative, attributes.programmatic)
         try:
             unit.launch(entry, grid, block, shared_bytes, passed, together)
         except LaunchFailed as error:

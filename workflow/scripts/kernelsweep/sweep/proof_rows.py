@@ -14,7 +14,6 @@ from kernelsweep.results import (
     NOT_CHECKED,
     NOTES,
     OTHER_CODE,
-    OTHER_ORDER,
     SAME_VALUE,
     UNORDERED_READ,
     Row,
@@ -42,12 +41,6 @@ _OF_LAUNCH = {
     Reason.ILLEGAL_ACCESS: ("bounds", "launch_failed"),
 }
 
-# Of a kernel with programmatic launches.
-_OVERLAP = (
-    "launches that a GPU may overlap: the emulator begins each once the one before it has ended, and does not see "
-    "whether cudaGridDependencySynchronize() comes before what it reads or writes"
-)
-
 # A point with another status shows nothing about memory: it didn't run, or not to its end.
 _RUN = ("ok", "wrong_result")
 
@@ -71,11 +64,8 @@ def proof_rows(
         return [{**known, "finding": NOT_CHECKED, "points": 0, "message": message, "reason": why.reason}]
     lines = dict.fromkeys(entry[OTHER_CODE] for entry in report["variants"].values() if entry.get(OTHER_CODE))
     other = f" by the other branch, since {' '.join('; '.join(lines).split())}" if lines else ""
-    in_part = [(OTHER_CODE, " ".join(each.split())) for each in lines]
-    if kernel.launches.are_programmatic(outcomes):
-        in_part.append((OTHER_ORDER, _OVERLAP))
     return [
-        *({**known, "finding": finding, "points": 0, "message": message} for finding, message in in_part),
+        *({**known, "finding": OTHER_CODE, "points": 0, "message": " ".join(each.split())} for each in lines),
         *(
             {**row, "message": row["message"] + other} if row["finding"] and row["check"] == "result" else row
             for variant, run in of_variant.items()

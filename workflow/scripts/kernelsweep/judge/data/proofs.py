@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, IN_PART, NOT_CHECKED, NOTES, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, each_row
 from kernelsweep.study.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
@@ -89,7 +89,7 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
     for path in paths:
         for row in each_row(path):
             proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
-            if row["finding"] in (NOT_CHECKED, *IN_PART):
+            if row["finding"] in (NOT_CHECKED, OTHER_CODE):
                 (proof.missing if row["finding"] == NOT_CHECKED else proof.other).append(row)
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -113,10 +113,6 @@ class KernelLaunches:
     def functions(self, point: Mapping[str, Any]) -> list[str]:
         """The C++ names of the functions that a point launches, without duplicates. Raises UserError."""
         return list(dict.fromkeys(self._function(launch, point) for launch in self._launches(point)))
-
-    def are_programmatic(self, points: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether one may begin before the one before it has ended, at one of these points."""
-        return any(launch.programmatic for point in points for launch in self.listed or self._launches(point))
 
     def at(self, point: Mapping[str, Any]) -> Plan:
         """The plan of a point. Raises UserError for a grid or a block that CUDA doesn't allow."""
