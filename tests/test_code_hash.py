@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
-from kernelsweep.code_hash import code_hash
+from kernelsweep.code_hash import code_hash, imported_modules
 
 SOURCE = """\
 // A sum.
@@ -39,3 +40,11 @@ def test_an_edit_of_code_counts_and_one_of_a_comment_does_not(tmp_path: Path, ol
     before.write_text(SOURCE, encoding="utf-8")
     after.write_text(SOURCE.replace(old, new), encoding="utf-8")
     assert (code_hash([before]) != code_hash([after])) == counts
+
+
+def test_templates_and_what_pages_contain_are_code_of_the_jobs_that_fill_them() -> None:
+    scripts = ROOT / "workflow/scripts"
+    code = {file for script in scripts.glob("*/*.py") for file in imported_modules(script)}
+    beside = {file for name in ("judge", "publish") for file in (scripts / "kernelsweep" / name).rglob("*.*")}
+    assert {file for file in beside if file.suffix not in (".py", ".pyc")} <= code
+    assert scripts / "kernelsweep/publish/page/style.css" in imported_modules(scripts / "publish/make_page.py")

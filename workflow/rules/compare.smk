@@ -1,7 +1,5 @@
 # Before and after: the platform's sweep compared with what `compare` in config.yaml names. Not part of `all`.
 
-from kernelsweep.publish.html_files import COMPARISON_FILES
-
 
 rule compare_sweeps:
     input:
@@ -10,7 +8,6 @@ rule compare_sweeps:
         device=path("device"),
         # An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample.
         proofs=inputs.proofs_beside_samples,
-        sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         rows=path("comparison", file="comparison.csv"),
         text=path("comparison", file="comparison.md"),

@@ -14,7 +14,6 @@ rule grade_candidates:
     input:
         points=inputs(file="points").of_candidates,
         proofs=inputs(file="kernel_proofs").of_candidates,
-        sources=[of_home(file, Path.cwd()) for file in COMPARISON_FILES],
     output:
         verdict=path("grade", file="verdict.json"),
         lines=path("grade", file="verdicts.jsonl"),

@@ -5,7 +5,6 @@ import itertools
 from kernelsweep.project.files import OF_TARGETS
 from kernelsweep.project.inputs import published_files
 from kernelsweep.publish import figure_files
-from kernelsweep.publish.html_files import PAGE_FILES
 
 # One job makes all of a study's tables and figures, from data that it reads once. A study has a rule of its own, and one for
 # platforms without a clock, because a rule names its outputs, and these are figures that a user may delete: only what is
@@ -74,7 +73,6 @@ rule make_page:
         environment=inputs.environment,
         published=inputs.tables_and_figures,
         accesses=inputs.accesses,
-        sources=[of_home(file, Path.cwd()) for file in PAGE_FILES],
         glossary=of_home(ROOT / "docs/glossary.md", Path.cwd()),
         kernels=code.kernel_files,
     output:

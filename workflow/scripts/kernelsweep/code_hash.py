@@ -23,7 +23,10 @@ from kernelsweep.home import HOME
 
 
 def imported_modules(file: Path) -> list[Path]:
-    """The files of kernelsweep that a file imports, directly or indirectly, sorted; none if it is not in Python."""
+    """The files of kernelsweep that a file imports, directly or indirectly, sorted; none if it is not in Python.
+
+    With a module come the templates, styles and scripts of pages that lie beside it.
+    """
     return _all_imported(file, _imported_from_us)
 
 
@@ -95,7 +98,7 @@ def _all_imported(file: Path, imported: Callable[[str, Path], frozenset[Path]]) 
         importer = waiting.pop()
         new = imported(importer.read_text(encoding="utf-8"), importer) - found
         found |= new
-        waiting += new
+        waiting += [path for path in new if path.suffix == ".py"]
     return sorted(found)
 
 
@@ -123,7 +126,18 @@ def _imported_from(
 def _imported_from_us(source: str, importer: Path) -> frozenset[Path]:
     """The files of kernelsweep that a file with this text imports directly."""
     roots = tuple(package.parent for package in _PACKAGES)
-    return _imported_from(source, roots, _PACKAGES[0], tuple(package.name for package in _PACKAGES))
+    modules = _imported_from(source, roots, _PACKAGES[0], tuple(package.name for package in _PACKAGES))
+    return modules.union(*(_beside(folder) for folder in {module.parent for module in modules}))
+
+
+# The suffixes of what the library reads beside its modules; d3's licence stands in a page, too.
+_READ = frozenset({".css", ".html", ".j2", ".js", ".LICENSE"})
+
+
+@cache
+def _beside(folder: Path) -> frozenset[Path]:
+    """The files in a folder that its modules read."""
+    return frozenset(file for file in folder.iterdir() if file.suffix in _READ)
 
 
 # An import statement on a line of its own, as all of kernelsweep's are. Every start waits for this, and parsing whole

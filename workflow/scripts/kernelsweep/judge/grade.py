@@ -15,10 +15,10 @@ from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.data.proofs import KernelProof
-from kernelsweep.judge.data.words import markdown_table
 from kernelsweep.reasons import Reason
 from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
+from kernelsweep.templates import markdown_table
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.

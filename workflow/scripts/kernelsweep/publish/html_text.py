@@ -8,19 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from kernelsweep.templates import environment
 
-from kernelsweep.publish.html_files import PAGES_FOLDER, STYLE
+_FOLDER = Path(__file__).parent
 
 
-def html_text(template: Path, title: str, scripts: Sequence[str] = (), **values: Any) -> str:
-    """A page by one of html_files' templates, with the values that it names."""
-    loader = FileSystemLoader(PAGES_FOLDER)
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    known = {"title": title, "scripts": scripts, "style": STYLE.read_text(encoding="utf-8"), "policy": _policy(scripts)}
-    return environment.get_template(template.relative_to(PAGES_FOLDER).as_posix()).render(known, **values)
+def html_text(template: str, title: str, scripts: Sequence[str] = (), **values: Any) -> str:
+    """A page by a template of this folder, such as page/template.html, with the values that it names."""
+    style = (_FOLDER / "page/style.css").read_text(encoding="utf-8")
+    shared = {"title": title, "scripts": scripts, "style": style, "policy": _policy(scripts)}
+    return environment(_FOLDER, is_html=True).get_template(template).render(shared, **values)
 
 
 def _policy(scripts: Sequence[str]) -> str:

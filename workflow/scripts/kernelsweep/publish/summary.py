@@ -18,9 +18,10 @@ from kernelsweep.judge.data.row_counts import (
     RowCounts,
     studies_not_run,
 )
-from kernelsweep.judge.data.words import list_texts, markdown_table
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.study.point import in_words
+from kernelsweep.templates import markdown_table
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1

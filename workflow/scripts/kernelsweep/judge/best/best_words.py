@@ -20,11 +20,11 @@ from kernelsweep.judge.data.words import (
     axis_title,
     axis_value,
     device_text,
-    markdown_table,
     point_text,
     reference_text,
 )
 from kernelsweep.study.settings import StudySettings
+from kernelsweep.templates import markdown, markdown_table
 
 NONE = "–"
 
@@ -113,17 +113,6 @@ def sizes_text(use: Use, study: StudySettings) -> str:
     return texts["array_size"] if [*texts] == ["array_size"] else point_text(texts)
 
 
-_EXPLANATION = (
-    "Use the configuration for all sizes. Where it is more than {little:.0%} slower than the fastest of all kernels,"
-    " the rows below it are better. Without one for all sizes, each is more than {most:.0%} slower somewhere. Times are"
-    " those at the largest of the sizes. A configuration is a block size × an unroll factor, or its values on a study's"
-    " own axes; the number of blocks is named where the sweep chooses it. As fast: others that tie (95%) at each of the"
-    " sizes. best.json has every size, element type, operation and cache state."
-)
-_SEARCHED = " A search measured up to {:,} configurations of each kernel at each size."
-_PEAK = " Of peak: of the memory's {:,.0f} GB/s, or of the work's arithmetic where that is nearer."
-
-
 def best_text(
     found: Sequence[Best], uses: Sequence[Use], studies: Mapping[str, StudySettings], device: Mapping[str, Any]
 ) -> str:
@@ -131,26 +120,27 @@ def best_text(
 
     studies  their settings by name
     """
-    lines = ["# Best configurations", "", f"{device_text(device)}.", ""]
-    if not found:
-        return "\n".join([*lines, reason_for_none(studies, device)]) + "\n"
-    peak = device.get("peak_bandwidth_gbs")
-    lines.append(_EXPLANATION.format(little=LITTLE, most=MOST) + (_PEAK.format(peak) if peak else ""))
+    chapters = []
     for name, study in studies.items():
-        shown = [best for best in found if best.study == name and at_reference_kind(best.point, study)]
-        lines += ["", f"## {study.title}", ""]
-        where = reference_text(study, free=[*size_axes(study), *kernel_axes(study)])
-        if not shown:
-            lines.append(f"No kernel of this study was timed with {where}.")
-            continue
-        lines += [
-            f"{where[:1].upper()}{where[1:]}." + (_SEARCHED.format(study.search.budget) if study.search else ""),
-            "",
-            *_to_use(of_reference(uses, name, study), study),
-            "",
-            *_by_kernel(shown, study),
-        ]
-    return "\n".join(lines) + "\n"
+        kernels = [best for best in found if best.study == name and at_reference_kind(best.point, study)]
+        chapters.append(
+            {
+                "title": study.title,
+                "place": reference_text(study, free=[*size_axes(study), *kernel_axes(study)]),
+                "budget": study.search.budget if study.search else None,
+                "uses": _to_use(of_reference(uses, name, study), study),
+                "kernels": _by_kernel(kernels, study) if kernels else [],
+            }
+        )
+    return markdown(
+        __file__,
+        device=device_text(device),
+        reason="" if found else reason_for_none(studies, device),
+        little=LITTLE,
+        most=MOST,
+        peak=device.get("peak_bandwidth_gbs"),
+        chapters=chapters,
+    )
 
 
 def _to_use(uses: Sequence[Use], study: StudySettings) -> list[str]:

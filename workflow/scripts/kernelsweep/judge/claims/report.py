@@ -20,8 +20,9 @@ from kernelsweep.judge.claims.claim import (
     Claim,
 )
 from kernelsweep.judge.claims.judge import Judged
-from kernelsweep.judge.data.words import device_text, list_texts, markdown_table, point_text
+from kernelsweep.judge.data.words import device_text, list_texts, point_text
 from kernelsweep.results import Row
+from kernelsweep.templates import markdown_table
 
 # claims.csv, one row a claim: first the columns that users' scripts read, in their order.
 #   published            the source's value: a number, or an output's elements

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kernelsweep.compile.unit_store import UnitStore, resources_of
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
-from kernelsweep.judge.data.words import markdown_table
+from kernelsweep.templates import markdown_table
 
 # In words, and the metrics that each is the sum of.
 _QUANTITIES: Mapping[str, Sequence[str]] = {

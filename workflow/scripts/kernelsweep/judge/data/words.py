@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tabulate import tabulate
-
 from kernelsweep.results import DRIVER_LIMITS, LIMIT_PREFIX, PROOF_FAILED
 from kernelsweep.study.settings import StudySettings
 
@@ -145,13 +143,3 @@ def list_texts(texts: Sequence[str], most: int = 3) -> str:
     """Texts in a sentence: "a", "a and b", "a, b and 4 more"."""
     shown = list(texts) if len(texts) <= most else [*texts[: most - 1], f"{len(texts) - most + 1} more"]
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-
-
-def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table in Markdown.
-
-    heads  whether each column is set right, by its header
-    """
-    cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
-    sides = ["right" if right else "left" for right in heads.values()]
-    return str(tabulate(cells, [*heads], "pipe", colalign=sides, disable_numparse=True)).splitlines()

@@ -9,7 +9,6 @@ from typing import Any
 
 from kernelsweep.home import COMMAND
 from kernelsweep.json_files import read_json
-from kernelsweep.publish.html_files import INDEX_TEMPLATE
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import link
@@ -51,7 +50,7 @@ def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
             )
     parts.sort(key=lambda part: not any(row["answer"] for row in part["studies"]))
     comparisons.sort(key=lambda one: str(one["made"]), reverse=True)
-    return html_text(INDEX_TEMPLATE, "kernelsweep: results", parts=parts, comparisons=comparisons)
+    return html_text("index/index.html", "kernelsweep: results", parts=parts, comparisons=comparisons)
 
 
 def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:

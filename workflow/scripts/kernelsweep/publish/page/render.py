@@ -7,12 +7,12 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.data.words import list_texts
-from kernelsweep.publish.html_files import COMPARISON_TEMPLATE, PAGE_TEMPLATE, SCRIPTS
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.page.embed import Figure, Link
 from kernelsweep.publish.page.forest import forest
@@ -45,9 +45,9 @@ def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
     shown   what template.html names besides, such as `answers`, `studies` and `chapters`
     """
     return html_text(
-        PAGE_TEMPLATE,
+        "page/template.html",
         title,
-        [SCRIPTS[0].read_text(encoding="utf-8"), *_explorer_scripts(points)],
+        [_beside("script.js"), *_explorer_scripts(points)],
         page=shown,
         packed_points=packed(points),
         command=COMMAND,
@@ -65,13 +65,20 @@ def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
-    return html_text(COMPARISON_TEMPLATE, title, scripts, **known, **shown)
+    return html_text("page/comparison.html", title, scripts, **known, **shown)
 
 
 def _explorer_scripts(points: Mapping[str, Any]) -> list[str]:
     """The scripts of the explorer, where it has points."""
-    licence, d3, explorer = (file.read_text(encoding="utf-8") for file in SCRIPTS[1:])
+    # d3.min.js is version 7.9.2 of the npm package d3, as published, under the ISC licence in d3.LICENSE. `npm pack
+    # d3@7` renews both.
+    licence, d3, explorer = map(_beside, ("d3.LICENSE", "d3.min.js", "explorer.js"))
     return [f"/*\n{licence}*/\n{d3}", explorer] if points else []
+
+
+def _beside(name: str) -> str:
+    """The text of a file in this module's folder."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def packed(data: Mapping[str, Any]) -> str:
