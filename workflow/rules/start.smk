@@ -79,6 +79,10 @@ onstart:
             f"You can't write to {os.path.abspath(RESULTS)}. Make the folder writable, or move it away, and type "
             "the same command again: existing results are kept."
         )
+    # Snakemake starts at most 100 jobs per second. To do so, each look for jobs orders one more look, a second later: after
+    # 80 jobs, 80 looks per second. The limit is meant for clusters.
+    if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
+        workflow.scheduler.job_rate_limiter = None
     # Import what draws now, so that it is loaded when the last point is done.
     if (targets_of(workflow) or ["all"])[0] in ("all", *PROJECT.studies):
         FORK_SERVER.prepare(["observe/prove_kernel"])  # the emulator among them
