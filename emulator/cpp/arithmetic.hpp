@@ -113,6 +113,12 @@ inline float min(float a, float b) { return __builtin_fminf(a, b); }
 inline float max(float a, float b) { return __builtin_fmaxf(a, b); }
 inline double min(double a, double b) { return __builtin_fmin(a, b); }
 inline double max(double a, double b) { return __builtin_fmax(a, b); }
+inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+inline long long llmin(long long a, long long b) { return min(a, b); }
+inline long long llmax(long long a, long long b) { return max(a, b); }
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
 
 namespace emulator {
 
@@ -264,6 +270,8 @@ inline void __sincosf(float value, float *sine, float *cosine)
 }
 inline float sinpif(float value) noexcept { return float(sin(M_PI * fmod(double(value), 2))); }
 inline float cospif(float value) noexcept { return float(cos(M_PI * fmod(double(value), 2))); }
+inline double normcdf(double value) { return erfc(-value * M_SQRT1_2) / 2; }
+inline float normcdff(float value) { return float(normcdf(double(value))); }
 inline float norm3df(float a, float b, float c)
 {
     return float(sqrt(double(a) * a + double(b) * b + double(c) * c));

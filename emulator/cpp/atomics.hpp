@@ -28,6 +28,21 @@ EMULATOR_APART void observe_atomic(const Value *address, bool is_of_block, const
     counting::observe_atomic(address, sizeof(Value), is_of_block, caller);
 }
 
+// Adds each element of a vector by itself.
+template <typename Vector, unsigned elements>
+EMULATOR_APART Vector add_elements(Vector *address, Vector value, const void *caller, Site site)
+{
+    if (__builtin_expect(uintptr_t(address) % sizeof(Vector) != 0, 0))
+        fail_misaligned(this_worker(), "the operand of an atomic function", sizeof(Vector), site);
+    Vector old;
+    for (unsigned i = 0; i < elements; ++i) {
+        float *const element = &address->x + i, added = *(&value.x + i);
+        observe_atomic(element, false, caller, site);
+        *(&old.x + i) = update_atomically(element, [added](float before) { return before + added; });
+    }
+    return old;
+}
+
 } // namespace emulator
 
 #define EMULATOR_SCOPES(define, function, ...)                                                                         \
@@ -80,6 +95,16 @@ EMULATOR_ATOMIC(atomicAdd, float, old + value)
 EMULATOR_ATOMIC(atomicAdd, double, old + value)
 
 EMULATOR_ATOMIC(atomicExch, float, (static_cast<void>(old), value))
+
+// Of vectors, each element by itself.
+EMULATOR_APART float2 atomicAdd(float2 *address, float2 value, EMULATOR_SITE)
+{
+    return emulator::add_elements<float2, 2>(address, value, __builtin_return_address(0), site);
+}
+EMULATOR_APART float4 atomicAdd(float4 *address, float4 value, EMULATOR_SITE)
+{
+    return emulator::add_elements<float4, 4>(address, value, __builtin_return_address(0), site);
+}
 
 EMULATOR_APART void __threadfence()
 {

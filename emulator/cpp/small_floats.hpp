@@ -164,6 +164,7 @@ struct alignas(4) SmallFloatPair {
     SmallFloatPair() = default;
     SmallFloatPair(Float x, Float y) : x(x), y(y) {}
 
+    SmallFloatPair operator+() const { return *this; }
     SmallFloatPair operator-() const { return {-x, -y}; }
     SmallFloatPair &operator+=(SmallFloatPair other) { return *this = *this + other; }
     SmallFloatPair &operator-=(SmallFloatPair other) { return *this = *this - other; }
@@ -202,6 +203,7 @@ struct alignas(4) SmallFloatPair {
 
 // Shuffled as they are.
 template <int exponent_bits> struct Shuffled<SmallFloat<exponent_bits>> { using Type = SmallFloat<exponent_bits>; };
+template <typename Float> struct Shuffled<SmallFloatPair<Float>> { using Type = SmallFloatPair<Float>; };
 
 } // namespace emulator
 

@@ -17,6 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from cuda_emulator.errors import Refused
+from cuda_emulator.refusals import refusal
 from cuda_emulator.untrusted import check_object
 
 # The folder of the emulator's C++.
@@ -100,31 +101,11 @@ _SHARED_MEMORY = (
 # nvcc's limit on every architecture; larger shared memory has to be dynamic.
 _MOST_STATIC_SHARED_BYTES = 48 * 1024
 _MOST_CONSTANT_BYTES = 64 * 1024
-_MOST_ERRORS = 5
 
 # The object files name PWD as the folder of the compiler.
 _IN_ANY_FOLDER = {"PWD": "/proc/self/cwd"}
 
-_ERROR = re.compile(r"^(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
-_UNKNOWN = re.compile(
-    r"'(?P<name>[\w:]+)' (?:was not declared|has not been declared|does not name a type|is not a namespace-name"
-    r"|is not a class)"
-    r"|there are no arguments to '(?P<call>\w+)'"
-    r"|(?P<header>[\w./]+): No such file or directory"
-    r"|'(?P<member>\w+)' is not a member of '(?P<space>cooperative_groups)'"
-)
-_CUDA_WORD = re.compile(
-    r"^(?:__\w+|atomic\w+|cuda\w*|cooperative_groups|cub|thrust|nvcuda|nv_\w+|half2?|tex\w+|surf\w+|curand\w*|clock(?:64)?"
-    r"|cooperative_groups::\w+|(?:cuda|cub|thrust|cooperative_groups)/.*|(?:cuda|cooperative_groups|curand|mma)[\w/]*\.c?u?h)$"
-)
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
-# EMULATOR_NOT_SUPPLIED in block.hpp ends assertions of the emulator's headers so.
-_LACKED = "[not_supplied]"
-_REFUSED_ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'")
-_HINT = (
-    "docs/emulator.md lists what it supplies. Put what only the GPU has between #if defined(__CUDACC__) and #else, or "
-    "leave this kernel to a GPU."
-)
 
 
 def run_plainly(command: Sequence[str], **variables: str) -> subprocess.CompletedProcess[str]:
@@ -220,7 +201,7 @@ def compile_for_emulator(
             assembled = run([*find(), "-c", str(assembly), "-o", str(objects[0])], **_IN_ANY_FOLDER)
             compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
         if compiled.returncode != 0:
-            raise _refusal(compiled.stderr)
+            raise refusal(_relative(compiled.stderr))
         if is_untrusted:
             check_object(objects[0])
         _check_static_shared_memory(objects[0], run)
@@ -297,23 +278,3 @@ def _symbols(compiled: Path, kind: str) -> list[tuple[str, int | None]]:
             for symbol in table.iter_symbols()
             if symbol["st_info"]["type"] == kind
         ]
-
-
-def _refusal(stderr: str) -> Refused:
-    """The error with the first of g++'s errors, after an explanation if the emulator lacks a feature."""
-    text = _relative(stderr)
-    errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
-    told = errors or text.strip().splitlines()
-    message = "g++ refused the kernel:\n" + ("\n".join(errors[:_MOST_ERRORS]) or text.strip())
-    if len(errors) > _MOST_ERRORS:
-        message += f"\n... and {len(errors) - _MOST_ERRORS} more errors"
-    for error in _ERROR.finditer(text):
-        unknown = _UNKNOWN.search(error["text"])
-        word = "::".join(filter(None, (unknown and unknown.group("name", "call", "header", "space", "member")) or ()))
-        if _CUDA_WORD.match(word):
-            cause = f"{error['file']}:{error['line']}: {word} is a CUDA word that the emulator does not supply"
-            return Refused(f"{cause}. {_HINT}\n{message}", cause, is_lacking=True)
-    if _REFUSED_ASSEMBLY.search(text):
-        cause = "assembly for the GPU (PTX) is something that the emulator does not supply"
-        return Refused(f"{cause}. {_HINT}\n{message}", cause, is_lacking=True)
-    return Refused(message, next(iter(told), ""), _LACKED in text)

@@ -21,7 +21,7 @@ ENTRIES = [
     *("deep", "wild", "divide", "trap", "fill"),
     *("reverse_blocks<double>", "reverse_blocks<int>", "reverse_dynamic", "count_all", "read_total", "places"),
     *("weigh", "tiles<4>", "tiles<32>", "integers", "floats"),
-    *("small_floats<__half>", "small_floats<__nv_bfloat16>", "add_pairs"),
+    *("small_floats<__half>", "small_floats<__nv_bfloat16>", "add_pairs", "add_vectors"),
 ]
 FILES = [KERNELS / f"{stem}.cu" for stem in ("exchanges", "waits", "faults", "memory", "found")]
 
@@ -383,6 +383,14 @@ def test_pairs_of_halves_are_added_atomically(kernels: Kernels) -> None:
     assert list(pair) == [3 * 64, 3 * 32]
 
 
+def test_vectors_are_shuffled_and_added_atomically(kernels: Kernels) -> None:
+    pair, bounds = np.zeros(2, np.float16), np.zeros(2, np.uint32)
+    sums, halves = np.zeros(4, np.float32), np.zeros(2, np.float32)
+    kernels.launch("add_vectors", 1, 32, pair, sums, halves, bounds)
+    assert [*pair] == [496, 32] and [*sums] == [32, 64, 96, 496] and [*halves] == [16, 16]
+    assert [*bounds] == [7, 14]
+
+
 # Building
 
 
@@ -401,19 +409,55 @@ def test_constant_memory_has_64_kib(tmp_path: Path) -> None:
         build(tmp_path, source.format(33), constant_names=["table", "weights"])
 
 
+GROUPS = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
+
+
 @pytest.mark.parametrize(
-    ("line", "word"),
+    ("head", "line", "word"),
     [
-        ("    data[0] = tex1D<int>(0, 1);", "tex1D"),
-        ("#include <cuda/atomic>", "cuda/atomic"),
-        ("    cuda::pipeline<cuda::thread_scope_device> pipe;", "cuda::pipeline of more than a block"),
-        ('    asm volatile("mov.u32 %0, %%laneid;" : "=r"(data[0]));', "PTX"),
+        ("", "data[0] = tex1D<int>(0, 1);", "tex1D"),
+        ("#include <cuda/atomic>\n", "", "cuda/atomic"),
+        ("", "cuda::atomic_ref<int> one(data[0]);", "cuda::atomic_ref"),
+        ("", "data[0] = cuda::std::numeric_limits<int>::max();", "cuda::std::numeric_limits"),
+        (
+            "#include <cuda/pipeline>\n",
+            "cuda::pipeline<cuda::thread_scope_device> pipe;",
+            "pipeline of more than a block",
+        ),
+        ("", 'asm volatile("mov.u32 %0, %%laneid;" : "=r"(data[0]));', "PTX"),
+        ("", 'float x; asm("mov.f32 %0, %1;" : "=f"(x) : "f"(x)); data[0] = x;', "PTX"),
+        ("", "kernel<<<1, 1>>>(data);", "a launch from a kernel"),
+        ("", "NV_IF_TARGET(NV_PROVIDES_SM_90, (data[0] = 1;))", "NV_PROVIDES_SM_90"),
+        ("__block_size__((32, 1, 1)) ", "", "__block_size__"),
+        ("", "data[0] = erfcinvf(0.5f);", "erfcinvf"),
+        (GROUPS, TILE + "data[0] = cg::inclusive_scan(tile, data[0]);", "cg::inclusive_scan"),
+        (GROUPS, TILE + "cg::invoke_one(tile, [&] { data[0] = 1; });", "cg::invoke_one"),
+        (GROUPS, "__shared__ cg::block_tile_memory<64> memory;", "cg::block_tile_memory"),
+        (
+            GROUPS,
+            "cg::tiled_partition<64>(cg::this_thread_block());",
+            "a tile has a power of two threads; one of more than 32",
+        ),
+        (GROUPS, "cg::this_thread_block().barrier_arrive();", "cooperative_groups::thread_block::barrier_arrive"),
     ],
 )
-def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, line: str, word: str) -> None:
-    header = "#include <cuda/pipeline>" if "pipeline" in line else ""
+def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, head: str, line: str, word: str) -> None:
     with pytest.raises(Refused) as error:
-        build(tmp_path, f"{header}\n__global__ void kernel(int *data) {{\n{line}\n}}\n")
-    message = str(error.value)
-    assert "planted.cu:3:" in message or word.startswith("cuda::pipeline")
-    assert word in message and "emulator does not supply" in message and error.value.is_lacking
+        build(tmp_path, f"{head}__global__ void kernel(int *data) {{\n{line}\n}}\n")
+    assert word in error.value.cause and "emulator does not supply" in error.value.cause and error.value.is_lacking
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "cause"),
+    [
+        ("", "half x;", "half comes with cuda_fp16.h, which nothing includes here"),
+        ("", "__nv_bfloat16 x;", "__nv_bfloat16 comes with cuda_bf16.h, which nothing includes here"),
+        ('#include "cudacommon.h"\n', "", "error: cudacommon.h: No such file or directory"),
+        ("template <typename T> concept Any = true;\n", "", "Name the language in the kernel's options: [-std=c++20]"),
+    ],
+)
+def test_what_the_emulator_supplies_is_not_said_to_lack(tmp_path: Path, head: str, line: str, cause: str) -> None:
+    with pytest.raises(Refused) as error:
+        build(tmp_path, f"{head}__global__ void kernel(int *data) {{\n{line}\n}}\n")
+    assert error.value.cause.endswith(cause) and not error.value.is_lacking

@@ -242,9 +242,13 @@ def reference(x, n, ahead):
 
 TEXTURES = """
 __global__ void textures(float *y, cudaTextureObject_t line, cudaTextureObject_t image,
-    cudaTextureObject_t smooth, int n)
+    cudaTextureObject_t smooth, cudaTextureObject_t colours, cudaTextureObject_t faded, cudaTextureObject_t pairs,
+    int n)
 {
     const int x = threadIdx.x, row = blockIdx.x;
+    const float4 colour = tex2D<float4>(colours, x, row), between = tex2D<float4>(faded, x + 1.0f, row + 0.5f);
+    const short2 pair = tex1Dfetch<short2>(pairs, row);
+    y[n * n + row * n + x] = colour.x + 10 * colour.w + 100 * (between.y + between.z) + 1e4f * (pair.x - pair.y);
     y[row * n + x] = tex1Dfetch<int>(line, x) + tex1Dfetch<int>(line, x - n) + tex2D<float>(image, x - 0.5f, row + 1.5f)
         + 1000 * tex2D<float>(smooth, x + 0.75f, row + 0.25f);
 }
@@ -253,27 +257,39 @@ OF_TEXTURES = """
 import numpy as np
 
 def inputs(random, n):
-    return {"line": random.integers(0, 9, n, np.int32), "image": random.integers(0, 9, (n, n)).astype(np.float32)}
+    return {
+        "line": random.integers(0, 9, n, np.int32), "image": random.integers(0, 9, (n, n)).astype(np.float32),
+        "colours": random.integers(0, 9, (n, n, 4)).astype(np.float32),
+        "pairs": random.integers(0, 9, (n, 2), np.int16),
+    }
 
 def outputs(n):
-    return {"y": ((n, n), np.float32)}
+    return {"y": ((2, n, n), np.float32)}
 
-def reference(line, image, n):
+def reference(line, image, colours, pairs, n):
     at = lambda rows, columns: image[np.clip(rows, 0, n - 1)][:, np.clip(columns, 0, n - 1)]
     k = np.arange(n)
     nearest = at(k + 1, np.maximum(k - 1, 0))
     above, here = (0.75 * at(k - up, k) + 0.25 * at(k - up, k + 1) for up in (1, 0))
-    return {"y": line + nearest + 1000 * (0.25 * above + 0.75 * here)}
+    between = (colours + colours[:, np.minimum(k + 1, n - 1)]) / 2
+    second = colours[..., 0] + 10 * colours[..., 3] + 100 * (between[..., 1] + between[..., 2])
+    second = second + 1e4 * (pairs[:, :1].astype(int) - pairs[:, 1:])
+    return {"y": np.stack([line + nearest + 1000 * (0.25 * above + 0.75 * here), second])}
 """
 
 
 def test_textures_are_made_from_arrays(tmp_path: Path, target: str) -> None:
-    arguments = ["y", "texture(line)", "texture(image)", "linear_texture(image)", "n"]
+    arguments = ["y", "texture(line)", "texture(image)", "linear_texture(image)"]
+    arguments += ["texture(colours)", "linear_texture(colours)", "texture(pairs)", "n"]
     kernels = [{"name": "textures", "launches": [{"grid": "n", "block": "n", "arguments": arguments}]}]
     study = {**STUDY, "axes": {"n": [32]}, "kernels": kernels}
     files = {"textures.cu": TEXTURES, "problem.py": OF_TEXTURES}
     (found,) = outcomes(tmp_path, files, study, target)
     assert (found.status, found.message) == ("ok", "")
+    if target == "emulator":
+        arguments[4] = "texture(image)"
+        (found,) = outcomes(tmp_path, files, study, target)
+        assert "tex2D at " in found.message and "reads 16 bytes of a texture whose texels have 4" in found.message
     arguments[3] = "linear_texture(line)"
     with pytest.raises(StudyError, match="line makes no texture"):
         outcomes(tmp_path, files, study, target)

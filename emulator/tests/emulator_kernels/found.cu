@@ -108,3 +108,16 @@ __global__ void add_pairs(__half2 *sum)
     if (threadIdx.x == 0)
         *sum = __hfma2(*sum, __half2half2(2), *sum);
 }
+
+// A warp's pairs are added by shuffles, and vectors atomically.
+__global__ void add_vectors(__half2 *pair, float4 *sums, float2 *halves, unsigned *bounds)
+{
+    __half2 own = __floats2half2_rn(float(threadIdx.x), CUDART_ONE_FP16);
+    for (int distance = 16; distance > 0; distance /= 2)
+        own = own + __shfl_xor_sync(0xffffffffu, own, distance);
+    *pair = own;
+    atomicAdd(sums, make_float4(1, 2, 3, float(threadIdx.x)));
+    atomicAdd(halves, make_float2(0.5f, normcdff(0)));
+    bounds[0] = umin(threadIdx.x | 5u, umax(7u, 3u));
+    bounds[1] = unsigned(llmax(-1, 2) + llmin(-1, 2)) + unsigned(ullmin(9, 4) + ullmax(9, 4));
+}

@@ -178,9 +178,14 @@ class EmulatorPlatform(Platform):
         return memory.ctypes.data
 
     def texture(
-        self, memory: np.ndarray[Any, Any], dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool
+        self,
+        memory: np.ndarray[Any, Any],
+        dtype: np.dtype[Any],
+        sides: tuple[int, int],
+        is_linear: bool,
+        channels: int = 1,
     ) -> int:
-        told = (memory.ctypes.data, *sides, is_linear)
+        told = (memory.ctypes.data, *sides, is_linear, channels * dtype.itemsize)
         return self._textures.setdefault(told, np.array(told, np.uint64)).ctypes.data
 
     def tensor_map(

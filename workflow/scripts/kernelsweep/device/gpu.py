@@ -220,14 +220,17 @@ class GpuPlatform(Platform):
     def address(self, memory: Any) -> int:
         return int(memory)
 
-    def texture(self, memory: Any, dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool) -> int:
-        told = (int(memory), dtype.name, sides, is_linear)
+    def texture(
+        self, memory: Any, dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool, channels: int = 1
+    ) -> int:
+        told = (int(memory), dtype.name, sides, is_linear, channels)
         if told not in self._textures:
             (width, height), handle = sides, ctypes.c_uint64()
-            row = width * dtype.itemsize
+            row = width * channels * dtype.itemsize
             # CUDA_RESOURCE_DESC: linear memory has its bytes, and one of two dimensions width, height and pitch.
             kind, sizes = (_PITCHED, (width, height, row)) if height else (_LINEAR, (row, 0, 0))
-            resource = struct.pack("=IIQII3Q", kind, 0, int(memory), TEXELS[dtype.name], 1, *sizes).ljust(144, b"\0")
+            of_texel = TEXELS[dtype.name], channels
+            resource = struct.pack("=IIQII3Q", kind, 0, int(memory), *of_texel, *sizes).ljust(144, b"\0")
             how = struct.pack("=5I", *[_CLAMP] * 3, is_linear, _READ_AS_INTEGER).ljust(104, b"\0")  # CUDA_TEXTURE_DESC
             self._asked("cuTexObjectCreate", ctypes.byref(handle), resource, how, None)
             self._textures[told] = handle.value

@@ -116,11 +116,14 @@ class Platform(Protocol):
     def address(self, memory: Memory) -> int:
         """Where memory begins, as a kernel has it in a pointer."""
 
-    def texture(self, memory: Memory, dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool) -> int:
+    def texture(
+        self, memory: Memory, dtype: np.dtype[Any], sides: tuple[int, int], is_linear: bool, channels: int = 1
+    ) -> int:
         """A handle of a texture on memory, which it reads at places that are clamped, of width and height.
 
-        dtype  one of TEXELS
-        sides  width and height; a height of 0 is tex1Dfetch's
+        dtype     one of TEXELS
+        sides     width and height; a height of 0 is tex1Dfetch's
+        channels  the numbers of a texel: 1, 2 or 4
         """
 
     def tensor_map(

@@ -192,13 +192,20 @@ class KernelMemory:
         """The handle of a texture made from an array. Raises MisfitError where none can be."""
         array = self._arrays[name]
         *rows, width = array.shape or (array.size,)
-        fits = array.dtype.name in TEXELS and len(rows) < 2 and not (rows and width * array.dtype.itemsize % 32)
+        channels = 1
+        if rows and width in (2, 4):  # A row of so few numbers would be none of a multiple of 32 bytes.
+            channels = width
+            *rows, width = rows
+        bytes_of_row = width * channels * array.dtype.itemsize
+        fits = array.dtype.name in TEXELS and len(rows) < 2 and not (rows and bytes_of_row % 32)
         if not fits or (is_linear and not (rows and array.dtype == np.float32)):
             raise MisfitError(
                 f"{name} makes no texture: it needs one or two dimensions, rows of a multiple of 32 bytes, and "
-                "integers or float32 of at most 32 bits; for linear_texture two dimensions, and float32"
+                "integers or float32 of at most 32 bits; for linear_texture two dimensions, and float32. A last "
+                "dimension of 2 or 4 makes texels such as float4"
             )
-        return self._platform.texture(self._memory_of(name, place), array.dtype, (width, sum(rows)), is_linear)
+        sides = (width, sum(rows))
+        return self._platform.texture(self._memory_of(name, place), array.dtype, sides, is_linear, channels)
 
     def _tensor_map(self, name: str, place: int, box: list[float], swizzle: int) -> np.void:
         """The tensor map of an array, with tiles of `box` elements. Raises MisfitError where none can be."""
