@@ -30,12 +30,12 @@ from kernelsweep.judge.claims.claim import (
     verdict_kind,
 )
 from kernelsweep.judge.claims.judge import Judged, judge
-from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.data.published import SPEEDUP
 from kernelsweep.judge.data.study_data import Metrics, StudyData
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.publish.page.markdown import to_html
-from kernelsweep.results import write_rows
+from kernelsweep.results import CLAIM_COLUMNS, write_rows
 from kernelsweep.statistics import Interval
 from kernelsweep.study.settings import read_yaml, study_names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernelsweep.judge.data.proofs import Proofs, proof_errors, proof_summary, proofs_in_words, read_proofs
+from kernelsweep.judge.data.proofs import Proofs, proof_errors, proofs_in_words, read_proofs, unproven
 from kernelsweep.judge.data.row_counts import row_counts
 from kernelsweep.observe.sanitizer import TOOLS
 from kernelsweep.publish.summary import failed_text
@@ -49,15 +49,15 @@ def test_a_kernel_is_checked_when_every_check_of_memory_was_made(tmp_path: Path)
     by_tools += [row("on_gpu", check, "a tool") for check in CHECKS if check not in ("result", "races")]
     without = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck", NOT_CHECKED, message="hung"))
     assert proofs_in_words(without) == "1 of 2 kernels, nothing found at 3 points; 1 not checked: unrolling/on_gpu"
-    assert "- unrolling/on_gpu, races (racecheck): hung" in proof_summary(without)
+    assert "unrolling/on_gpu, races (racecheck): hung" in unproven(without)["Not checked"]
     proven = proofs_of(tmp_path, *every, *by_tools, row("on_gpu", "races", "racecheck"))
     assert proofs_in_words(proven) == "2 of 2 kernels, 1 of them by compute-sanitizer, nothing found at 6 points"
-    assert not proof_summary(proven)
+    assert not any(unproven(proven).values())
     where = "kernels/unrolling/guarded.cu:7-9: the emulator can't run the GPU's code (there is PTX)"
     of_part = [row("guarded", "", finding=OTHER_CODE, message=where), *(row("guarded", check) for check in CHECKS)]
     in_part = proofs_of(tmp_path, *every, *of_part, *(row("guarded", "races", tool) for tool in TOOLS))
     assert proofs_in_words(in_part) == "1 of 2 kernels, nothing found at 3 points; 1 checked in part: unrolling/guarded"
     assert in_part["unrolling", "guarded"].in_words == "checked in part: kernels/unrolling/guarded.cu:7-9"
-    assert f"- unrolling/guarded: {where}" in proof_summary(in_part)
+    assert f"unrolling/guarded: {where}" in [*unproven(in_part).values()][2]
     unknown = proofs_of(tmp_path, by_tools[0])
-    assert "- unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in proof_summary(unknown)
+    assert "unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in unproven(unknown)["Not checked"]

@@ -13,7 +13,7 @@ from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import own_claims, published_claims, verdict_kind
 from kernelsweep.judge.claims.judge import judge
-from kernelsweep.judge.claims.report import CLAIM_COLUMNS, claim_row, claims_text
+from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.data.measurements import as_measurements
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
 from kernelsweep.judge.data.row_counts import PlannedKernel, row_counts
@@ -21,7 +21,7 @@ from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
-from kernelsweep.results import CONTRACT_COLUMNS, each_row, read_rows, write_rows
+from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, each_row, read_rows, write_rows
 from kernelsweep.study.settings import StudySettings
 
 

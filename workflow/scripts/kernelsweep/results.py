@@ -163,6 +163,24 @@ source_before source_after binary_before binary_after
                               SHA-256 of the source and of the variant's machine code
 """)
 
+# claims.csv, one row a claim.
+CLAIM_COLUMNS = _columns("""
+study claim source source_device
+published          the source's value: a number, or an output's elements
+measured low high  the measured quantity with its 95% interval; empty if there is none
+verdict            one of judge.claims.claim.CLAIM_VERDICTS; of SOME_SIZES the sizes: "holds at 2¹⁶ to 2²⁴, not at 2²⁸"
+id
+kernel at reference_kernel reference_at
+                   both sides, and their values on axes
+quantity relation tolerance
+message            the reason for a missing quantity, or a remark on the quantity
+kind               direction, amount or output
+code               empty if the source prints both sides' code; "ours", a side is a form of our own; "not printed", the
+                   source describes it; "our reading", the source names it
+elsewhere          the other sizes and cache states of the sweep with another verdict
+cause              why it does not hold, or not at every size
+""")
+
 # The driver's memory operations that are measured as limits, and their prefix in the column `kernel`: limit_copy.
 DRIVER_LIMITS = ("copy", "fill")
 LIMIT_PREFIX = "limit_"

@@ -22,7 +22,7 @@ def environment(folder: Path, is_html: bool) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=not is_html,
     )
-    made.globals["table"] = lambda heads, rows: "\n".join(markdown_table(heads, rows))
+    made.globals["markdown_table"] = markdown_table
     return made
 
 
@@ -35,11 +35,17 @@ def markdown(module: str, **values: Any) -> str:
     return environment(template.parent, is_html=False).get_template(template.name).render(values)
 
 
-def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table in Markdown.
+def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown.
 
     heads  whether each column is set right, by its header
     """
     cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
     sides = ["right" if right else "left" for right in heads.values()]
-    return str(tabulate(cells, [*heads], "pipe", colalign=sides, disable_numparse=True)).splitlines()
+    return str(tabulate(cells, [*heads], "pipe", colalign=sides, disable_numparse=True))
+
+
+def sections(entries: Mapping[str, Sequence[str]]) -> str:
+    """Lists in Markdown, each under its heading, those without entries left out; "" without any."""
+    lists = {title: "\n".join(f"- {entry}" for entry in listed) for title, listed in entries.items() if listed}
+    return "\n".join(f"## {title}\n\n{listed}\n" for title, listed in lists.items())

@@ -3,10 +3,11 @@
 from kernelsweep.logs import logged
 from kernelsweep.publish.summary import missing_metrics
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
+from kernelsweep.templates import sections
 
 with logged(snakemake) as terminal:
     rows = [row for part in snakemake.input.metrics for row in read_rows(part)]
     write_rows(snakemake.output[0], METRIC_COLUMNS, rows)
-    if lines := missing_metrics(rows):
-        print("\n" + "\n".join(lines), file=terminal)
+    if text := sections(missing_metrics(rows)):
+        print(f"\n{text}", file=terminal)
     print(f"{len(rows)} rows, {sum(row['value'] != '' for row in rows)} with a value")

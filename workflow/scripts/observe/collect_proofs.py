@@ -1,13 +1,22 @@
 """Join the kernels' proofs into proofs.csv, and say what they found. An unexpected finding is an error of the run."""
 
 from kernelsweep.answer import Answer
-from kernelsweep.judge.data.proofs import proof_errors, proof_summary, proofs_in_words, read_proofs, tool_errors
+from kernelsweep.judge.data.proofs import (
+    explained_findings,
+    proof_errors,
+    proofs_in_words,
+    read_proofs,
+    tool_errors,
+    unproven,
+)
 from kernelsweep.logs import logged
 from kernelsweep.results import PROOF_COLUMNS, each_row, write_rows
+from kernelsweep.templates import sections
 
 with logged(snakemake):
     proofs = read_proofs(snakemake.input.proofs)
     if joined := snakemake.output.get("proofs"):
         write_rows(joined, PROOF_COLUMNS, (row for path in snakemake.input.proofs for row in each_row(path)))
-    text = "\n".join([f"Checked: {proofs_in_words(proofs)}.", *proof_summary(proofs)])
+    listed = sections(unproven(proofs) | explained_findings(proofs))
+    text = "\n".join(filter(None, [f"Checked: {proofs_in_words(proofs)}.", listed]))
     Answer(text, [*proof_errors(proofs), *tool_errors(proofs)]).write(snakemake.output.answer)

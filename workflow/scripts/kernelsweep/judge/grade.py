@@ -226,7 +226,7 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [cells[: len(heads)] for cells in table]
     no_times = "" if any(one.sizes for one in verdicts) else " Not timed: there is no clock here, or nothing was right."
-    lines = [_CHECKED + no_times, "", "## All candidates", "", *markdown_table(heads, rows), ""]
+    lines = [_CHECKED + no_times, "", "## All candidates", "", markdown_table(heads, rows), ""]
     for one in verdicts:
         if not (one.findings or one.implausible or one.not_proven or one.sizes):
             continue  # The table says all of it.
@@ -239,7 +239,7 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
         lines += [f"- not checked: {' '.join(one.not_proven.split())}"] if one.not_proven and not one.findings else []
         peaks = [f"{each['peak_fraction']:.0%}" if "peak_fraction" in each else "" for each in one.sizes]
         timed = [(each["size"], f"{each['time_us']:.3f}", peak) for each, peak in zip(one.sizes, peaks, strict=True)]
-        lines += ["", *markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []
+        lines += ["", markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []
         lines += [""]
     return summary, "\n".join(lines)
 

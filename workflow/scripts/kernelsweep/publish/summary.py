@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from kernelsweep.judge.data.proofs import (
     Proofs,
     explained_findings,
-    proof_summary,
     proofs_in_words,
-    section,
     unproven,
 )
 from kernelsweep.judge.data.row_counts import (
@@ -21,7 +19,7 @@ from kernelsweep.judge.data.row_counts import (
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.study.point import in_words
-from kernelsweep.templates import markdown_table
+from kernelsweep.templates import markdown_table, sections
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1
@@ -40,24 +38,31 @@ def summary_text(
     planned  the run's plan: kernels that were not run are named
     proofs   of the kernels; None for a recording, which has none
     """
-    lines = [f"# Summary: {counted.points.total()} points, {provenance}", "", *_table(counted, proofs), ""]
-    for line in counted.differing():
-        lines += [line, ""]
     skipped = [f"{study}/{kernel}, {count} points: {why}" for (study, kernel, why), count in counted.skipped.items()]
     not_run = [
-        f"{one.study}/{one.kernel}: " + (one.cannot_run or "it has no rows, or every point was skipped")
-        for one in planned
-        if not counted.has_run(one)
+        f"{kernel.study}/{kernel.kernel}: " + (kernel.cannot_run or "it has no rows, or every point was skipped")
+        for kernel in planned
+        if not counted.has_run(kernel)
     ]
-    lines += [*section("Skipped", skipped), *missing_metrics(metrics), *section("Not run", not_run)]
-    lines += proof_summary(proofs or {}, counted.points)
-    once_wrong = [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong]
-    lines += [*section("Wrong in an earlier run", once_wrong), *failed_points(counted)]
-    incomplete = section("Incomplete", incomplete_run(counted, planned))
-    return "\n".join([*lines, *(["", *incomplete[:-1]] if incomplete else [])]) + "\n"
+    before = {
+        "Skipped": skipped,
+        **missing_metrics(metrics),
+        "Not run": not_run,
+        **unproven(proofs or {}, counted.points),
+        **explained_findings(proofs or {}),
+        "Wrong in an earlier run": [f"{_point_name(row)}: {row['message']}" for row in counted.once_wrong],
+    }
+    after = sections({"Incomplete": incomplete_run(counted, planned)})
+    parts = [
+        f"# Summary: {counted.points.total()} points, {provenance}\n",
+        f"{_table(counted, proofs)}\n",
+        *(f"{line}\n" for line in counted.differing()),
+        *filter(None, [sections(before), failed_points(counted), after]),
+    ]
+    return "\n".join(parts)
 
 
-def _table(counted: RowCounts, proofs: Proofs | None) -> list[str]:
+def _table(counted: RowCounts, proofs: Proofs | None) -> str:
     """A row for each study."""
     statuses = list(counted.by_status())
     heads = {"study": False, **dict.fromkeys(statuses, True), **({"checked": False} if proofs is not None else {})}
@@ -85,12 +90,12 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
     ]
 
 
-def failed_points(counted: RowCounts) -> list[str]:
+def failed_points(counted: RowCounts) -> str:
     """The first failed points as Markdown, the worst kernels first; or that there are none."""
     if counted.failed:
-        return section("Failed", first_failed(counted))[:-1]
+        return sections({"Failed": first_failed(counted)})
     run = counted.points.total() - counted.skipped.total()
-    return [f"{all_right(bool(counted.excused))}." if run else "**No point was run.**"]
+    return f"{all_right(bool(counted.excused))}.\n" if run else "**No point was run.**\n"
 
 
 def failed_text(counted: RowCounts, proofs: Proofs) -> str:
@@ -98,11 +103,10 @@ def failed_text(counted: RowCounts, proofs: Proofs) -> str:
 
     What was expected of undefined behaviour unfolds.
     """
-    found = [*unproven(proofs, counted.points), *failed_points(counted)]
-    if expected := explained_findings(proofs):
-        found += ["", "<details><summary>What the studies explain</summary>", "", *expected]
-        found += ["", "</details>"]
-    return "\n".join(["# Summary", "", *found])
+    parts = ["# Summary\n", sections(unproven(proofs, counted.points)), failed_points(counted)]
+    if expected := sections(explained_findings(proofs)):
+        parts.append(f"<details><summary>What the studies explain</summary>\n\n{expected}\n\n</details>")
+    return "\n".join(filter(None, parts)).rstrip()
 
 
 def run_facts(counted: RowCounts, proofs: Proofs, provenance: str) -> dict[str, str]:
@@ -143,13 +147,12 @@ def _point_name(row: Mapping[str, str]) -> str:
     return f"{row['study']}/{row['kernel']}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}"
 
 
-def missing_metrics(rows: Iterable[Mapping[str, str]]) -> list[str]:
-    """Why values of metrics.csv are empty, as Markdown: each reason, its number of values, and their kernels."""
+def missing_metrics(rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Why values of metrics.csv are empty, a list by title: each reason, its number of values, and their kernels."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row["value"] == "":
             reasons.setdefault(row["message"], []).append(f"{row['study']}/{row['kernel']}")
-    lines = []
-    for message, of in reasons.items():
-        lines.append(f"{list_texts(list(dict.fromkeys(of)))}, {len(of)} values: {message}")
-    return section("Counters that are missing", lines)
+    kernels = {message: list_texts(list(dict.fromkeys(names))) for message, names in reasons.items()}
+    listed = [f"{kernels[message]}, {len(names)} values: {message}" for message, names in reasons.items()]
+    return {"Counters that are missing": listed}

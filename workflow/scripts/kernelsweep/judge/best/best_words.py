@@ -129,7 +129,7 @@ def best_text(
                 "place": reference_text(study, free=[*size_axes(study), *kernel_axes(study)]),
                 "budget": study.search.budget if study.search else None,
                 "uses": _to_use(of_reference(uses, name, study), study),
-                "kernels": _by_kernel(kernels, study) if kernels else [],
+                "kernels": _by_kernel(kernels, study) if kernels else "",
             }
         )
     return markdown(
@@ -143,7 +143,7 @@ def best_text(
     )
 
 
-def _to_use(uses: Sequence[Use], study: StudySettings) -> list[str]:
+def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
     """A row for each configuration to use."""
     rows = [
         [
@@ -158,7 +158,7 @@ def _to_use(uses: Sequence[Use], study: StudySettings) -> list[str]:
     return _table({"sizes": False, "use": False}, {"loses at most, on average": True, "as fast": False}, rows)
 
 
-def _by_kernel(shown: Sequence[Best], study: StudySettings) -> list[str]:
+def _by_kernel(shown: Sequence[Best], study: StudySettings) -> str:
     """A row a kernel, at the largest size."""
     sizes = size_axes(study)
     largest = max(tuple(best.point[axis] for axis in sizes) for best in shown)
@@ -190,7 +190,7 @@ def _facts(one: Configuration) -> list[str]:
     ]
 
 
-def _table(first: Mapping[str, bool], last: Mapping[str, bool], rows: Sequence[Sequence[str]]) -> list[str]:
+def _table(first: Mapping[str, bool], last: Mapping[str, bool], rows: Sequence[Sequence[str]]) -> str:
     """A table with some columns, _FACTS, and last columns; without those that have no value at all."""
     heads = {**first, **dict.fromkeys(_FACTS, True), "configuration": False, **last}
     kept = [number for number in range(len(heads)) if number < 2 or {row[number] for row in rows} != {NONE}]

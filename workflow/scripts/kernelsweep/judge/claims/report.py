@@ -21,44 +21,8 @@ from kernelsweep.judge.claims.claim import (
 )
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.data.words import device_text, list_texts, point_text
-from kernelsweep.results import Row
-from kernelsweep.templates import markdown_table
-
-# claims.csv, one row a claim: first the columns that users' scripts read, in their order.
-#   published            the source's value: a number, or an output's elements
-#   verdict              one of CLAIM_VERDICTS; of SOME_SIZES the sizes: "holds at 2¹⁶ to 2²⁴, not at 2²⁸"
-#   measured, low, high  the measured quantity with its 95% interval; empty if there is none
-#   at, reference_at     the kernels' values on axes
-#   message              the reason for a missing quantity, or a remark on the quantity
-#   kind                 direction, amount or output
-#   code                 "" if the source prints both sides' code; "ours", a side is a form of our own; "not printed",
-#                        the source describes it; "our reading", the source names it
-#   elsewhere            the other sizes and cache states of the sweep with another verdict
-#   cause                why it does not hold, or not at every size
-CLAIM_COLUMNS = (
-    "study",
-    "claim",
-    "source",
-    "source_device",
-    "published",
-    "measured",
-    "low",
-    "high",
-    "verdict",
-    "id",
-    "kernel",
-    "at",
-    "reference_kernel",
-    "reference_at",
-    "quantity",
-    "relation",
-    "tolerance",
-    "message",
-    "kind",
-    "code",
-    "elsewhere",
-    "cause",
-)
+from kernelsweep.results import CLAIM_COLUMNS, Row
+from kernelsweep.templates import markdown, markdown_table
 
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", SOME_SIZES: "◐", NOT_DECIDABLE: "?", UNMEASURED: "–"}
@@ -70,15 +34,6 @@ _CODE = {
     "our reading": "our reading: the source only names it",
     "ours": "ours: a form of our own, such as `__syncwarp` in place of `volatile`",
 }
-
-_EXPLANATION = (
-    "A claim holds if the whole 95% interval of what was measured satisfies it. It does not hold if all of the interval"
-    " contradicts it; if the interval straddles, it is not decidable. Both sides are points of one sweep, at the"
-    " study's reference point, and `elsewhere` names sizes and cache states with another verdict. A claim about every"
-    " size is judged at each. A ratio of 1 satisfies no claim of a change. A range under `holds if` accepts the"
-    " published number with a width of ours, as no source gives an error. Sources and widths: docs/claims.md of"
-    " kernelsweep."
-)
 
 _DIGITS = 4
 
@@ -117,67 +72,73 @@ def claims_text(
     sources  rows with the columns source, title, language and hardware
     causes   by study, the sentence that explains each cause
     """
-    lines = ["# Claims", "", f"What is claimed of these kernels, and whether it holds here. {device_text(device)}.", ""]
-    if not judged:
-        return "\n".join([*lines, "Nothing is claimed of what was measured.", ""])
-    of_studies = {name: of for name in titles if (of := [one for one in judged if one.claim.study == name])}
-    lines += _counts("study", {**of_studies, "all": judged})
-    if any(one.claim.code for one in judged):
-        codes = sorted({one.claim.code for one in judged}, key=[*_CODE, *(one.claim.code for one in judged)].index)
-        of_codes = {_CODE.get(code, code): [one for one in judged if one.claim.code == code] for code in codes}
-        lines += ["", *_counts("the claim is judged on", of_codes)]
-    lines += ["", _EXPLANATION]
-    for name, of_study in of_studies.items():
-        lines += ["", f"## {titles[name]}", ""]
-        found = {verdict: [one for one in of_study if one.verdict == verdict] for verdict in CLAIM_VERDICTS}
-        lines += _table([*found[FAILS], *found[SOME_SIZES], *found[NOT_DECIDABLE]])
-        lines += _causes(of_study, (causes or {}).get(name, {}))
-        for verdict in (HOLDS, UNMEASURED):
-            if claims := found[verdict]:
-                summary = f"<summary>{_SIGNS[verdict]} {verdict}: {len(claims)}</summary>"
-                lines += ["", f"<details>{summary}", "", *_table(claims), "", "</details>"]
-    named = [row for row in sources if row["source"] in {one.claim.source for one in judged}]
-    if named:
-        columns = ("source", "title", "language", "hardware")
-        lines += ["", "## Sources", ""]
-        lines += markdown_table(dict.fromkeys(columns, False), [[row[column] for column in columns] for row in named])
-    return "\n".join(lines) + "\n"
+    of_studies = {name: [entry for entry in judged if entry.claim.study == name] for name in titles}
+    of_studies = {name: claims for name, claims in of_studies.items() if claims}
+    codes = [entry.claim.code for entry in judged]
+    of_codes = {code: [entry for entry in judged if entry.claim.code == code] for code in [*_CODE, *codes]}
+    used_sources = {entry.claim.source for entry in judged}
+    columns = ("source", "title", "language", "hardware")
+    return markdown(
+        __file__,
+        device=device_text(device),
+        by_study=_counts("study", {**of_studies, "all": judged}) if judged else "",
+        by_code=_counts(
+            "the claim is judged on", {_CODE.get(code, code): claims for code, claims in of_codes.items() if claims}
+        )
+        if any(codes)
+        else "",
+        chapters=[_chapter(titles[name], claims, (causes or {}).get(name, {})) for name, claims in of_studies.items()],
+        source_heads=dict.fromkeys(columns, False),
+        sources=[[row[column] for column in columns] for row in sources if row["source"] in used_sources],
+    )
 
 
-def _counts(head: str, groups: Mapping[str, Sequence[Judged]]) -> list[str]:
+def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str]) -> dict[str, Any]:
+    """What the page has of a study: the claims to look at, why they don't hold, and the others, which unfold."""
+    by_verdict = {verdict: [entry for entry in judged if entry.verdict == verdict] for verdict in CLAIM_VERDICTS}
+    counts = Counter(entry.cause for entry in judged if entry.cause)
+    explained = {**sentences, UNKNOWN_CAUSE: "Nobody has written one beside the claim."}
+    return {
+        "title": title,
+        "table": _table([*by_verdict[FAILS], *by_verdict[SOME_SIZES], *by_verdict[NOT_DECIDABLE]]),
+        "causes": [(cause, counts[cause], text) for cause, text in explained.items() if cause in counts],
+        "folded": [
+            (f"{_SIGNS[verdict]} {verdict}: {len(claims)}", _table(claims))
+            for verdict in (HOLDS, UNMEASURED)
+            if (claims := by_verdict[verdict])
+        ],
+    }
+
+
+def _counts(head: str, groups: Mapping[str, Sequence[Judged]]) -> str:
     """A table with the number of claims with each verdict in each group."""
     heads = {head: False, **{f"{_SIGNS[verdict]} {verdict}": True for verdict in CLAIM_VERDICTS}}
-    counts = {name: Counter(one.verdict for one in of) for name, of in groups.items()}
-    return markdown_table(heads, [[name, *(str(of[one]) for one in CLAIM_VERDICTS)] for name, of in counts.items()])
+    counts = {name: Counter(entry.verdict for entry in claims) for name, claims in groups.items()}
+    return markdown_table(
+        heads, [[name, *(str(of_group[verdict]) for verdict in CLAIM_VERDICTS)] for name, of_group in counts.items()]
+    )
 
 
-def _table(judged: Sequence[Judged]) -> list[str]:
+def _table(judged: Sequence[Judged]) -> str:
     """A row per claim; with a column of causes if there is any."""
-    cells = [
+    rows = [
         {
-            "verdict": f"{_SIGNS[one.verdict]} {_verdict(one)}",
-            "cause": one.cause,
-            "claim": one.claim.claim,
-            "holds if": one.claim.holds_if,
-            "measured": _measured(one),
-            "elsewhere": _elsewhere(one),
-            "source": _source(one.claim),
+            "verdict": f"{_SIGNS[entry.verdict]} {_verdict(entry)}",
+            "cause": entry.cause,
+            "claim": entry.claim.claim,
+            "holds if": entry.claim.holds_if,
+            "measured": _measured(entry),
+            "elsewhere": _elsewhere(entry),
+            "source": _source(entry.claim),
         }
-        for one in judged
+        for entry in judged
     ]
+    if not rows:
+        return ""
+    has_causes = any(entry.cause for entry in judged)
     # What is set right is never broken into lines.
-    heads = {head: head == "holds if" for head in (cells[0] if cells else ())}
-    if not any(one.cause for one in judged):
-        heads.pop("cause", None)
-    return markdown_table(heads, [[row[head] for head in heads] for row in cells]) if cells else []
-
-
-def _causes(judged: Sequence[Judged], sentences: Mapping[str, str]) -> list[str]:
-    """A sentence for each cause of claims that do not hold, with their number."""
-    known = {**sentences, UNKNOWN_CAUSE: "Nobody has written one beside the claim."}
-    found = Counter(one.cause for one in judged if one.cause)
-    lines = [f"- **{cause}** ({found[cause]}): {text}" for cause, text in known.items() if cause in found]
-    return ["", *lines] if lines else []
+    heads = {head: head == "holds if" for head in rows[0] if head != "cause" or has_causes}
+    return markdown_table(heads, [[row[head] for head in heads] for row in rows])
 
 
 def _verdict(judged: Judged) -> str:
@@ -191,7 +152,8 @@ def _verdict(judged: Judged) -> str:
 
 def _runs(sizes: Sequence[tuple[str, str]], verdict: str) -> str:
     """The sizes with a verdict; of three or more neighbours, the ends: `2¹⁶ to 2²⁴ and 2³⁰`."""
-    runs = [[size for size, _ in of] for found, of in groupby(sizes, key=itemgetter(1)) if found == verdict]
+    neighbours = groupby(sizes, key=itemgetter(1))
+    runs = [[size for size, _ in group] for of_group, group in neighbours if of_group == verdict]
     texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else run)]
     return list_texts(texts, most=len(texts))
 

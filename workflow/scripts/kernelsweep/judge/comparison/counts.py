@@ -111,7 +111,7 @@ def counts_table(points: Sequence[ComparedPoint]) -> list[str]:
     if not rows:
         return []
     heads = {"kernel": False, "count": False, "before": True, "after": True, "change": True}
-    return ["Counted on the emulator, summed over the points of each kernel:", "", *markdown_table(heads, rows), ""]
+    return ["Counted on the emulator, summed over the points of each kernel:", "", markdown_table(heads, rows), ""]
 
 
 def counted_summary(points: Sequence[ComparedPoint]) -> dict[str, dict[str, object]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -153,46 +153,37 @@ def tool_errors(proofs: Proofs) -> list[str]:
 _LISTED = 4
 
 
-def section(title: str, entries: Sequence[str]) -> list[str]:
-    """A list under a heading, as Markdown; nothing without entries."""
-    return [f"## {title}", "", *(f"- {entry}" for entry in entries), ""] if entries else []
+def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> dict[str, list[str]]:
+    """Lists by title: mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged.
 
-
-def proof_summary(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """What was not checked, or in part, and why, notes, and what undefined behaviour explains, as Markdown."""
-    return [*unproven(proofs, named), *explained_findings(proofs)]
-
-
-def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
-    """Mistakes, what was not checked and why, or in part, and notes that nobody has acknowledged, as Markdown.
-
-    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not told again
+    named  study, kernel and status of points that the reader finds by name elsewhere: such a result is not listed again
     """
-    found, missing, noted, other = [], [], [], []
+    mistakes, missing, in_part, notes = [], [], [], []
     for proof in proofs.values():
-        told = [(row["check"] == "result", (row["study"], row["kernel"], row["finding"])) for row in proof.found]
-        shown = zip(proof.found, told, strict=True)
-        found += _listed([row for row, (is_result, point) in shown if not (is_result and point in named)])
+        is_named = [
+            row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named for row in proof.found
+        ]
+        mistakes += _listed([row for row, skip in zip(proof.found, is_named, strict=True) if not skip])
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
         missing += _listed([row for row in proof.missing if row["check"] in unchecked])
-        noted += _listed(proof.noted)
-        other += _listed(proof.other)
-    return [
-        *section("Mistakes in kernels", found),
-        *section("Not checked", missing),
-        *section("Checked in part: other code on the emulator than on a GPU, or in another order", other),
-        *section("Notes: findings that decide nothing", noted),
-    ]
+        in_part += _listed(proof.other)
+        notes += _listed(proof.noted)
+    return {
+        "Mistakes in kernels": mistakes,
+        "Not checked": missing,
+        "Checked in part: other code on the emulator than on a GPU, or in another order": in_part,
+        "Notes: findings that decide nothing": notes,
+    }
 
 
-def explained_findings(proofs: Proofs) -> list[str]:
-    """The findings that the study explains, as Markdown; empty if there are none."""
-    expected = [
+def explained_findings(proofs: Proofs) -> dict[str, list[str]]:
+    """The findings that the study explains, a list by its title."""
+    listed = [
         f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
         for row in {(row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.known])}.values()
     ]
-    return section("Findings that the study explains", expected)
+    return {"Findings that the study explains": listed}
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:

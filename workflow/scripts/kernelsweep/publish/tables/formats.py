@@ -103,7 +103,7 @@ def _markdown_section(text: TableText, heading: str) -> list[str]:
     heads = {column.header: column.right for column in columns}
     rows = zip(*(column.cells for column in columns), strict=True)
     notes = [f"<sup>{mark}</sup> {note}  " for mark, note in enumerate(text.notes, start=1)]
-    body = ["", text.provenance, "", *markdown_table(heads, rows), "", *notes, *([""] if notes else [])]
+    body = ["", text.provenance, "", markdown_table(heads, rows), "", *notes, *([""] if notes else [])]
     return [f"{heading} {text.title}", *body, text.explanation, ""]
 
 
