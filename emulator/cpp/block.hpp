@@ -67,6 +67,18 @@ struct Site {
     }
 };
 
+// A barrier with phases (phases.hpp). A phase is over once as many have arrived as it expects, and as many bytes of bulk
+// copies; asynchronous copies that are bound to it land then. Of 8 bytes, as on a GPU.
+struct alignas(8) Phases {
+    uint16_t expected;
+    uint16_t left;      // of the phase that runs
+    uint32_t over : 10; // phases, counted up to 1,023 and from 0 again
+    int32_t bytes : 22; // that the phase that runs still expects
+
+    // What orders accesses: what comes before the arrivals of one phase, before what follows the waits for it.
+    uintptr_t flag(uint32_t phase) const { return uintptr_t(this) + phase % sizeof(Phases); }
+};
+
 struct Thread;
 
 // A warp-level operation: once all lanes of a mask have arrived, `complete` turns what each lane brought into what it
@@ -90,6 +102,8 @@ struct alignas(cache_line) Thread {
     Lanes mask;
     int source_lane;
     uint64_t value; // brought and taken away
+
+    const Phases *awaited; // while it waits for one's phase
 
     unsigned grid_barriers; // passed, of blocks that take turns
 };
@@ -319,9 +333,16 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_stalled(Worker &worker)
 {
     const unsigned warp = unsigned(__builtin_ctz(worker.stalled_warps));
     const Thread &thread = worker.threads[warp * lanes_of_a_warp + first_of(worker.stalled[warp])];
-    fail(worker, Failure::barrier,
-         "%s waits at %s:%d for threads or bytes that do not arrive: all others wait, too, or have ended",
-         ThreadName(worker, thread).text, thread.site.file, thread.site.line);
+    const Phases phases = *thread.awaited;
+    char missing[96];
+    int length = 0;
+    if (phases.left != 0)
+        length = snprintf(missing, sizeof missing, "%u of %u arrivals%s", phases.left, phases.expected,
+                          phases.bytes > 0 ? " and " : "");
+    if (phases.bytes > 0 || phases.left == 0)
+        snprintf(missing + length, sizeof missing - size_t(length), "%d bytes of copies", int(phases.bytes));
+    fail(worker, Failure::barrier, "%s waits at %s:%d for phase %u of a barrier, which lacks %s: all others wait, too, or have ended",
+         ThreadName(worker, thread).text, thread.site.file, thread.site.line, unsigned(phases.over), missing);
 }
 
 // Where lanes of the running warp wait for a phase, those that wait for them are kept.
@@ -385,11 +406,12 @@ EMULATOR_APART void let_others_run(Worker &worker, Thread *self)
 }
 
 // Waits until a phase is over, of whatever barrier.
-EMULATOR_APART void wait_for_news(Worker &worker, Site site)
+EMULATOR_APART void wait_for_news(Worker &worker, const Phases &awaited, Site site)
 {
     Thread &self = *worker.current;
     const unsigned warp = self.index / lanes_of_a_warp;
     self.site = site;
+    self.awaited = &awaited;
     worker.stalled[warp] |= only_lane(worker.lane_of(self));
     worker.stalled_warps |= 1u << warp;
     let_others_run(worker, &self);
@@ -442,6 +464,7 @@ EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site, const void *c
 EMULATOR_APART void wait_for_blocks(bool are_grid, Site site, const void *call)
 {
     counting::wait_for_copies(0);
+    counting::wait_for_copies(0, true);
     wait_at_barrier(false, site, call);
     Worker &worker = this_worker();
     Thread &self = *worker.current;

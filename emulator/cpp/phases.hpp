@@ -8,18 +8,6 @@
 
 namespace emulator {
 
-// A phase is over once as many have arrived as it expects, and as many bytes of bulk copies; asynchronous copies that are
-// bound to it land then. Of 8 bytes, as on a GPU.
-struct alignas(8) Phases {
-    uint16_t expected;
-    uint16_t left;      // of the phase that runs
-    uint32_t over : 10; // phases, counted up to 1,023 and from 0 again
-    int32_t bytes : 22; // that the phase that runs still expects
-
-    // What orders accesses: what comes before the arrivals of one phase, before what follows the waits for it.
-    uintptr_t flag(uint32_t phase) const { return uintptr_t(this) + phase % sizeof(Phases); }
-};
-
 EMULATOR_APART void start_phases(Phases &phases, size_t expected, const void *caller, Site site)
 {
     observe_word(&phases, "a barrier", true, caller, site);
@@ -65,7 +53,7 @@ EMULATOR_APART void wait_for_phase(const Phases &phases, uint32_t phase, const v
     Worker &worker = this_worker();
     observe_word(&phases, "a barrier", false, caller, site);
     while (int32_t((phases.over - phase) << 22) <= 0)
-        wait_for_news(worker, site);
+        wait_for_news(worker, phases, site);
     counting::learn_at_phase(phases.flag(phase));
 }
 

@@ -10,6 +10,7 @@ struct alignas(64) CUtensorMap {
     uint32_t element, rank; // bytes of an element, number of dimensions
     uint64_t sides[5];      // the array's elements, the innermost dimension first
     uint32_t box[5];        // the tile's
+    uint32_t swizzle;       // bytes of a row in which the tile's parts of 16 bytes change places, or 0
 };
 static_assert(sizeof(CUtensorMap) == 128, "as the host has it");
 
@@ -31,9 +32,17 @@ EMULATOR_APART void copy_bulk(void *target, const void *source, size_t size, Pha
         fail_copy(site, "has a size or an address that is no multiple of 16 bytes");
     for (size_t byte = 0; byte < size; byte += bulk_bytes)
         counting::start_copy(static_cast<char *>(target) + byte, static_cast<const char *>(source) + byte, bulk_bytes,
-                             0, caller, phases == nullptr ? 0 : phases->flag(phases->over));
+                             0, caller, phases == nullptr ? 0 : phases->flag(phases->over), true);
     if (phases != nullptr)
         expect_bytes(*phases, -ptrdiff_t(size), caller, site);
+}
+
+// Where a swizzled tile has what is at an address of one that is not. Rows of 32, 64 or 128 bytes have 2, 4 or 8 parts; in
+// the n-th row of 128 bytes of shared memory, part k is at the place k ^ n.
+EMULATOR_APART unsigned char *swizzled(unsigned char *address, uint32_t row)
+{
+    const uintptr_t parts = row < 2 * bulk_bytes ? 1 : row / bulk_bytes;
+    return reinterpret_cast<unsigned char *>(uintptr_t(address) ^ (uintptr_t(address) / 128 % parts) * bulk_bytes);
 }
 
 // Copies a tile, whose first element is at `corner`, to shared memory where a barrier is given, else from there.
@@ -68,12 +77,12 @@ EMULATOR_UNCOUNTED void copy_tile(const CUtensorMap &map, const int (&corner)[ra
         const unsigned step = is_whole ? together : 1, size = step * map.element;
         for (size_t element = first; element < first + together; element += step) {
             unsigned char *const outside = address_of(element);
-            unsigned char *const inside = static_cast<unsigned char *>(tile) + element * map.element;
+            unsigned char *const inside = swizzled(static_cast<unsigned char *>(tile) + element * map.element, map.swizzle);
             if (phases != nullptr)
                 counting::start_copy(inside, outside, size, outside == nullptr ? size : 0, caller,
-                                     phases->flag(phases->over));
+                                     phases->flag(phases->over), true);
             else if (outside != nullptr)
-                counting::start_copy(outside, inside, size, 0, caller, 0);
+                counting::start_copy(outside, inside, size, 0, caller, 0, true);
         }
     }
     if (phases != nullptr)
@@ -141,15 +150,14 @@ EMULATOR_TENSOR(5, (int a, int b, int c, int d, int e), (a, b, c, d, e))
 #undef EMULATOR_TENSOR
 #undef EMULATOR_LIST
 
-// All accesses go one way here, so that there is nothing to order.
-inline void fence_proxy_async_shared_cta() {}
+EMULATOR_APART void fence_proxy_async_shared_cta() { ::emulator::counting::observe_proxy_fence(); }
 
-EMULATOR_APART void cp_async_bulk_commit_group() { ::emulator::counting::commit_copies(); }
+EMULATOR_APART void cp_async_bulk_commit_group() { ::emulator::counting::commit_copies(true); }
 
 template <int groups>
 EMULATOR_APART void cp_async_bulk_wait_group_read()
 {
-    ::emulator::counting::wait_for_copies(groups);
+    ::emulator::counting::wait_for_copies(groups, true);
 }
 
 } // namespace experimental

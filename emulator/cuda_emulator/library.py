@@ -100,7 +100,8 @@ class Mistake(ctypes.Structure):
     grid, block_size  the launch's, in x, y and z
     differs           of a race of two writes, where start() got a filling: whether some stored different values
     fenced            of a race: whether the launch has fences that could order the two accesses
-    in_flight         of a race: whether one of the two is an asynchronous copy that is not waited for
+    cause             of a race, as in races.hpp: 1 an asynchronous copy that is not waited for, 2 a bulk copy without a
+                      fence for the asynchronous proxy
     launches_before   of a race: how many launches earlier the other access was; other_kernel, other_grid and
                       other_block_size are that launch's
     has_waited        of a race of two launches: whether the later one's thread had waited for the launch before it
@@ -113,7 +114,7 @@ class Mistake(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("other_block", "other_thread", "site", "other_site")),
         ("grid", ctypes.c_uint32 * 3),
         ("block_size", ctypes.c_uint32 * 3),
-        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "in_flight", "launches_before")),
+        *((name, ctypes.c_uint32) for name in ("differs", "fenced", "cause", "launches_before")),
         ("other_grid", ctypes.c_uint32 * 3),
         ("other_block_size", ctypes.c_uint32 * 3),
         ("has_waited", ctypes.c_uint32),

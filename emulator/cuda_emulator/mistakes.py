@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from cuda_emulator.library import Mistake, Site
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
-
+# Causes of races, as in races.hpp.
+_IN_FLIGHT, _ACROSS_PROXIES = 1, 2
 
 # A race of two writes of one value.
 SAME_VALUE = "same_value"
@@ -126,8 +127,10 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
     if one.mistake == "race":
         other = _other_thread(one)
         order = f"and nothing orders the two{_remedy(one, site, other_site)}"
-        if one.in_flight:
+        if one.cause == _IN_FLIGHT:
             order = "before the wait for the asynchronous copy"
+        elif one.cause == _ACROSS_PROXIES:
+            order = "and no fence_proxy_async_shared_cta() comes between the write and the bulk copy"
         does, did = _does(site), _does(other_site)
         return f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, {order}"
     if one.mistake == "uninitialised":

@@ -45,6 +45,9 @@ def test_nothing_wrong_passes_and_nothing_right_is_accused(found: Found, topic: 
     ("scope_of_a_block", r"updates it atomically for its block .*: what is atomic for a block is so in that block"),
     ("begun_by_plain_read", r"; the results are the same whatever it is"),
     ("far_before", r"far from every array of the kernel, at \S+faults.cu:\d+"),
+    ("barrier_of_more", r"for phase 0 of a barrier, which lacks 1 of 65 arrivals: "),
+    ("bulk_without_fence", r"no fence_proxy_async_shared_cta\(\) comes between the write and the bulk copy"),
+    ("middle_never_waits", r"_1, 2 launches before, .* no launch between them waits for the earlier one"),
     ("beyond_bounds", r"a block of 64 threads, where the kernel's __launch_bounds__ allows 32"),
 ])  # fmt: skip
 def test_a_message_says_which_element_threads_and_lines(found: Found, name: str, message: str) -> None:

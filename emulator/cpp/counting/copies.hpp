@@ -6,6 +6,10 @@
 // thread, and so is a write to the source. The target's words carry a mark, which every access checks. Whether the source
 // was written is seen at the wait: its last write is no longer the one that it was at the start.
 //
+// Bulk copies, also of tensor maps, have groups of their own. They go by another way than a thread's accesses, the
+// asynchronous proxy: what a thread has written is there once a fence for it has come between, in the thread that has
+// written, or in another one before the copy.
+//
 // Those that are bound to a barrier's phase land when it is over, as of the moment in which their thread has bound them.
 #pragma once
 
@@ -28,6 +32,7 @@ struct Copy {
     uintptr_t flag; // of a phase
     uint32_t target_site;
     uint32_t source_site;
+    bool is_bulk;
     Access writes[words_of_a_copy]; // the source's, at the start
 };
 
@@ -38,6 +43,13 @@ struct Queue {
     uint32_t committed; // groups
 };
 
+// A thread's last fence for the asynchronous proxy, and what came before it by the barriers of its block and its warp.
+struct ProxyFence {
+    uint32_t moment; // 0: none
+    uint32_t block_ordered;
+    uint32_t warp_ordered;
+};
+
 struct Copies {
     Copy *all;
     uint32_t count;
@@ -45,7 +57,10 @@ struct Copies {
     uint32_t landed; // a list of those whose place is free
     uint32_t bound;  // a list of those that are bound to phases
     bool are_used; // by the block
-    Queue queues[most_threads];
+    Queue queues[2][most_threads]; // of bulk copies: the second ones
+    bool are_of_bulk[most_sites];  // places in the code
+    ProxyFence fences[most_threads];
+    bool has_fences;
 };
 
 inline Copies copies;
@@ -53,7 +68,10 @@ inline Copies copies;
 EMULATOR_UNCOUNTED inline void forget_copies(unsigned threads)
 {
     for (unsigned thread = 0; copies.are_used && thread < threads; ++thread)
-        copies.queues[thread] = {};
+        copies.queues[false][thread] = copies.queues[true][thread] = {};
+    for (unsigned thread = 0; copies.has_fences && thread < threads; ++thread)
+        copies.fences[thread] = {};
+    copies.has_fences = false;
     copies.count = 0;
     copies.landed = copies.bound = no_copy;
     copies.are_used = false;
@@ -80,7 +98,7 @@ EMULATOR_UNCOUNTED inline uint32_t new_copy(Worker &worker)
 EMULATOR_UNCOUNTED inline Copy made_copy(void *target, const void *source, size_t size, size_t zeros)
 {
     return {static_cast<unsigned char *>(target), static_cast<const unsigned char *>(source), uint32_t(size),
-            uint32_t(size - zeros), 0, no_copy, 0, 0, 0, 0, 0, {}};
+            uint32_t(size - zeros), 0, no_copy, 0, 0, 0, 0, 0, false, {}};
 }
 
 // Calls `visit(shadow, index, bytes, place, number)` for each word of `size` bytes, which lie at `place`.
@@ -104,6 +122,41 @@ EMULATOR_UNCOUNTED inline bool find_inside(const void *pointer, size_t size, Pla
     return size > 0 && find_place(uintptr_t(pointer), size, place) && place.inside;
 }
 
+// Whether a fence for the asynchronous proxy has come between a thread's write and a bulk copy by another.
+EMULATOR_UNCOUNTED inline bool has_proxy_fence(const Access &write, unsigned thread)
+{
+    if (copies.fences[write.thread].moment >= write.moment)
+        return true;
+    const auto is_behind = [&](unsigned other) EMULATOR_UNCOUNTED {
+        const ProxyFence &fence = copies.fences[other];
+        const bool is_in_warp = other / lanes_of_a_warp == write.thread / lanes_of_a_warp;
+        return fence.moment >= write.moment &&
+               (write.moment <= fence.block_ordered || (is_in_warp && write.moment <= fence.warp_ordered) ||
+                ordering.has_learned);
+    };
+    for (unsigned other = 0; other < ordering.threads; ++other)
+        if (is_behind(other))
+            return true;
+    return is_behind(thread);
+}
+
+// A bulk copy reads a word of shared memory, whose last write is known.
+EMULATOR_UNCOUNTED inline void check_proxy(const Place &place, const Access &read, const Access &write)
+{
+    const bool is_of_thread = write.run == requests.run && !copies.are_of_bulk[write.site];
+    if (is_of_thread && (write.bytes & read.bytes) != 0 && !has_proxy_fence(write, read.thread))
+        report(race, place, read, write, across_proxies);
+}
+
+EMULATOR_UNCOUNTED void observe_proxy_fence()
+{
+    if (state.worker == nullptr || !state.check_races)
+        return;
+    const unsigned thread = state.worker->current->index;
+    copies.fences[thread] = {advance(), ordering.block_ordered, ordering.warps[thread / lanes_of_a_warp].ordered};
+    copies.has_fences = true;
+}
+
 // Marks the target's words, and keeps who has written the source.
 EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
 {
@@ -111,6 +164,7 @@ EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
     Place place;
     if (find_inside(copy.target, copy.size, place)) {
         copy.target_site = find_site(caller, copy.size, place.space, store);
+        copies.are_of_bulk[copy.target_site] = copy.is_bulk;
         for_each_word(place, copy.size,
                       [](Shadow &shadow, size_t index, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
                           shadow.cells[index].in_flight |= bytes & all_bytes;
@@ -119,14 +173,18 @@ EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
     if (find_inside(copy.source, copy.from_source, place)) {
         copy.source_site = find_site(caller, copy.from_source, place.space, load);
         for_each_word(place, copy.from_source,
-                      [&](Shadow &shadow, size_t index, uint32_t, const Place &, unsigned number) EMULATOR_UNCOUNTED {
-                          copy.writes[number] = shadow.cells[index].get(last_write);
+                      [&](Shadow &shadow, size_t index, uint32_t bytes, const Place &word_place,
+                          unsigned number) EMULATOR_UNCOUNTED {
+                          const Access write = copy.writes[number] = shadow.cells[index].get(last_write);
+                          if (copy.is_bulk && place.space == shared_memory)
+                              check_proxy(word_place, {requests.run, ordering.moment, copy.thread, copy.source_site, bytes},
+                                          write);
                       });
     }
 }
 
 // The copy's data are there: its accesses are of this moment.
-EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, uint32_t moment)
+EMULATOR_UNCOUNTED inline void settle_target(const Copy &copy, uint32_t moment)
 {
     const unsigned thread = copy.thread;
     Place place;
@@ -144,6 +202,13 @@ EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, uint32_t moment)
                           set(of_word, now, 0);
                           of_word.in_flight &= ~bytes & all_bytes;
                       });
+}
+
+// The copy has read its source, if nothing has written there since its start.
+EMULATOR_UNCOUNTED inline void settle_source(const Copy &copy, uint32_t moment)
+{
+    const unsigned thread = copy.thread;
+    Place place;
     if (find_inside(copy.source, copy.from_source, place))
         for_each_word(place, copy.from_source,
                       [&](Shadow &shadow, size_t index, uint32_t bytes, const Place &where,
@@ -153,7 +218,7 @@ EMULATOR_UNCOUNTED inline void settle_copy(const Copy &copy, uint32_t moment)
                           const bool is_same = write.run == before.run && write.moment == before.moment &&
                                                write.thread == before.thread && write.site == before.site;
                           if (!is_same && (write.bytes & bytes) != 0)
-                              report(race, where, now, write, true);
+                              report(race, where, now, write, in_flight);
                           if (is_whole(shadow.cells[index], now))
                               remember(shadow.cells[index], now, thread, where.space);
                           else
@@ -198,15 +263,16 @@ EMULATOR_UNCOUNTED void copy_at_once(void *target, const void *source, size_t si
 }
 
 EMULATOR_UNCOUNTED void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller,
-                                   uintptr_t flag)
+                                   uintptr_t flag, bool is_bulk)
 {
     Worker &worker = *state.worker;
-    Queue &queue = copies.queues[worker.current->index];
+    Queue &queue = copies.queues[is_bulk][worker.current->index];
     Copy started = made_copy(target, source, size, zeros);
     observe_copy(started, caller);
     started.group = queue.committed;
     started.thread = worker.current->index;
     started.flag = flag;
+    started.is_bulk = is_bulk;
     copies.are_used = true;
     const uint32_t index = new_copy(worker);
     Copy &copy = copies.all[index];
@@ -223,25 +289,27 @@ EMULATOR_UNCOUNTED void start_copy(void *target, const void *source, size_t size
     queue.last = index;
 }
 
-EMULATOR_UNCOUNTED void commit_copies()
+EMULATOR_UNCOUNTED void commit_copies(bool are_bulk)
 {
-    ++copies.queues[state.worker->current->index].committed;
+    ++copies.queues[are_bulk][state.worker->current->index].committed;
     copies.are_used = true;
 }
 
 EMULATOR_UNCOUNTED inline void land(Copy &copy, uint32_t index, uint32_t moment)
 {
     move_data(copy);
-    if (state.check_races)
-        settle_copy(copy, moment);
+    if (state.check_races) {
+        settle_target(copy, moment);
+        settle_source(copy, moment);
+    }
     copy.next = copies.landed;
     copies.landed = index;
 }
 
-EMULATOR_UNCOUNTED void wait_for_copies(size_t groups_on_their_way)
+EMULATOR_UNCOUNTED void wait_for_copies(size_t groups_on_their_way, bool are_bulk)
 {
     const unsigned thread = state.worker->current->index;
-    Queue &queue = copies.queues[thread];
+    Queue &queue = copies.queues[are_bulk][thread];
     if (queue.first != no_copy && state.check_races)
         check_pending();
     while (queue.first != no_copy) {
@@ -252,6 +320,17 @@ EMULATOR_UNCOUNTED void wait_for_copies(size_t groups_on_their_way)
         queue.first = copy.next;
         land(copy, index, ordering.moment);
     }
+}
+
+// The block has ended, and nobody has waited for these.
+EMULATOR_UNCOUNTED void check_copies_left()
+{
+    if (!copies.are_used || !state.check_races)
+        return;
+    for (const auto &queues : copies.queues)
+        for (const Queue &queue : queues)
+            for (uint32_t index = queue.first; index != no_copy; index = copies.all[index].next)
+                settle_source(copies.all[index], ordering.moment);
 }
 
 EMULATOR_UNCOUNTED void land_copies(uintptr_t flag)

@@ -32,11 +32,13 @@ uint64_t read_inactive_lane(unsigned thread, unsigned lane, const Site &site, ui
 
 // Asynchronous copies of a thread (copies.hpp): one of up to 16 bytes, of which the last `zeros` are not read but 0; all
 // that it has started since the last commit become a group; all groups but the last ones land. A copy with a phase's flag
-// is in no group: it lands with all others that have it.
-void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller, uintptr_t flag);
+// is in no group: it lands with all others that have it. Bulk copies have groups of their own.
+void start_copy(void *target, const void *source, size_t size, size_t zeros, const void *caller, uintptr_t flag,
+                bool is_bulk = false);
 void copy_at_once(void *target, const void *source, size_t size, const void *caller);
-void commit_copies();
-void wait_for_copies(size_t groups_on_their_way);
+void commit_copies(bool are_bulk = false);
+void wait_for_copies(size_t groups_on_their_way, bool are_bulk = false);
+void observe_proxy_fence(); // before bulk copies
 void land_copies(uintptr_t flag);
 
 // A thread arrives at a barrier's phase, which has this flag; a thread has waited for it.

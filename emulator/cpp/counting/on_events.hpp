@@ -57,6 +57,7 @@ EMULATOR_UNCOUNTED inline void fill_shared_memory()
 }
 
 EMULATOR_UNCOUNTED void forget_copies(unsigned threads); // in copies.hpp
+EMULATOR_UNCOUNTED void check_copies_left();
 
 EMULATOR_UNCOUNTED void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes)
 {
@@ -103,6 +104,7 @@ EMULATOR_UNCOUNTED void pass_grid_barrier() { ordering.grid_ordered = advance();
 EMULATOR_UNCOUNTED void end_block()
 {
     check_pending();
+    check_copies_left();
     settle_doubts();
     close_requests();
     note_triggers();

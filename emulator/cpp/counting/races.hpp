@@ -105,6 +105,10 @@ EMULATOR_UNCOUNTED_INLINE Cell &earlier_cell(Shadow &shadow, size_t index, unsig
     return further_cells(shadow, index)[word * shadow.words + part];
 }
 
+// Why two accesses of a race are unordered: nothing orders them; one is an asynchronous copy that is not waited for; one is
+// a bulk copy, and no fence for the asynchronous proxy comes between.
+enum Cause : uint32_t { unordered, in_flight, across_proxies };
+
 enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane };
 
 // A kind of mistake between two places in the code, its first instance, and how often it happened.
@@ -122,7 +126,7 @@ struct Finding {
     uint32_t block_size[3];
     uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
     uint32_t fenced; // of a race: whether there are fences that could order the two
-    uint32_t in_flight; // of a race: whether one of the two is an asynchronous copy that is not waited for
+    uint32_t cause; // of a race: as below
     uint32_t launches_before; // of a race: how many launches before this one the other access was
     uint32_t other_grid[3]; // of its launch
     uint32_t other_block_size[3];
@@ -277,14 +281,14 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
 
 __attribute__((noinline, cold)) EMULATOR_UNCOUNTED inline void report(Mistake mistake, const Place &place,
                                                                       const Access &now, const Access &other,
-                                                                      bool in_flight = false)
+                                                                      Cause cause = unordered)
 {
     Finding *const found = find_finding(mistake, place, now, other);
     if (found == nullptr)
         return;
     ++found->count;
-    found->in_flight |= in_flight;
-    found->differs |= in_flight; // What the copy brings is not known yet.
+    found->cause = found->cause == unordered ? cause : found->cause;
+    found->differs |= cause != unordered; // What the copy brings is not known yet.
     found->fenced = now.run == other.run ? ordering.fences_in_block : ordering.fences_on_device;
     Site &here = requests.sites[now.site], &there = requests.sites[other.site];
     here.is_doubted |= mistake == race && here.operation == load && is_atomic(other);
@@ -436,11 +440,11 @@ EMULATOR_UNCOUNTED_INLINE void check_reads(const Cell &cell, const Place &place,
 
 // An atomic function, or an access to a cell that has more than the last write and reads.
 EMULATOR_UNCOUNTED_INLINE void check_cell(Shadow &shadow, size_t index, Cell &cell, unsigned part, const Place &place,
-                                          const Access &now, Operation operation, bool in_flight)
+                                          const Access &now, Operation operation, bool is_in_flight)
 {
     const Access write = cell.get(last_write);
-    if (in_flight || races(write, now, place.space))
-        report(race, place, now, write, in_flight);
+    if (is_in_flight || races(write, now, place.space))
+        report(race, place, now, write, is_in_flight ? in_flight : unordered);
     if (cell.has_earlier)
         check_earlier(earlier_cell(shadow, index, part), write, place, now);
     if (operation == load) {

@@ -1,6 +1,7 @@
 // Asynchronous copies of 64 elements to shared memory, of which each thread reads its neighbour's; barriers with phases.
 
 namespace cg = cooperative_groups;
+namespace bulk = cuda::device::experimental;
 using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 using BlockPipeline = cuda::pipeline<cuda::thread_scope_block>;
 
@@ -177,7 +178,7 @@ __device__ void by_bulk_copy(const int *x, int *z)
     __shared__ BlockBarrier barrier;
     start(&barrier);
     if (t == 0)
-        cuda::device::experimental::cp_async_bulk_global_to_shared(s, x + i, sizeof s, barrier);
+        bulk::cp_async_bulk_global_to_shared(s, x + i, sizeof s, barrier);
     BlockBarrier::arrival_token token =
         t == 0 ? cuda::device::barrier_arrive_tx(barrier, 1, sizeof s + more) : barrier.arrive();
     if (waits)
@@ -193,12 +194,151 @@ __global__ void bulk_copy_back(const int *x, int *y, int *z)
 {
     __shared__ alignas(128) int s[64];
     s[t] = x[i];
-    cuda::device::experimental::fence_proxy_async_shared_cta();
+    bulk::fence_proxy_async_shared_cta();
     __syncthreads();
     if (t == 0) {
-        cuda::device::experimental::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
-        cuda::device::experimental::cp_async_bulk_commit_group();
-        cuda::device::experimental::cp_async_bulk_wait_group_read<0>();
+        bulk::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+
+// right: one thread's fence, after the barrier
+__global__ void bulk_fence_of_one(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    s[t] = x[i];
+    __syncthreads();
+    if (t == 32) {
+        bulk::fence_proxy_async_shared_cta();
+        bulk::cp_async_bulk_shared_to_global(y + 64 * blockIdx.x, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+
+// right: two tiles take turns, and a store of each waits for its fence alone
+__global__ void bulk_stores_in_turn(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[2][64];
+    for (int step = 0; step < 4; ++step) {
+        if (t == 0)
+            bulk::cp_async_bulk_wait_group_read<1>();
+        __syncthreads();
+        s[step % 2][t] = x[64 * step + t];
+        bulk::fence_proxy_async_shared_cta();
+        __syncthreads();
+        if (t == 0 && blockIdx.x == 0) {
+            bulk::cp_async_bulk_shared_to_global(y + 64 * step, s[step % 2], sizeof *s);
+            bulk::cp_async_bulk_commit_group();
+        }
+    }
+    if (t == 0)
+        bulk::cp_async_bulk_wait_group_read<0>();
+}
+
+// right: what a bulk copy brings, another one takes without a fence
+__global__ void bulk_in_and_out(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    __shared__ BlockBarrier landed;
+    start(&landed);
+    BlockBarrier::arrival_token token;
+    if (t == 0) {
+        bulk::cp_async_bulk_global_to_shared(s, x + i, sizeof s, landed);
+        token = cuda::device::barrier_arrive_tx(landed, 1, sizeof s);
+    } else {
+        token = landed.arrive();
+    }
+    landed.wait(std::move(token));
+    if (t == 0) {
+        bulk::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+
+// right: groups of copies and of bulk copies, each with its wait
+__global__ void two_kinds_of_groups(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64], next[64];
+    s[t] = x[i];
+    bulk::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (t == 0) {
+        bulk::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+    }
+    __pipeline_memcpy_async(next + t, x + t, 4);
+    __pipeline_commit();
+    if (t == 0)
+        bulk::cp_async_bulk_wait_group_read<0>();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    s[t] = next[t ^ 1];
+    z[i] = s[t];
+}
+
+// wrong (races: race): a group of copies is no group of bulk copies, so that the wait is for none
+__global__ void waits_for_other_groups(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64], next[64];
+    s[t] = x[i];
+    bulk::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (t == 0) {
+        bulk::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+    }
+    __pipeline_memcpy_async(next + t, x + t, 4);
+    __pipeline_commit();
+    if (t == 0)
+        bulk::cp_async_bulk_wait_group_read<1>();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    s[t] = next[t ^ 1];
+    z[i] = s[t];
+}
+
+// wrong (races: race): no fence between a thread's write and a bulk copy
+__global__ void bulk_without_fence(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    s[t] = x[i];
+    __syncthreads();
+    if (t == 0) {
+        bulk::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+
+// wrong (races: race): the fence comes before the writes
+__global__ void bulk_fence_too_early(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    bulk::fence_proxy_async_shared_cta();
+    s[t] = x[i];
+    __syncthreads();
+    if (t == 0) {
+        bulk::cp_async_bulk_shared_to_global(y + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
+    }
+}
+
+// wrong (races: race): one thread's fence, before the barrier
+__global__ void bulk_fence_before_others(const int *x, int *y, int *z)
+{
+    __shared__ alignas(128) int s[64];
+    s[t] = x[i];
+    if (t == 63)
+        bulk::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (t == 63) {
+        bulk::cp_async_bulk_shared_to_global(y + 64 * blockIdx.x, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_wait_group_read<0>();
     }
 }
 
@@ -393,12 +533,13 @@ __global__ void bulk_copy_overwritten(const int *x, int *y, int *z)
 {
     __shared__ alignas(128) int s[64];
     s[t] = x[i];
+    bulk::fence_proxy_async_shared_cta();
     __syncthreads();
     if (t == 0) {
-        cuda::device::experimental::cp_async_bulk_shared_to_global(z + i, s, sizeof s);
-        cuda::device::experimental::cp_async_bulk_commit_group();
+        bulk::cp_async_bulk_shared_to_global(z + i, s, sizeof s);
+        bulk::cp_async_bulk_commit_group();
         s[0] = 0;
-        cuda::device::experimental::cp_async_bulk_wait_group_read<0>();
+        bulk::cp_async_bulk_wait_group_read<0>();
     }
 }
 

@@ -22,7 +22,7 @@ from cuda_emulator.mistakes import Buffer, in_words
 from cuda_emulator.quantities import metrics
 from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
-from kernelsweep.errors import LaunchError, MisfitError
+from kernelsweep.errors import LaunchError
 from kernelsweep.reasons import Reason
 from kernelsweep.sandbox import check_inside
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
@@ -191,11 +191,10 @@ class EmulatorPlatform(Platform):
     def tensor_map(
         self, memory: Memory, dtype: np.dtype[Any], sides: Sequence[int], box: Sequence[int], swizzle: int
     ) -> np.void:
-        if swizzle:
-            raise MisfitError("the emulator has no swizzled tensor maps: give the kernel the key gpu_only")
         head = struct.pack("=QII", memory.ctypes.data, dtype.itemsize, len(sides))
-        sizes = struct.pack(f"={len(sides)}Q", *sides).ljust(40, b"\0") + struct.pack(f"={len(box)}I", *box)
-        return np.void((head + sizes).ljust(128, b"\0"))
+        sizes = struct.pack(f"={len(sides)}Q", *sides).ljust(40, b"\0")
+        of_tile = struct.pack(f"={len(box)}I", *box).ljust(20, b"\0") + struct.pack("=I", swizzle)
+        return np.void((head + sizes + of_tile).ljust(128, b"\0"))
 
     def download(self, memory: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
         array.view(np.uint8)[:] = memory[: array.nbytes]

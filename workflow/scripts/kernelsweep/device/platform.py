@@ -135,7 +135,7 @@ class Platform(Protocol):
         sides, box  elements of the array and of a tile in each dimension, the innermost first
         swizzle     bytes of a swizzled tile's rows, or 0
 
-        Raises LaunchError where there is none, and MisfitError where the platform can't swizzle.
+        Raises LaunchError where there is none.
         """
 
     def upload(self, memory: Memory, array: np.ndarray[Any, Any], offset: int = 0) -> None:

@@ -213,11 +213,12 @@ class KernelMemory:
         sides, bytes_of = array.shape or (array.size,), array.dtype.itemsize
         fits = array.dtype.name in ELEMENTS and len(sides) == len(box) <= 5 and swizzle in (0, 32, 64, 128)
         rows = box[-1:] if len(sides) == 1 else [box[-1], sides[-1]]
+        fits = fits and (not swizzle or box[-1] * bytes_of <= swizzle)
         if not fits or any(side not in range(1, 257) for side in box) or any(row * bytes_of % 16 for row in rows):
             raise MisfitError(
                 f"{name} makes no tensor map: it needs one to five dimensions and numbers of 1 to 8 bytes, and its "
                 "tile as many sides, each from 1 to 256; the rows of both have a multiple of 16 bytes, and swizzle is "
-                "32, 64 or 128"
+                "32, 64 or 128, and no less than a tile's row has bytes"
             )
         whole = [int(side) for side in box[::-1]]
         return self._platform.tensor_map(self._memory_of(name, place), array.dtype, sides[::-1], whole, swizzle)
