@@ -222,7 +222,9 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_misaligned(Worker &work
 {
     fail(worker, Failure::misaligned,
          "misaligned address: %s accesses %s at %s:%d, where its address is no multiple of %zu",
-         ThreadName(worker, *worker.current).text, type, site.file, site.line, alignment);
+         ThreadName(worker, *worker.current).text,
+         strstr(type, "SmallFloatPair") != nullptr ? "a pair of 16-bit numbers (__half2, __nv_bfloat162)" : type, site.file,
+         site.line, alignment);
 }
 
 // Nothing wakes the lanes that wait in warp-level operations: says which lane is missing where.

@@ -15,6 +15,7 @@ from synthetic_sweep import EMULATOR, H200, UNROLLING, fail, sweep
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import Best, Configuration, Use, comparable, find_best, find_uses
+from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.data.row_counts import row_counts
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.project.project import load_study
@@ -138,11 +139,14 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     assert not small.everywhere and small.worst == large.worst == 0 and len(large.sizes) == 7
     assert [(tie.kernel, tie.configuration.parameters["block_size"]) for tie in large.ties] == [("unrolled", 128)]
     (answer,) = answers({"unrolling": UNROLLING}, [small, large], row_counts([]), {})
+    noted = {"study": "unrolling", "kernel": "mark", "check": "races", "tool": "emulator", "message": "all write 1"}
+    proofs = {("unrolling", "mark"): KernelProof(noted=[noted])}
     tables = (
-        answer_text([answer], "", {}, {}),
+        answer_text([answer], "", {}, proofs),
         best_text(find(rows), [small, large], {"unrolling": UNROLLING}, H200),
         as_latex(best_table(StudyData(UNROLLING, rows, H200))).replace(r"\textsuperscript{16}", "¹⁶"),
     )
+    assert "note: unrolling/mark, races (emulator): all write 1" in " ".join(tables[0].split())
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table

@@ -114,8 +114,11 @@ class Outcome:
 
     @property
     def may_pass(self) -> bool:
-        """Whether it failed, and the next run may not: the machine may have been at fault, and not the kernel."""
-        return self.status in _OF_MACHINE and not self.is_repeated
+        """Whether it failed, and the next run may not: the machine may have been at fault, and not the kernel.
+
+        With a reason, a launch has failed on the emulator, which does the same again.
+        """
+        return self.status in _OF_MACHINE and not self.is_repeated and not self.reason
 
     @property
     def samples(self) -> list[float]:

@@ -15,7 +15,7 @@ from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
-from kernelsweep.judge.data.proofs import KernelProof, Proofs, proof_errors, proofs_in_words
+from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.summary import all_right, failed_text, first_failed, run_facts
@@ -112,6 +112,7 @@ def answer_text(found: Sequence[StudyAnswer], provenance: str, claims: Mapping[s
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [_wrapped(f"  claims: {', '.join(counts)}")] if counts else []
     lines += [_wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
+    lines += [_wrapped(f"  {line}") for line in note_lines(proofs)]
     return "\n".join(lines)
 
 

@@ -31,6 +31,7 @@ from kernelsweep.device.point.instances import Instances
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import Rest, VisitRequest, read
 from kernelsweep.errors import ContextLost, UserError
+from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ
 from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
 from kernelsweep.study.point import Point
@@ -113,6 +114,9 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
     }
     if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
         outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, request))
+    races = [mistake.message for mistake in outcome.mistakes if mistake.kind == "race"]
+    if races and outcome.reason == Reason.BARRIER:  # Who waits in vain has often read too early whom to wait for.
+        outcome = replace(outcome, message=f"{outcome.message}. Before that: {races[0]}")
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
         return replace(outcome, status="wrong_result", message=outside[0].message)

@@ -25,7 +25,7 @@ class KernelProof:
     noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
     known     those that somebody has
     missing   the rows that say why something was not checked
-    other     the rows that say where the emulator ran other code than a GPU, or in another order
+    other     the rows that say where the emulator ran other code than a GPU
     """
 
     points: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -171,9 +171,16 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> dic
     return {
         "Mistakes in kernels": mistakes,
         "Not checked": missing,
-        "Checked in part: other code on the emulator than on a GPU, or in another order": in_part,
+        "Checked in part: other code on the emulator than on a GPU": in_part,
         "Notes: findings that decide nothing": notes,
     }
+
+
+def note_lines(proofs: Proofs) -> list[str]:
+    """A line for the first note of each kernel that nobody has acknowledged, at most _LISTED, and how many more."""
+    noted = [proof.noted[0] for proof in proofs.values() if proof.noted]
+    more = [f"and notes on {len(noted) - _LISTED} more kernels"] if len(noted) > _LISTED else []
+    return [*(f"note: {in_words(row)}" for row in noted[:_LISTED]), *more]
 
 
 def explained_findings(proofs: Proofs) -> dict[str, list[str]]:
