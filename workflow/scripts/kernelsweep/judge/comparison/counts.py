@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from kernelsweep.compile.unit_store import UnitStore, resources_of
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
-from kernelsweep.templates import markdown_table
 
 # In words, and the metrics that each is the sum of.
 _QUANTITIES: Mapping[str, Sequence[str]] = {
@@ -53,17 +52,17 @@ def counted_points(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPo
 
 
 def _counts(point: ComparedPoint) -> tuple[Mapping[str, float], Mapping[str, float]]:
-    found: tuple[Mapping[str, float], Mapping[str, float]] = (point.before or {}).get("counts") or ({}, {})
-    return found
+    counts: tuple[Mapping[str, float], Mapping[str, float]] = (point.before or {}).get("counts") or ({}, {})
+    return counts
 
 
 def count_changes(points: Sequence[ComparedPoint]) -> list[CountChange]:
     """The sums of what the points of a kernel count, without what neither version has."""
     sums = {
-        name: [sum(_counts(point)[side].get(one, 0) for point in points for one in metrics) for side in (0, 1)]
+        name: [sum(_counts(point)[side].get(metric, 0) for point in points for metric in metrics) for side in (0, 1)]
         for name, metrics in _QUANTITIES.items()
     }
-    return [CountChange(name, *both) for name, both in sums.items() if any(both)]
+    return [CountChange(name, *sides) for name, sides in sums.items() if any(sides)]
 
 
 def counted_verdict(changes: Sequence[CountChange]) -> str:
@@ -75,24 +74,31 @@ def counted_verdict(changes: Sequence[CountChange]) -> str:
 def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str:
     """What ptxas changed in a kernel's variants: `; registers 20 to 32 -> 26 to 32`; "" for nothing that is known."""
     row, before = points[0].row, points[0].before or {}
-    names = [resources_of(row["study"], row["kernel"], str(one["source_sha256"])) for one in (before, row)]
-    both = [json.loads(store.text(name) or "{}") for name in names]
-    if not all(both):
+    names = [resources_of(row["study"], row["kernel"], str(side["source_sha256"])) for side in (before, row)]
+    sides = [json.loads(store.text(name) or "{}") for name in names]
+    if not all(sides):
         return ""
     ranges = [
-        [" to ".join(dict.fromkeys(map(str, (min(values), max(values))))) for values in zip(*one.values(), strict=True)]
-        for one in both
+        [
+            " to ".join(dict.fromkeys(map(str, (min(amounts), max(amounts)))))
+            for amounts in zip(*side.values(), strict=True)
+        ]
+        for side in sides
     ]
     words = [f"{name} {old} -> {new}" for name, old, new in zip(_RESOURCES, *ranges, strict=True) if old != new]
     return f"; {', '.join(words)}" if words else ""
+
+
+def _range_text(amounts: Sequence[int]) -> str:
+    return " to ".join(dict.fromkeys(map(str, (min(amounts), max(amounts)))))
 
 
 def counted_in_words(points: Sequence[ComparedPoint]) -> str:
     """The verdict on a kernel: `less: sectors −25%, barriers −10%; no time without a GPU`."""
     changes = count_changes(points)
     changed = ", ".join(f"{change.name} {change.amount}" for change in changes if change.before != change.after)
-    found = f"{counted_verdict(changes)}: {changed}" if changed else _UNCHANGED
-    return f"{found}; no time without a GPU"
+    verdict = f"{counted_verdict(changes)}: {changed}" if changed else _UNCHANGED
+    return f"{verdict}; no time without a GPU"
 
 
 def counted_rank(points: Sequence[ComparedPoint]) -> int:
@@ -100,27 +106,26 @@ def counted_rank(points: Sequence[ComparedPoint]) -> int:
     return (MORE, MIXED, LESS, SAME_COUNTS).index(counted_verdict(count_changes(points)))
 
 
-def counts_table(points: Sequence[ComparedPoint]) -> list[str]:
-    """What changed in each kernel, as Markdown; empty where nothing was counted."""
-    rows = [
+COUNT_HEADS = {"kernel": False, "count": False, "before": True, "after": True, "change": True}
+
+
+def count_rows(points: Sequence[ComparedPoint]) -> list[list[str]]:
+    """What changed in each kernel, in the columns COUNT_HEADS."""
+    return [
         [kernel, change.name, f"{change.before:,.0f}", f"{change.after:,.0f}", change.amount]
-        for kernel, those in counted_points(points).items()
-        for change in count_changes(those)
+        for kernel, of_kernel in counted_points(points).items()
+        for change in count_changes(of_kernel)
         if change.before != change.after
     ]
-    if not rows:
-        return []
-    heads = {"kernel": False, "count": False, "before": True, "after": True, "change": True}
-    return ["Counted on the emulator, summed over the points of each kernel:", "", markdown_table(heads, rows), ""]
 
 
 def counted_summary(points: Sequence[ComparedPoint]) -> dict[str, dict[str, object]]:
     """By kernel, what comparison.json says of counts: the verdict, points, and sums before and after by quantity."""
     return {
         kernel: {
-            "verdict": counted_verdict(changes := count_changes(those)),
-            "points": len(those),
+            "verdict": counted_verdict(changes := count_changes(of_kernel)),
+            "points": len(of_kernel),
             "counts": {change.name: {"before": change.before, "after": change.after} for change in changes},
         }
-        for kernel, those in counted_points(points).items()
+        for kernel, of_kernel in counted_points(points).items()
     }

@@ -12,12 +12,13 @@ from typing import Any
 from kernelsweep.answer import Answer
 from kernelsweep.device.pairs import FASTER, SLOWER
 from kernelsweep.judge.comparison.counts import (
+    COUNT_HEADS,
     MIXED,
     MORE,
+    count_rows,
     counted_in_words,
     counted_points,
     counted_rank,
-    counts_table,
 )
 from kernelsweep.judge.comparison.sides import TAKEN_BACK
 from kernelsweep.judge.comparison.verdicts import (
@@ -39,6 +40,7 @@ from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.statistics import ratio_text
 from kernelsweep.study.point import in_words
+from kernelsweep.templates import markdown
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
 VERDICT_LINES = 10
@@ -50,23 +52,21 @@ def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], mar
     verdict  as verdict_lines()
     sides    says what was compared
     """
-    first, *lines = verdict
-    shown, more = ([f"- {line}" for line in part] for part in (lines[: VERDICT_LINES - 1], lines[VERDICT_LINES - 1 :]))
-    folded = ["", f"<details><summary>{len(more)} more</summary>", "", *more, "", "</details>"] if more else []
-    lines = [
-        f"# {first}",
-        "",
-        *shown,
-        *folded,
-        *([""] if lines else []),
-        sides,
-        "",
-        *_warnings(points),
-        *counts_table(points),
-        *_not_compared(points),
-        *_method(points, margin),
-    ]
-    return "\n".join(lines).rstrip() + "\n"
+    compared = [point for point in points if point.ratio]
+    text = markdown(
+        __file__,
+        verdict=verdict,
+        most=VERDICT_LINES,
+        sides=sides,
+        warnings=_warnings(points),
+        count_heads=COUNT_HEADS,
+        counts=count_rows(points),
+        reasons=_reasons(points),
+        margin=margin,
+        compared=len(compared),
+        paired=sum(point.note == PAIRED for point in compared),
+    )
+    return text.rstrip() + "\n"
 
 
 def answer_of(text: str) -> str:
@@ -86,12 +86,11 @@ def verdict_lines(
     registers  by kernel, what ptxas changed, in words that follow on those on counts
     """
     failed = [point for point in points if point.has_failed_since]
-    both = [point for point in points if point.before and point.after and point.note != SKIPPED]
-    compared = [point for point in both if point.ratio]
+    compared = [point for point in points if point.ratio]
     taken_back = list(by_kernel(point for point in points if point.note == TAKEN_BACK))
     lines, names = [], _names(points)
     if failed:
-        first = next((one for one in failed if one.row["status"] == "wrong_result"), failed[0])
+        first = next((point for point in failed if point.row["status"] == "wrong_result"), failed[0])
         example = f"{point_in_words(first).partition(', ')[2]}: {str(first.row['message']).partition(chr(10))[0]}"
         status = str(first.row["status"]).replace("_", " ").upper().replace("RESULT", "RESULTS")
         lines.append(f"{status}: {_points_of(failed)}, right before, such as {example}")
@@ -105,16 +104,16 @@ def verdict_lines(
         kernels = shown_kernels(compared, margin)
         lines += _heading(kernels, margin)
         lines += [
-            f"{names[kernel]} {_verdict_on(those, margin)}, {_right(kernel, points)}"
-            for kernel, those in kernels.items()
+            f"{names[kernel]} {_verdict_on(of_kernel, margin)}, {_right(kernel, points)}"
+            for kernel, of_kernel in kernels.items()
         ]
         if same := len(by_kernel(compared)) - len(kernels):
             lines.append(f"The machine code of {same} other kernel{'s' if same > 1 else ''} is the same.")
     elif counted := counted_points(points):
         broken = {point.kernel for point in failed}
         lines += [
-            f"{names[kernel]}: {counted_in_words(those)}{registers.get(kernel, '')}, {_right(kernel, points)}"
-            for kernel, those in sorted(counted.items(), key=lambda item: counted_rank(item[1]))
+            f"{names[kernel]}: {counted_in_words(of_kernel)}{registers.get(kernel, '')}, {_right(kernel, points)}"
+            for kernel, of_kernel in sorted(counted.items(), key=lambda item: counted_rank(item[1]))
             if kernel not in broken
         ]
     elif not failed:
@@ -128,17 +127,17 @@ def verdict_lines(
 
 def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> list[str]:
     """Of two devices, or of more kernels than readers see: "H200 beside H100, 44 kernels: 32 faster, 12 undecided."."""
-    both = devices(point for those in kernels.values() for point in those)
-    if len(kernels) <= VERDICT_LINES and len(both) < 2:
+    names = devices(point for of_kernel in kernels.values() for point in of_kernel)
+    if len(kernels) <= VERDICT_LINES and len(names) < 2:
         return []
-    found = Counter(whole.verdict for those in kernels.values() if (whole := overall(those, margin)))
-    words = ", ".join(f"{found[name]} {name}" for name in VERDICTS if found[name])
+    verdicts = Counter(whole.verdict for of_kernel in kernels.values() if (whole := overall(of_kernel, margin)))
+    words = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
     many = f"{len(kernels)} kernel{'s' if len(kernels) > 1 else ''}: {words}."
-    if len(both) < 2:
+    if len(names) < 2:
         return [many]
-    edited = [kernel for kernel, those in kernels.items() if any(map(is_edited, those))]
+    edited = [kernel for kernel, of_kernel in kernels.items() if any(map(is_edited, of_kernel))]
     too = [f"The machine code of {len(edited)} differs, too: {list_texts(edited)}."] if edited else []
-    return [f"{both[1]} beside {both[0]}, {many}", *too]
+    return [f"{names[1]} beside {names[0]}, {many}", *too]
 
 
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
@@ -148,21 +147,21 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     """
     whole, sizes = overall(compared, margin), by_size(compared, margin)
     assert whole, "the points were compared"
-    called = {name: [size for size, found in sizes.items() if found.verdict == name] for name in VERDICTS}
+    called = {name: [size for size, at_size in sizes.items() if at_size.verdict == name] for name in VERDICTS}
     where: list[str] = []
     for name in filter(called.get, VERDICTS):
         mean = overall([point for point in compared if point.size in called[name]], margin)
-        words = f" ({mean.ratio.value:.3f}×)" if mean and name in (SLOWER, FASTER) else ""
-        where.append(f"{name} at {len(called[name])}{'' if where else f' of {len(sizes)} sizes'}{words}")
+        ratio = f" ({mean.ratio.value:.3f}×)" if mean and name in (SLOWER, FASTER) else ""
+        where.append(f"{name} at {len(called[name])}{'' if where else f' of {len(sizes)} sizes'}{ratio}")
     rest = ", ".join(where)
     is_first = rest.startswith(f"{whole.verdict} ")
-    told = f"{whole.verdict}{':' if is_first else ';'} {rest.removeprefix(f'{whole.verdict} ')}"
+    words = f"{whole.verdict}{':' if is_first else ';'} {rest.removeprefix(f'{whole.verdict} ')}"
     if len(called[whole.verdict]) == len(sizes):
-        told = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
+        words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
     apart = [f"{name} at {others[name]}" for name in (SLOWER, FASTER) if others[name]]
     but = f" but {' and '.join(apart)} of {len(compared)} points" if apart else ""
-    return f"{ratio_text(whole.ratio, '×')}, {told}{but}"
+    return f"{ratio_text(whole.ratio, '×')}, {words}{but}"
 
 
 def _names(points: Sequence[ComparedPoint]) -> dict[str, str]:
@@ -181,8 +180,8 @@ def _other_device(compared: Sequence[ComparedPoint]) -> str:
     """ "another GPU of the same model", where one measured a point after; "" where the device is the same."""
     if len(devices(compared)) > 1:
         return "another device"
-    both = [(point.before, point.after) for point in compared if point.before and point.after]
-    other = any(_uuids(before) != _uuids(after) for before, after in both if _uuids(before) and _uuids(after))
+    sides = [(point.before, point.after) for point in compared if point.before and point.after]
+    other = any(_uuids(before) != _uuids(after) for before, after in sides if _uuids(before) and _uuids(after))
     return "another GPU of the same model" if other else ""
 
 
@@ -203,18 +202,17 @@ def point_in_words(point: ComparedPoint) -> str:
 def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
     """Differences between the sweeps other than the kernels."""
     compared = [(point.before, point.after) for point in points if point.ratio and point.before and point.after]
-    lines = []
+    texts = []
     if other := _other_device([point for point in points if point.ratio]):
-        both = devices(points)
-        names = f": {both[0]} before, {both[1]} after" if both[1:] else ""
-        lines.append(f"- **{other[:1].upper()}{other[1:]}**{names}. The ratios have that in them.")
+        names = devices(points)
+        sides = f": {names[0]} before, {names[1]} after" if names[1:] else ""
+        texts.append(f"**{other[:1].upper()}{other[1:]}**{sides}. The ratios have that in them.")
     changed = Counter(name for before, _ in compared for name in str(before.get("changed") or "").split())
-    lines += [
-        f"- The {name.replace('_', ' ')} changed at {count} of {len(compared)} points."
+    return texts + [
+        f"The {name.replace('_', ' ')} changed at {count} of {len(compared)} points."
         for name, count in changed.items()
         if name != "binary"
     ]
-    return [*lines, ""] if lines else []
 
 
 def _uuids(row: Mapping[str, object]) -> str:
@@ -230,37 +228,14 @@ def _distance(point: ComparedPoint) -> float:
     return abs(log(point.ratio.value)) if point.ratio else 0.0
 
 
-def _not_compared(points: Sequence[ComparedPoint]) -> list[str]:
-    """The reasons why points weren't compared, each with the numbers of points and of kernels."""
-    counted = {id(point) for those in counted_points(points).values() for point in those}
+def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
+    """The points that were neither compared nor counted, by the reason."""
+    counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
     reasons: dict[str, list[ComparedPoint]] = {}
     for point in points:
         if point.verdict == NOT_COMPARED and id(point) not in counted:
             reasons.setdefault(point.note, []).append(point)
-    if not reasons:
-        return []
-    kernels = {reason: len({point.kernel for point in those}) for reason, those in reasons.items()}
-    lines = [
-        f"- {len(those):,} points of {kernels[reason]} kernel{'s' if kernels[reason] > 1 else ''}: {reason}"
-        for reason, those in reasons.items()
-    ]
-    return ["## Not compared", "", *lines, ""]
-
-
-def _method(points: Sequence[ComparedPoint], margin: float) -> list[str]:
-    compared = [point for point in points if point.ratio]
-    if not compared:
-        return []
-    paired = sum(point.note == PAIRED for point in compared)
-    how = [f"both versions ran alternately in the same processes at {paired}"] if paired else []
-    how += [f"two sweeps were compared at {len(compared) - paired}"] if paired < len(compared) else []
-    return [
-        "## How this was judged",
-        "",
-        f"Slower: the whole interval of the ratio lies above {1 + margin:g}; faster: below {1 / (1 + margin):.4g}; "
-        f"same: between the two; undecided: anything else. Of {len(compared)} points, {', '.join(how)}. "
-        "Numbers of points are in comparison.csv, of sizes in comparison.json; docs/comparing.md has the method.",
-    ]
+    return reasons
 
 
 def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page: str) -> Answer:
@@ -280,7 +255,7 @@ def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page:
         errors.append(f"Right before and not now: {', '.join(summary['failed'])}. See {text}.")
     worse = {
         "Slower": kernels_with_verdict(summary, SLOWER),
-        "Counts rose": [name for name, found in summary["counted"].items() if found["verdict"] in (MORE, MIXED)],
+        "Counts rose": [name for name, counts in summary["counted"].items() if counts["verdict"] in (MORE, MIXED)],
     }
     words = "; ".join(f"{what}: {', '.join(kernels)}" for what, kernels in worse.items() if kernels)
     if errors:
