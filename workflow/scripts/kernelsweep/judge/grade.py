@@ -18,24 +18,19 @@ from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.reasons import Reason
 from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
-from kernelsweep.templates import markdown_table
+from kernelsweep.templates import markdown
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.
 BEST_FIRST = (RIGHT, UNPROVEN, IMPLAUSIBLE, WRONG, NOT_ACCEPTED)
-# The exit status of a run whose worst verdict it is.
 # What readers see for a verdict.
 WORDS = dict(zip(BEST_FIRST, BEST_FIRST, strict=True)) | {UNPROVEN: "not checked"}
+# The exit status of a run whose worst verdict it is.
 STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
-# So many findings of a check are told; points tend to have the same.
-_TOLD = 3
+_MOST_FINDINGS = 3  # of a check; points tend to have the same
 _LETTERS = 200  # of a finding, in a line
 _SHOWN = 10  # candidates with a forest of their sizes
 _LISTED = 20  # candidates in the terminal
-_CHECKED = (
-    "Checked: results at the study's points and at drawn ones, which are in no file; by the emulator, races, reads of"
-    " uninitialised memory, barriers and accesses out of bounds; what a run leaves behind; the source for clocks."
-)
 
 
 @dataclass
@@ -65,31 +60,37 @@ class Verdict:
     @property
     def in_words(self) -> str:
         """The verdict in a line."""
-        found = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
-        why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(found)
+        findings = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
+        why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(findings)
         words = [f"{self.candidate}: {WORDS[self.verdict]}.", f"{' '.join(why.split())}." if why else ""]
         if self.ratio:
-            counts = Counter(one["verdict"] for one in self.timed)
-            told = ", ".join(f"{count} {word}" for word, count in counts.items())
-            words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {told}.")
+            verdicts = Counter(size["verdict"] for size in self.timed)
+            counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+            words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
         return " ".join(filter(None, words))
 
     @property
     def timed(self) -> list[dict[str, Any]]:
         """The sizes that have a ratio."""
-        return [one for one in self.sizes if "ratio" in one]
+        return [size for size in self.sizes if "ratio" in size]
+
+    @property
+    def size_rows(self) -> list[tuple[str, str, str]]:
+        """Each size in the page's table: its text, its time, and its share of the peak where that is known."""
+        shares = [f"{size['peak_fraction']:.0%}" if "peak_fraction" in size else "" for size in self.sizes]
+        return [(size["size"], f"{size['time_us']:.3f}", share) for size, share in zip(self.sizes, shares, strict=True)]
 
     @property
     def ratio(self) -> Interval | None:
         """The geometric mean over sizes, and of their intervals' ends; None without one."""
-        ends = [exp(fmean(log(one[end]) for one in self.timed)) for end in ("ratio", "low", "high") if self.timed]
+        ends = [exp(fmean(log(size[end]) for size in self.timed)) for end in ("ratio", "low", "high") if self.timed]
         return Interval(*ends) if ends else None
 
     def find(self, check: str, message: str) -> None:
         """Add a finding, once."""
-        told = self.findings.setdefault(check, [])
-        if message not in told and len(told) < _TOLD:
-            told.append(message)
+        messages = self.findings.setdefault(check, [])
+        if message not in messages and len(messages) < _MOST_FINDINGS:
+            messages.append(message)
 
 
 def judged(
@@ -109,11 +110,11 @@ def judged(
     drawn         points that nobody could know
     """
     # A row has the grid of its first launch.
-    known = [{axis: str(value) for axis, value in point.items() if axis != "grid_size"} for point in drawn]
+    points = [{axis: str(value) for axis, value in point.items() if axis != "grid_size"} for point in drawn]
 
     def is_drawn(row: Row) -> bool:
         values = with_parameters(row)
-        return any(all(values.get(axis) == value for axis, value in point.items()) for point in known)
+        return any(all(values.get(axis) == value for axis, value in point.items()) for point in points)
 
     wrong = {_point(row) for row in others if row["status"] not in ("ok", "skipped") and is_drawn(row)}
     for row in rows:
@@ -182,72 +183,64 @@ def add_ratios(
             size = size_of(row, axes)
             if size not in fastest or float(row["time_us"]) < float(fastest[size]["time_us"]):
                 fastest[size] = row
-    for size, row in sorted(fastest.items(), key=lambda one: one[0]):
-        told = {"size": size.text, "key": size.key, "time_us": float(row["time_us"])}
-        told |= {"peak_fraction": float(row["peak_fraction"])} if row["peak_fraction"] else {}
+    for size, row in sorted(fastest.items(), key=lambda item: item[0]):
+        entry = {"size": size.text, "key": size.key, "time_us": float(row["time_us"])}
+        entry |= {"peak_fraction": float(row["peak_fraction"])} if row["peak_fraction"] else {}
         of_row = pairs[row["identity_sha256"]]
         if of_row and (ratio := of_row.ratio(scatter)):
-            found = ratio.interval
-            ends = {"ratio": found.value, "low": found.low, "high": found.high}
-            told |= {name: round(end, 5) for name, end in ends.items()} | {"verdict": verdict(found, margin)}
-        candidate.sizes.append(told)
+            interval = ratio.interval
+            ends = {"ratio": interval.value, "low": interval.low, "high": interval.high}
+            entry |= {name: round(end, 5) for name, end in ends.items()} | {"verdict": verdict(interval, margin)}
+        candidate.sizes.append(entry)
 
 
 def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float) -> tuple[dict[str, Any], str]:
     """The content of verdict.json, and a page of Markdown."""
 
-    def rank(one: Verdict) -> tuple[int, float, str]:
-        return BEST_FIRST.index(one.verdict), one.ratio.value if one.ratio else 1.0, one.candidate
+    def rank(candidate: Verdict) -> tuple[int, float, str]:
+        ratio = candidate.ratio.value if candidate.ratio else 1.0
+        return BEST_FIRST.index(candidate.verdict), ratio, candidate.candidate
 
     verdicts = sorted(verdicts, key=rank)
-    told = [one.in_words for one in verdicts]
-    counts = ", ".join(
-        f"{n} {WORDS[word]}" for word in BEST_FIRST if (n := sum(one.verdict == word for one in verdicts))
-    )
-    worst = [STATUS[one.verdict] for one in verdicts]
+    lines = [candidate.in_words for candidate in verdicts]
+    by_verdict = Counter(candidate.verdict for candidate in verdicts)
+    counts = ", ".join(f"{by_verdict[word]} {WORDS[word]}" for word in BEST_FIRST if by_verdict[word])
+    statuses = {STATUS[word] for word in by_verdict}
     summary = {
         "study": study,
         "against": against,
-        "verdict": told if len(told) == 1 else [f"{len(told)} candidates for {study}: {counts}."],
-        "status": 1 if 1 in worst else max(worst),
-        "candidates": [asdict(one) for one in verdicts],
+        "verdict": lines if len(lines) == 1 else [f"{len(lines)} candidates for {study}: {counts}."],
+        "status": 1 if 1 in statuses else max(statuses),
+        "candidates": [asdict(candidate) for candidate in verdicts],
         # As comparison.json has it, for the forest.
         "same_within": margin,
-        "kernels": {one.candidate: _as_kernel(one, one.ratio, margin) for one in verdicts[:_SHOWN] if one.ratio},
+        "kernels": {
+            candidate.candidate: _as_kernel(candidate, candidate.ratio, margin)
+            for candidate in verdicts[:_SHOWN]
+            if candidate.ratio
+        },
     }
-    table = []
-    for one in verdicts:
-        ratios = ratio_text(one.ratio) if one.ratio else "not timed"
-        right = "{right} of {run}".format(**one.points)
-        checked, found = "yes" if one.proven else "no", ", ".join(one.findings) or "none"
-        table.append((one.candidate, WORDS[one.verdict], checked, right, found, ratios))
     heads = dict.fromkeys(("candidate", "verdict", "checked", "points right", "findings"), False)
-    if any(one.ratio for one in verdicts):
+    if any(candidate.ratio for candidate in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
-    rows = [cells[: len(heads)] for cells in table]
-    no_times = "" if any(one.sizes for one in verdicts) else " Not timed: there is no clock here, or nothing was right."
-    lines = [_CHECKED + no_times, "", "## All candidates", "", markdown_table(heads, rows), ""]
-    for one in verdicts:
-        if not (one.findings or one.implausible or one.not_proven or one.sizes):
-            continue  # The table says all of it.
-        points = "{run} points run, {right} right; {drawn} of them are drawn, and in no file".format(**one.points)
-        more = "; {not_judged} not judged, since {} is not right there".format(against, **one.points)
-        lines += [f"## {one.candidate}: {WORDS[one.verdict]}", ""]
-        lines += [f"{points}{more if one.points['not_judged'] else ''}.", ""] if one.points["run"] else []
-        lines += [f"- {check}: {' '.join(each.split())}" for check, told in one.findings.items() for each in told]
-        lines += [f"- not possible: {one.implausible}"] if one.implausible else []
-        lines += [f"- not checked: {' '.join(one.not_proven.split())}"] if one.not_proven and not one.findings else []
-        peaks = [f"{each['peak_fraction']:.0%}" if "peak_fraction" in each else "" for each in one.sizes]
-        timed = [(each["size"], f"{each['time_us']:.3f}", peak) for each, peak in zip(one.sizes, peaks, strict=True)]
-        lines += ["", markdown_table({"size": False, "fastest, us": True, "of peak": True}, timed)] if timed else []
-        lines += [""]
-    return summary, "\n".join(lines)
+    rows = [
+        (
+            candidate.candidate,
+            WORDS[candidate.verdict],
+            "yes" if candidate.proven else "no",
+            "{right} of {run}".format(**candidate.points),
+            ", ".join(candidate.findings) or "none",
+            ratio_text(candidate.ratio) if candidate.ratio else "not timed",
+        )[: len(heads)]
+        for candidate in verdicts
+    ]
+    return summary, markdown(__file__, verdicts=verdicts, against=against, words=WORDS, heads=heads, rows=rows)
 
 
 def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, Any]:
     of_all = {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict(ratio, margin)}
-    counts = Counter(one["verdict"] for one in candidate.timed)
-    sizes = {one["key"]: {"text": one["size"], "counts": {}, **one} for one in candidate.timed}
+    counts = Counter(size["verdict"] for size in candidate.timed)
+    sizes = {size["key"]: {"text": size["size"], "counts": {}, **size} for size in candidate.timed}
     return {**of_all, "counts": counts, "points": len(sizes), "is_shown": True, "sizes": sizes}
 
 
@@ -257,8 +250,8 @@ def _pairs(record: Record | None) -> Any:
 
 def _point(row: Row) -> str:
     """A row's point, in words."""
-    told = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
-    return " ".join([*told, row["parameters"]]).strip()
+    columns = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
+    return " ".join([*columns, row["parameters"]]).strip()
 
 
 def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
@@ -268,9 +261,9 @@ def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
     """
     candidates = summary["candidates"]
     lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in summary["verdict"]]
-    for one in candidates[:_LISTED] if len(candidates) > 1 else ():
-        told = ", ".join(one["findings"]) or one["implausible"] or one["not_proven"]
-        lines.append(f"  {one['verdict']:<12}{one['candidate']}  {' '.join(told.split())}"[:80])
-    counts = Counter(one["verdict"] for one in candidates)
+    for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
+        why = ", ".join(candidate["findings"]) or candidate["implausible"] or candidate["not_proven"]
+        lines.append(f"  {candidate['verdict']:<12}{candidate['candidate']}  {' '.join(why.split())}"[:80])
+    counts = Counter(candidate["verdict"] for candidate in candidates)
     bad = ", ".join(f"{counts[word]} {word}" for word in BEST_FIRST[1:] if counts[word])
     return Answer("\n".join(lines), [f"{bad}. See {verdict}."] if summary["status"] else [], page)
