@@ -19,15 +19,10 @@ from kernelsweep.publish.tables.study_table import StoryRow, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import ratio, time_interval
 from kernelsweep.study.kernels.source import story
+from kernelsweep.templates import markdown
 
 # The steps that are not folded.
 _SHOWN = 3
-# What the pictures of accesses show.
-_KEY = (
-    "Pictures: at {}. A row is a step between two synchronisations: on the left the elements that each warp loads"
-    " and, below them, stores; on the right the lanes that take part. Grey: not accessed, idle. Bold: another order of"
-    " accesses would cost less."
-)
 # Unchanged lines around a change.
 _CONTEXT = 2
 # Code in backticks, which Markdown leaves alone; and what it would take for a mark elsewhere.
@@ -71,44 +66,62 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
     accesses  the pictures of who accesses what, by the place of their step: each its `file` and its `point`
     """
     words = {name: read_words(name, text) for name, text in sources.items()}
-    steps = story_of(data)
-    lines = [f"## {data.title}: why", "", " ".join([*_place(data), *_key(data, accesses)]), ""]
-    for number, step in enumerate(steps):
-        if number == _SHOWN and len(steps) > _SHOWN + 1:
-            lines += [f"<details><summary>{len(steps) - _SHOWN} more steps</summary>", ""]
-        lines += [f"### {number + 1}. `{step.label}`", ""]
-        if step.kernel not in {earlier.kernel for earlier in steps[:number]}:
-            lines += [f"{_markdown(paragraph)}\n" for paragraph in words[step.kernel].paragraphs]
-        place, findings = _base(steps, number, words), list[str]()
-        if place is not None:
-            findings += [*_gain(data, step, steps[place]), *_moved(data, steps, place, number)]
-        findings += _published(data, steps, number, place)
-        lines += [*(f"- {text}" for text in findings), *([""] if findings else [])]
-        if picture := accesses.get(number):
-            lines += [f"![Who accesses what in {step.label}]({picture['file']})", ""]
-        if place is not None and step.kernel == (base := steps[place]).kernel:
-            values = point_text({axis: value for axis, value in step.values.items() if value is not None})
-            lines += [f"The source of `{base.label}`, with {values}.", ""]
-        elif place is not None:
-            lines += [f"```diff {base.kernel}", *words[step.kernel].difference(words[base.kernel]), "```", ""]
-    return "\n".join([*lines, *(["</details>", ""] if len(steps) > _SHOWN + 1 else [])])
+    story_rows = story_of(data)
+    text = markdown(
+        __file__,
+        title=data.title,
+        place=_place(data),
+        pictured=_pictured(data, [picture["point"] for picture in accesses.values()]),
+        # A single step would take no less room folded.
+        first_folded=_SHOWN if len(story_rows) > _SHOWN + 1 else len(story_rows),
+        steps=[_step(data, story_rows, number, words, accesses) for number in range(len(story_rows))],
+    )
+    return text.rstrip() + "\n"
 
 
-def _place(data: StudyData) -> list[str]:
-    """A sentence on the point of the times and counters; none where there are neither."""
-    if data.compares_outputs:
-        return []
-    told = ["times"] * data.has_times + ["counters"] * (not step_metrics(data).empty)
+def _step(
+    data: StudyData,
+    steps: Sequence[StoryRow],
+    number: int,
+    words: Mapping[str, KernelWords],
+    accesses: Mapping[int, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """What the page has of a step, by the template's names."""
+    step, own = steps[number], words[steps[number].kernel]
+    place = _base(steps, number, words)
+    is_first = step.kernel not in {earlier.kernel for earlier in steps[:number]}
+    values: dict[str, Any] = {
+        "label": step.label,
+        "paragraphs": list(map(_markdown, own.paragraphs)) if is_first else [],
+        "findings": _published(data, steps, number, place),
+        "picture": accesses[number]["file"] if number in accesses else "",
+        "base": "",
+        "at": "",
+        "difference": [],
+    }
+    if place is None:
+        return values
+    base = steps[place]
+    findings = [*_gain(data, step, base), *_moved(data, steps, place, number), *values["findings"]]
+    if step.kernel == base.kernel:
+        on_axes = point_text({axis: value for axis, value in step.values.items() if value is not None})
+        return values | {"findings": findings, "base": base.label, "at": on_axes}
+    return values | {"findings": findings, "base": base.kernel, "difference": own.difference(words[base.kernel])}
+
+
+def _place(data: StudyData) -> str:
+    """A sentence on the point of the times and counters; "" where there are neither."""
+    numbers = ["times"] * data.has_times + ["counters"] * (not step_metrics(data).empty)
+    if data.compares_outputs or not numbers:
+        return ""
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
-    return [f"{' and '.join(told).capitalize()}: at {where}."] if told else []
+    return f"{' and '.join(numbers).capitalize()}: at {where}."
 
 
-def _key(data: StudyData, accesses: Mapping[int, Mapping[str, Any]]) -> list[str]:
-    """What the pictures show, and of which sizes; nothing without any."""
-    points = [picture["point"] for picture in accesses.values()]
+def _pictured(data: StudyData, points: Sequence[Mapping[str, Any]]) -> str:
+    """The sizes and configurations of the pictures' points; "" without any."""
     axes = [*size_axes(data.settings), *kernel_axes(data.settings)]
-    values = {axis: {point[axis] for point in points if point.get(axis) is not None} for axis in axes}
-    return [_KEY.format(values_text(values))] if points else []
+    return values_text({axis: {point[axis] for point in points if point.get(axis) is not None} for axis in axes})
 
 
 def _markdown(paragraph: str) -> str:
@@ -138,26 +151,27 @@ def _published(data: StudyData, steps: Sequence[StoryRow], number: int, place: i
     texts = []
     for origin, numbers in _by_origin(data, steps[number]).items():
         base = next((step for step in earlier if origin in _by_origin(data, step)), None)
-        before = {one.quantity: one.value for one in _by_origin(data, base)[origin] if not one.over} if base else {}
-        words = "; ".join(_published_words(one, before.get(one.quantity)) for one in numbers)
+        of_base = _by_origin(data, base)[origin] if base else ()
+        before = {number.quantity: number.value for number in of_base if not number.over}
+        words = "; ".join(_published_words(number, before.get(number.quantity)) for number in numbers)
         after = f" after `{base.label}`" if base and base is not earlier[0] and before else ""
         texts.append(f"Published, {origin}{after}: {words}.")
     return texts
 
 
 def _by_origin(data: StudyData, step: StoryRow) -> dict[str, list[PublishedNumber]]:
-    found: dict[str, list[PublishedNumber]] = {}
-    for one in beside_step(data.published, (step.kernel, step.values)):
-        found.setdefault(one.origin, []).append(one)
-    return found
+    by_origin: dict[str, list[PublishedNumber]] = {}
+    for number in beside_step(data.published, (step.kernel, step.values)):
+        by_origin.setdefault(number.origin, []).append(number)
+    return by_origin
 
 
-def _published_words(one: PublishedNumber, before: str | None) -> str:
-    if one.over:
-        what = "as fast as" if one.quantity == SPEEDUP else f"the {title(one.quantity)} of"
-        return f"{one.value} times {what} `{one.over}`"
-    unit = one.unit if one.unit == "%" else f" {one.unit}"
-    return f"{title(one.quantity)} {' → '.join(filter(None, (before, one.value)))}{unit}"
+def _published_words(number: PublishedNumber, before: str | None) -> str:
+    if number.over:
+        what = "as fast as" if number.quantity == SPEEDUP else f"the {title(number.quantity)} of"
+        return f"{number.value} times {what} `{number.over}`"
+    unit = number.unit if number.unit == "%" else f" {number.unit}"
+    return f"{title(number.quantity)} {' → '.join(filter(None, (before, number.value)))}{unit}"
 
 
 def _own_axes(data: StudyData, kernel: str) -> list[str]:
@@ -173,7 +187,7 @@ def _at(configuration: str) -> str:
 
 def _gain(data: StudyData, step: StoryRow, base: StoryRow) -> list[str]:
     """A step's time beside that of the one that it is held against, where both have one."""
-    points = [one.point for one in (base, step) if one.point and one.point["status"] == "ok"]
+    points = [row.point for row in (base, step) if row.point and row.point["status"] == "ok"]
     points = [point for point in points if PROOF_FAILED not in point["flags"].split()]
     if not data.has_times or len(points) < 2:
         return []
