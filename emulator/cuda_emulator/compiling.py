@@ -105,6 +105,9 @@ _MOST_CONSTANT_BYTES = 64 * 1024
 # The object files name PWD as the folder of the compiler.
 _IN_ANY_FOLDER = {"PWD": "/proc/self/cwd"}
 
+_AN_ERROR = re.compile(r"error: .*")
+# A member of a class with the name of a type that the class has used before.
+_ALLOWED_BY_NVCC = "changes meaning"
 _LOCAL_VARIABLE = re.compile(r"_ZZ(?P<function>.*)E\d+\w+$")
 
 
@@ -194,6 +197,8 @@ def compile_for_emulator(
         alignment = [_WATCHING_ALIGNMENT] if files is None or any(map(_CAST.search, texts)) else []
         command = [*_compiler(), *alignment, *options, *paths, "-x", "c++", "-S", str(unit), "-o", str(assembly)]
         compiled = run(command, **_IN_ANY_FOLDER)
+        if compiled.returncode != 0 and all(_ALLOWED_BY_NVCC in one for one in _AN_ERROR.findall(compiled.stderr)):
+            compiled = run([*command, "-fpermissive"], **_IN_ANY_FOLDER)
         if compiled.returncode == 0:
             # -ffile-prefix-map leaves the sanitizers' file names as they are.
             text = assembly.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/', '"').replace(f'"{unit.parent}/', '"')

@@ -228,6 +228,69 @@ def test_a_kernel_is_built_from_a_program_as_it_stands(
     assert f"{tmp_path}/toy.cu:{line}" in message or f"{tmp_path}/toy.cu({line})" in message
 
 
+# What stopped published files: each line is a case of its own.
+PUBLISHED = """\
+#include "not_here.h"
+#include <cublas_v2.h>
+#include <ATen/cuda/Atomic.cuh>
+#include <cuda.h>
+#include "callbacks.h"
+struct Job { stop_t stop; table_t *tables; };
+struct Sum { int value; };
+struct Reduction { Sum sum; using Sum = float; };
+namespace published { namespace {
+template <typename T, int threads> __global__ void scale(T *y, const T *x, half *h, __nv_bfloat16 *b)
+{
+    Job job{};
+    Reduction reduction{};
+    const int i = threads * blockIdx.x + threadIdx.x;
+    y[i] = T(N) * x[i] + T(job.stop ? float(reduction.sum.value) : float(sizeof(table_t)));
+    gpuAtomicAdd(&y[i], T(float(h[i]) + float(b[i])));
+}
+} }
+"""
+CALLBACKS = """\
+typedef bool (*stop_t)(void *);
+typedef int (table_t)[4];
+extern nowhere::handle (*unused)(void *);
+"""
+
+
+@pytest.mark.parametrize("target", ["emulator", pytest.param("sm_90", marks=pytest.mark.nvcc)])
+def test_a_published_file_is_built_where_it_lies(tmp_path: Path, target: str) -> None:
+    kernel = tmp_path / "toy.cu"
+    kernel.write_text(PUBLISHED)
+    (tmp_path / "callbacks.h").write_text(CALLBACKS)
+    names = [f"published::scale<{element}, 128>" for element in ("float", "half", "__nv_bfloat16")]
+    # Of N, CUDA's own headers have parameters.
+    report = build(source_of(kernel), tmp_path / "toy.bin", target, [Unit({"N": "4"}, [[name] for name in names])])
+    assert report["status"] == "ok", report["message"]
+    assert [*report["variants"]] == [f"{name} [N=4]" for name in names] and "left out" not in report["message"]
+
+
+@pytest.mark.parametrize("target", ["emulator", pytest.param("sm_90", marks=pytest.mark.nvcc)])
+def test_a_refusal_ends_with_the_headers_that_were_left_out(tmp_path: Path, target: str) -> None:
+    source = '#include <helper_math.h>\n#include "../common/config.h"\n#ifdef OTHER\n#include <other.h>\n#endif\n'
+    message = build_toy(tmp_path, source + "__global__ void toy(float4 *y) { *y = *y * 2; }\n", ["toy"], target)[
+        "message"
+    ]
+    assert "operator" in message and "pragma" not in message
+    assert message.endswith(
+        "\nHeaders that were not found, and left out: <helper_math.h>, ../common/config.h. Name their folders in the "
+        "options, as -Iinclude."
+    )
+
+
+def test_the_whole_file_is_tried_where_the_cut_one_does_not_compile(tmp_path: Path) -> None:
+    hidden = "#define DECLARE(name) struct name##_t { int value; }\nDECLARE(pair);\n"
+    assert (
+        build_toy(tmp_path, hidden + "__global__ void toy(pair_t *y) { y->value = 1; }\n", ["toy"], "emulator")[
+            "status"
+        ]
+        == "ok"
+    )
+
+
 GUARDED = """\
 #ifdef __CUDACC__
 #include <cublas_v2.h>

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
 from kernelsweep.compile import emulated, nvcc
-from kernelsweep.compile.device_code import constant_names, lacking_headers, write_device_code
+from kernelsweep.compile.device_code import constant_names, lacking_headers, left_out, write_device_code
 from kernelsweep.compile.unit_store import Compiled
 from kernelsweep.compile.user_code import compile_by_user
 from kernelsweep.compilers import code_variables, language_standard, named_headers, preprocessor_lines
 from kernelsweep.errors import BuildError
+from kernelsweep.reasons import Reason
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.study.kernels.source import KernelSource, included_files, read_source
 from kernelsweep.study.kernels.units import EMULATOR, Unit, variant_name
@@ -34,13 +36,25 @@ def names_gpu(files: Iterable[Path]) -> bool:
 _HEAD = "// Generated: the kernel's file and the variants that are compiled with it. Edit the kernel instead.\n"
 
 
+# CUDA's headers of types that a launch may name, though only the host's code includes them.
+_TYPES = {"half2?|__half2?": "cuda_fp16.h", "(__)?nv_bfloat162?": "cuda_bf16.h"}
+
+
+def headers_of_types(functions: Iterable[str]) -> str:
+    """The lines that include CUDA's headers of the types that functions name, such as ``scale<half>``."""
+    words = {word for function in functions for word in re.findall(r"\w+", function)}
+    needed = [header for types, header in _TYPES.items() if any(re.fullmatch(types, word) for word in words)]
+    return "".join(f"#include <{header}>\n" for header in needed)
+
+
 def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     """The unit for nvcc: a table of the functions' addresses, which has nvcc compile each of them.
 
     The table ends with a null, since C++ has no empty arrays and a unit may have no functions. Macros are defined for
     the kernel only: CUDA's own names may be the same.
     """
-    defined = "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
+    defined = headers_of_types(unit.functions)
+    defined += "".join(f"#define {name} {value}\n" for name, value in unit.macros.items())
     addresses = "".join(f"    (void *)&{name},\n" for name in unit.functions)
     table = f"void *kernelsweep_functions[] = {{\n{addresses}    nullptr,\n}};\n"
     return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
@@ -63,6 +77,7 @@ class Source:
     options    further options for nvcc, of which g++ is given what they define, undefine and include
     constants  the variables in constant memory that the host sets
     without    headers that the compiler lacks something of (device_code.lacking_headers)
+    is_whole   whether all code of the device is compiled, also what the unit's functions don't use
     gpu        the architecture as which the emulator compiles, such as sm_90
     """
 
@@ -73,6 +88,7 @@ class Source:
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
     without: frozenset[str] = frozenset()
+    is_whole: bool = False
     gpu: str = DEFAULT_ARCHITECTURE
 
 
@@ -92,13 +108,22 @@ def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compile
         warnings, report = compile_by_user(source.file, file, target, unit.macros)
         return warnings, dict.fromkeys(unit.functions, report)
     try:
-        return (_for_emulator if target == EMULATOR else _for_gpu)(source, file, target, unit)
+        warnings, reports = (_for_emulator if target == EMULATOR else _for_gpu)(source, file, target, unit)
+        return left_out(warnings)[0], reports
     except BuildError as error:
         files = [source.file, *included_files(source.file, source.include, source.options)]
         without = source.without | lacking_headers(str(error), files)
-        if without == source.without:
-            raise
-        return compile_unit(replace(source, without=without), file, target, unit)
+        if without != source.without:
+            return compile_unit(replace(source, without=without), file, target, unit)
+        if not source.is_whole and error.reason != Reason.NOT_SUPPLIED:
+            with suppress(BuildError):
+                return compile_unit(replace(source, is_whole=True), file, target, unit)
+        message, headers = left_out(str(error))
+        if headers:
+            named = [name for name in headers if name[0] != "<"]
+            folders = ". Name their folders in the options, as -Iinclude" if named else ""
+            message = f"{message.rstrip()}\nHeaders that were not found, and left out: {', '.join(headers)}{folders}."
+        raise BuildError(message, error.reason, error.cause) from error
 
 
 def compiler_of(target: str) -> str:
@@ -152,7 +177,7 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
         source.gpu if names_gpu(files) else None,
         library=library,
         runtime=source.runtime,
-        given=preprocessor_lines(options),
+        given=headers_of_types(unit.functions) + preprocessor_lines(options),
         options=language_standard(options),
         files=compiled,
         constant_names={name for file in compiled for name in constant_names(read_source(file))},
@@ -176,7 +201,8 @@ def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str,
 
 def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit) -> tuple[Path, list[Path]]:
     """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
-    kernel = write_device_code(folder, files, unit.functions, unit.macros, source.constants, source.without)
+    functions = [] if source.is_whole else unit.functions
+    kernel = write_device_code(folder, files, functions, unit.macros, source.constants, source.without)
     return kernel, [path for each in source.include for path in (folder / each.resolve().relative_to("/"), each)]
 
 

@@ -33,8 +33,22 @@ _DEFINE = re.compile(r"\s*#\s*define\s+(\w+)(.*)", re.DOTALL)
 _CONDITION = re.compile(r"\s*#\s*(if|el|endif)")
 # What stays of code that is cut out.
 _KEPT_DIRECTIVE = re.compile(r"\s*#\s*(?:if|el|endif|define|undef|line)")
-_SYSTEM_INCLUDE = re.compile(
-    r"^[^\S\n]*#[^\S\n]*(?:include[^\S\n]*(<[^>\n]+>)|(?:el|endif))(?:\\\n|[^\n])*$", re.MULTILINE
+_INCLUDE = re.compile(
+    r"^[^\S\n]*#[^\S\n]*(?:include[^\S\n]*(<[^>\n]+>|\"[^\"\n]+\")|(?:el|endif))(?:\\\n|[^\n])*$", re.MULTILINE
+)
+# What stands for headers that are left out, by their names: CUDA's own headers that these include, and what their code
+# is for kernels.
+_HALVES = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+_STAND_INS = (
+    (re.compile(r"(cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|cutensor\w*|library_types)\.h"), _HALVES),
+    (re.compile(r"(torch|ATen|c10|THC)/"), _HALVES),
+    (re.compile(r"(ATen/cuda/Atomic|THC/THCAtomics)\.cuh"), "#define gpuAtomicAdd atomicAdd\n"),
+)
+# What compilers print of a header that is left out.
+_LEFT_OUT = re.compile(
+    r"^[^\n]*note: '#pragma message: left out: (?P<by_gxx>[^'\n]+)'\n?(?:[ \d]*\|[^\n]*\n?)*"
+    r"|^[^\n]*: #pragma message: \"left out: (?P<by_nvcc>[^\"\n]+)\"\n[^\n]*\n\s*\^\n*",
+    re.MULTILINE,
 )
 # What opens a namespace, or a linkage.
 _NAMESPACE = re.compile(r'\bnamespace\b|^extern "[^"]*"$')
@@ -104,10 +118,11 @@ def write_device_code(
     macros     values by macro, in place of those that the files define; they also stand for it in a `#pragma unroll`,
                where nvcc expands none
     used       further names
-    without    headers in angle brackets to leave out, such as those of lacking_headers()
+    without    headers to leave out, as lacking_headers() gives them
 
-    Lines keep their numbers, and compilers name the original files. A header in angle brackets that is nowhere is left
-    out, as host code may have needed it. Returns the kernel's copy.
+    Lines keep their numbers, and compilers name the original files. A header that is nowhere is left out, as host code
+    may have needed it; left_out() tells which. Macros are not defined while other headers than `files` are read, which
+    may have these names. Returns the kernel's copy.
     """
     texts = {file.resolve(): read_source(file) for file in files}
     parsed = {file: _parsed(text) for file, text in texts.items()}
@@ -118,20 +133,27 @@ def write_device_code(
         copy = folder / file.relative_to("/")
         copy.parent.mkdir(parents=True, exist_ok=True)
         kept_text = _VALUE.sub(partial(_given, defined), _without(text, cut))
-        copy.write_text(f'#line 1 "{file}"\n{_optional_headers(kept_text, set(without))}', encoding="utf-8")
+        optional = _optional_headers(kept_text, set(without), files, [*defined])
+        copy.write_text(f'#line 1 "{file}"\n{optional}', encoding="utf-8")
     return folder / files[0].resolve().relative_to("/")
 
 
 def lacking_headers(message: str, files: Sequence[Path]) -> set[str]:
-    """The headers in angle brackets, such as ``<gl.h>``, that files include and a compiler refused for a missing one.
+    """The headers, such as ``<gl.h>``, that files include and a compiler refused for a missing one.
 
     message  the compiler's, which names the files from the missing header's place to the kernel
     """
     chain, missing, _ = message.partition(": No such file or directory")
     places = {Path(name).resolve() for name in re.findall(r"([^\s:]+):\d", chain) if missing}
     others = places - {file.resolve() for file in files}
-    named = {header for file in files for header in _SYSTEM_INCLUDE.findall(read_source(file)) if header}
+    named = {header for file in files for header in _INCLUDE.findall(read_source(file)) if header}
     return {header for header in named if any(str(other).endswith(f"/{header[1:-1]}") for other in others)}
+
+
+def left_out(printed: str) -> tuple[str, list[str]]:
+    """What a compiler has printed, without the lines on headers that are left out; and these headers, in order."""
+    names = dict.fromkeys(found["by_gxx"] or found["by_nvcc"] for found in _LEFT_OUT.finditer(printed))
+    return _LEFT_OUT.sub("", printed), [*names]
 
 
 def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
@@ -211,15 +233,30 @@ class _Reachable:
         return not words.isdisjoint(_OF_DEVICE)
 
 
-def _optional_headers(text: str, without: Collection[str]) -> str:
-    """The text with each header in angle brackets included only if there is one. Every branch begins at its line."""
+def _optional_headers(text: str, without: Collection[str], own: Sequence[Path], macros: Sequence[str]) -> str:
+    """The text with each header included only if there is one. Every branch begins at its line.
+
+    own     the files for which macros are defined
+    macros  are not defined in any other one, but for those that have its name in theirs, as GLM_FORCE has glm's
+    """
 
     def guarded(match: re.Match[str]) -> str:
         header, line = match[1], text.count("\n", 0, match.end()) + 2
-        kept = f"#if __has_include({header})\n#include {header}\n#endif" if header else match[0]
-        return f"{'' if header in without else kept}\n#line {line}"
+        if not header:
+            return f"{match[0]}\n#line {line}"
+        name = header[1:-1]
+        lacking = "".join(stand_in for names, stand_in in _STAND_INS if names.match(name))
+        lacking += f'#pragma message "left out: {header if header[0] == "<" else name}"'
+        if header in without:
+            return f"{lacking}\n#line {line}"
+        is_own = any(f"/{file}".endswith(f"/{re.sub('^([.]{1,2}/)+', '', name)}") for file in own)
+        library = name.partition("/")[0].partition(".")[0].lower()
+        hidden = [] if is_own else [macro for macro in macros if library not in macro.lower()]
+        before = "".join(f'#pragma push_macro("{macro}")\n#undef {macro}\n' for macro in hidden)
+        after = "".join(f'#pragma pop_macro("{macro}")\n' for macro in hidden)
+        return f"#if __has_include({header})\n{before}#include {header}\n{after}#else\n{lacking}\n#endif\n#line {line}"
 
-    return _SYSTEM_INCLUDE.sub(guarded, text)
+    return _INCLUDE.sub(guarded, text)
 
 
 def _without(text: str, cut: Iterable[_Item]) -> str:
@@ -343,12 +380,13 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
     """An item from its tokens outside brackets, and from all names in it."""
     every = [token[0] for token in head]
     words, function = _outside_template(every), state.in_function
+    in_brackets = set() if function else _declared_in_brackets(head)
     if not function:
         instantiated = every[0] == "template" and every[1:2] != ["<"]
         # A type, a name and brackets. A macro with its arguments has no type.
         name = _function_name(words)
         is_declared = bool(name) and words[0] not in {name, "typedef", "using", "static_assert"} and "=" not in words
-        function = instantiated or is_declared
+        function = instantiated or (is_declared and not in_brackets)
     defines: frozenset[str] | None
     if not _ALWAYS.isdisjoint(words):
         defines = None
@@ -357,7 +395,8 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
     elif "enum" in words:
         defines = frozenset(names)
     else:
-        defines = frozenset(word for word, after in pairwise(words) if _NAME.match(word) and after in _AFTER_A_NAME)
+        outside = {word for word, after in pairwise(words) if _NAME.match(word) and after in _AFTER_A_NAME}
+        defines = frozenset(in_brackets or outside)
     return _Item(
         head[0].start(),
         end,
@@ -369,6 +408,17 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
         " ".join(every[2 : len(every) - len(words)]),
         tuple(name for name in state.namespaces if name.replace("::", "").isidentifier()),
     )
+
+
+def _declared_in_brackets(head: Sequence[re.Match[str]]) -> set[str]:
+    """The names that a declaration has in brackets, such as ``callback`` of ``bool (*callback)(int)``."""
+    names = set()
+    for opening, closing, after in zip(head, head[1:], head[2:], strict=False):
+        if (opening[0], closing[0]) == ("(", ")") and after[0] in ("(", "["):
+            inner = opening.string[opening.end() : closing.start()]
+            if head[0][0] == "typedef" or inner.lstrip().startswith(("*", "&")):
+                names |= {*_NAME.findall(inner.partition("(")[0])}
+    return names
 
 
 def _parameters(head: Sequence[re.Match[str]], name: str) -> str:

@@ -17,6 +17,8 @@ from kernelsweep.errors import BuildError
 from kernelsweep.reasons import Reason
 from kernelsweep.sandbox import is_untrusted
 
+# The folder of the emulator's C++; CUDA's headers are in its folder include.
+HEADERS = cuda_emulator.compiling.HEADERS
 # What of the package decides how a unit is compiled.
 CODE = (Path(cuda_emulator.compiling.__file__), Path(cuda_emulator.unit.__file__))
 

@@ -231,7 +231,12 @@ def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[s
 
 
 def _plain(name: str) -> str:
-    """A function's C++ name without what spellings differ in: spaces, suffixes and casts of numbers, `unsigned int`."""
+    """A function's C++ name without what spellings differ in.
+
+    That is spaces, suffixes and casts of numbers, `unsigned int`, `half`, and namespaces without a name.
+    """
+    name = name.replace("(anonymous namespace)::", "")
+    name = re.sub(r"\b(half2?|nv_bfloat162?)\b", r"__\1", name)
     name = re.sub(r"\((?:unsigned |signed )?(?:char|short|int|long|long long)\)(?=-?\d)", "", name)
     name = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", name)
     name = re.sub(r"\bunsigned(?! (?:int|char|short|long))\b", "unsigned int", name)

@@ -22,7 +22,7 @@ from typing import Any
 
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
-from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, Parameter, guess, kernels_in, names_of
+from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, Parameter, guess, kernels_in, missing_headers, names_of
 from kernelsweep.results import INDIFFERENT_READ, NOTES
 from kernelsweep.study.kernels.source import included_files
 from kernelsweep.study.point import Point
@@ -188,7 +188,7 @@ def _checked(file: Path, kernel: str, given: Given) -> Checked:
         outcomes = _Runs(file.resolve(), guessed, given)(points, holds)
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
-    result = replace(result, guessed=_in_words(guessed, holds, points, given))
+    result = replace(result, guessed=_in_words(guessed, holds, points, given) | _left_out(file, given))
     return replace(judged(result, outcomes, file, given.options), seconds=time.perf_counter() - started)
 
 
@@ -488,6 +488,11 @@ def _in_words(
             told[axis] = ", ".join(str(point[axis]) for point in points)
     told["launch"] = launch_in_words(guessed)
     return told
+
+
+def _left_out(file: Path, given: Given) -> dict[str, str]:
+    missing = missing_headers(file, _includes(given.options))
+    return {"headers": f"{', '.join(missing)} not found, and left out"} if missing else {}
 
 
 def launch_in_words(guessed: Guess) -> str:

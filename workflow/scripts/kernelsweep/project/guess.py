@@ -18,6 +18,7 @@ from pathlib import Path
 
 from kernelsweep.code_hash import cxx_code
 from kernelsweep.compile.device_code import KernelHead, kernel_heads
+from kernelsweep.compile.emulated import HEADERS
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.study.expressions import FUNCTIONS
@@ -151,11 +152,12 @@ def kernels_in(file: Path, include: Sequence[Path] = ()) -> dict[str, tuple[Kern
     raise UserError(f"{file} has no __global__ at all.")
 
 
-def missing_headers(file: Path) -> list[str]:
-    """The headers in quotes that a file, or one that it includes, names and that are not found, nor CUDA's."""
-    found = [file, *included_files(file, [file.parent])]
+def missing_headers(file: Path, include: Sequence[Path] = ()) -> list[str]:
+    """The headers in quotes that a file, or one that it includes, names and that are nowhere, nor the emulator's."""
+    found = [file, *included_files(file, [file.parent, *include])]
     names = {name: one.parent for one in found for name in _QUOTED.findall(read_source(one))}
-    return [name for name, folder in names.items() if not any((at / name).is_file() for at in (folder, file.parent))]
+    folders = [file.parent, *include, HEADERS / "include"]
+    return [name for name, own in names.items() if not any((at / name).is_file() for at in (own, *folders))]
 
 
 def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: bool = True) -> Guess:
