@@ -36,7 +36,7 @@ from kernelsweep.errors import UserError
 from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, TAKEN_BACK, name_of, previous
-from kernelsweep.judge.comparison.text import answer_of, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import (
     ComparedPoint,
     by_kernel,
@@ -267,12 +267,13 @@ def test_the_heading_is_of_all_sizes_and_then_says_where_and_whether_it_is_right
 ) -> None:
     of_kernel = [[row for row in rows if row["kernel"] == "interleaved"] for rows in sweeps]
     points = compare_points(of_kernel[0], slowed(of_kernel[1], 1.02), MARGIN)
-    text = comparison_text(verdict_lines(points, MARGIN), points, MARGIN, "")
+    text = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "")
     heading, *_ = text.splitlines()
     # The 2% of half of the sizes are not the kernel's.
     where = r"undecided; slower at 4 of 8 sizes \(1.020×\), undecided at 4, right at 88 of 88"
     assert re.fullmatch(rf"# interleaved 1.006× \(0.9\d\d to 1.0\d\d\), {where}", heading)
-    assert answer_of(text).startswith(f"{heading}\n")
+    assert "## How this was judged" in text
+    assert comparison_text(points, MARGIN, [heading[2:]], "Before.", is_comment=True) == f"{heading}\n\nBefore.\n"
     (kernel,) = by_kernel(points)
     summary = comparison_summary(points, MARGIN)
     assert f"{summary['kernels'][kernel]['ratio']:.3f}× ({summary['kernels'][kernel]['low']:.3f} to" in heading
@@ -286,7 +287,7 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     for row in after[3:5]:
         row |= {"status": "wrong_result", "message": "expected 7, found 8", "time_us": ""}
     points = compare_points(of_kernel[0], after, MARGIN)
-    text = comparison_text(verdict_lines(points, MARGIN), points, MARGIN, "")
+    text = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "")
     wrong = "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before, such as array size "
     assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0\..*, faster: at 4 of 8 sizes \(0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}

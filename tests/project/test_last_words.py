@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.logs import SAID, read_sentence
+from kernelsweep.logs import SAID, read_ending
 from kernelsweep.project.last_words import LastWords
 
 LOGGER = logging.getLogger("tests of last words")
@@ -82,7 +82,7 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert end_of_job(tmp_path / logs[1], said[1]) == SAID
     lost = "raise type('LogicError', (Exception,), {'__module__': 'pycuda._driver'})('unknown error')"
     assert end_of_job(tmp_path / "lost.log", lost) == SAID
-    assert "The GPU or its driver failed: unknown error. " in (read_sentence(tmp_path / "lost.log") or "")
+    assert "The GPU or its driver failed: unknown error. " in read_ending(tmp_path / "lost.log").sentence
     assert end_of_job(tmp_path / logs[2], "raise ValueError('a bug')") == 1
     passed.clear()
     for job, log in enumerate(logs[:2]):
@@ -108,16 +108,16 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
     (tmp_path / "results").mkdir()
     (tmp_path / "results/index.html").write_text("")
     same = words()
-    (tmp_path / "last.log").write_text("As last time.\n")
+    end_of_job(tmp_path / "last.log", "print('As last time.')", is_answer=True)
     same.earlier = lambda: ["last.log", "never_run.log"]
     same.say()
     nothing = "Nothing to do: all that was asked for is there and up to date."
     assert capsys.readouterr().err == f"\n{nothing}\n\nAs last time.\n\n  All pages  {page}\n\n"
     ending = words()
-    for platform, text in {"gpu": "Two\nlines.\n", "emulator": "One line.\n"}.items():
+    for platform, text in {"gpu": "Two\\nlines.", "emulator": "One line."}.items():
         (tmp_path / f"results/{platform}").mkdir(parents=True)
         tell(event="job_info", log=[f"results/{platform}/end_run.log"], output=["x"])
-        (tmp_path / f"results/{platform}/end_run.log").write_text(text)
+        end_of_job(tmp_path / f"results/{platform}/end_run.log", f"print('{text}')", is_answer=True)
     ending.say()
     assert capsys.readouterr().err == f"\nOne line.\n\nTwo\nlines.\n\n  All pages  {page}\n\n"
     refused = words()

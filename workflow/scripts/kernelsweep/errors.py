@@ -10,6 +10,9 @@ from kernelsweep.reasons import Reason
 # The error numbers of a full disk, an exhausted quota, and the shell's limit on file sizes (ulimit -f).
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
+# The exit status of a process that a failure of a GPU or of its driver has ended.
+GPU_FAILED = 4
+
 _LONGEST_MESSAGE = 100_000  # characters, as of a compiler's errors
 
 

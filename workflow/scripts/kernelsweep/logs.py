@@ -1,13 +1,18 @@
-"""A job's log: it gets the output of the job and its child processes; user errors go to the terminal as well."""
+"""A job's log: it gets the output of the job and its child processes; user errors go to the terminal as well.
+
+What the run says of the job at its end is in a file beside the log.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,12 +20,21 @@ from kernelsweep.errors import FULL, UserError, gpu_failed, is_of_gpu, unwritabl
 from kernelsweep.made_from import PARAMETER, keep, sources_of_job
 from kernelsweep.running import how_it_ended, running_in
 
-# The exit status of a job whose last words are a sentence for the user; and the line above it in the log.
+# The exit status of a job whose last words are a sentence for the user.
 SAID = 3
-_HEADING = "\nWhat to mend:\n"
 _KEPT = "Every finished point is kept; the same command goes on from there."
-# More of a log's end than an answer has, bytes.
-_TAIL = 1 << 20
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a run says of a job at its end.
+
+    answer    the job's output, if that is an answer of the run
+    sentence  the mistake of the user's for which the job failed; empty if it didn't fail, or failed otherwise
+    """
+
+    answer: str = ""
+    sentence: str = ""
 
 
 @contextmanager
@@ -35,6 +49,8 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
     is_answer  whether the output is an answer of the run, which shows it at its end, and a UserError after it
     """
     path = job.log[0]
+    with suppress(OSError):
+        _file_of(path).unlink(missing_ok=True)
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -52,6 +68,7 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
         yield terminal
         keep(job.params[PARAMETER]["file"], sources, job.output)
         sys.stdout.flush()
+        _keep_ending(path, "", is_answer)
         return
     except UserError as error:
         sentence, shown = str(error), not is_answer
@@ -63,18 +80,33 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
         elif is_of_gpu(error):
             sentence, shown = str(gpu_failed(error)), True
         else:
-            _say([terminal], traceback.format_exc(), "")
+            _say([terminal], traceback.format_exc())
             sys.exit(1)
-    _say([terminal] if shown else [], f"\n{sentence}\n", _HEADING)
+    with suppress(OSError):
+        sys.stdout.flush()
+    _keep_ending(path, sentence, is_answer)
+    _say([terminal] if shown else [], f"\n{sentence}\n")
     sys.exit(SAID)
 
 
-def _say(terminals: Iterable[TextIO], message: str, heading: str) -> None:
+def _say(terminals: Iterable[TextIO], message: str) -> None:
     for terminal in terminals:
         print(message, file=terminal)
     with suppress(OSError):  # The log may be on the full disk, too.
         sys.stdout.flush()
-        print(heading + message, file=sys.stderr, flush=True)
+        print(message, file=sys.stderr, flush=True)
+
+
+def _file_of(log: str | Path) -> Path:
+    return Path(log).with_suffix(".end.json")
+
+
+def _keep_ending(log: str | Path, sentence: str, is_answer: bool = False) -> None:
+    """Keep what the run says of a job whose log is written."""
+    with suppress(OSError):
+        answer = Path(log).read_text(encoding="utf-8", errors="replace").strip("\n") if is_answer else ""
+        if answer or sentence:
+            _file_of(log).write_text(json.dumps(asdict(Ending(answer, sentence))), encoding="utf-8")
 
 
 def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
@@ -84,26 +116,17 @@ def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
     notes   the folder of its notes (running.py)
     """
     inside = "".join(f", while it ran {what}" for what, _ in running_in(notes)[:1])
+    sentence = f"The job {job} was {how_it_ended(status)}{inside}. {_KEPT}"
     with suppress(OSError), open(path, "a", encoding="utf-8") as log:
-        log.write(f"\n{_HEADING}The job {job} was {how_it_ended(status)}{inside}. {_KEPT}\n")
+        log.write(f"\n{sentence}\n")
+    _keep_ending(path, sentence)
 
 
-def read_sentence(path: str | Path) -> str | None:
-    """The sentence that ends a job's log; None where the log is missing, or the job didn't end by a user's mistake."""
-    _, heading, sentence = _end(path).rpartition(_HEADING)
-    return sentence.strip() if heading else None
-
-
-def read_answer(path: str | Path) -> str:
-    """The output of a job that answers, without the sentence that may end it; empty where the log is missing."""
-    return _end(path).partition(_HEADING)[0].strip("\n")
-
-
-def _end(path: str | Path) -> str:
-    with suppress(OSError), open(path, "rb") as log:
-        log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
-        return log.read().decode("utf-8", errors="replace")
-    return ""
+def read_ending(log: str | Path) -> Ending:
+    """What the run says of the job with this log; nothing where the job has left nothing to say."""
+    with suppress(OSError, ValueError, TypeError):
+        return Ending(**json.loads(_file_of(log).read_text(encoding="utf-8")))
+    return Ending()
 
 
 def time_left(done: int, total: int, seconds: float) -> str:

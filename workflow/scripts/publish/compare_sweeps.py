@@ -8,7 +8,7 @@ from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.judge.comparison.text import answer_of, comparison_answer, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
@@ -43,12 +43,12 @@ with logged(snakemake):
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     sides = f"Before: {of_before}. After: {of_after}."
-    text = comparison_text(verdict, points, margin, sides)
-    if section := code_section(points, store):
-        text += f"\n{section}"
-    text += f"\n## Checks\n{of_proofs}" if proofs else ""
+    of_code = code_section(points, store)
+    end = (f"\n{of_code}" if of_code else "") + (f"\n## Checks\n{of_proofs}" if proofs else "")
+    text = comparison_text(points, margin, verdict, sides) + end
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
-    Path(snakemake.output.comment).write_text(answer_of(text) + of_proofs, encoding="utf-8")
+    comment = comparison_text(points, margin, verdict, sides, is_comment=True) + of_proofs
+    Path(snakemake.output.comment).write_text(comment, encoding="utf-8")
     summary = {
         "verdict": verdict,
         **comparison_summary(points, margin),
@@ -61,14 +61,12 @@ with logged(snakemake):
     shown = {kernel for kernel, found in summary["kernels"].items() if found["is_shown"]}
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
     explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
-    # The page has the verdict above.
-    _, _, text = text.partition(f"\n{sides}\n")
     content = {
         "index": link(Path(params.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
         "compared": "time after / before",
         "files": ["comparison.csv", "comparison.json"],
-        "text": to_html(text, "comparison", "Before and after", page.parent, page.parent),
+        "text": to_html(comparison_text(points, margin) + end, "comparison", "Before and after", page.parent, page.parent),
     }
     page.write_text(comparison_page("Before and after", summary, explored, **content), encoding="utf-8")
     answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page)

@@ -20,14 +20,11 @@ from typing import Any
 
 from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
-from kernelsweep.logs import read_answer, read_sentence, time_left
+from kernelsweep.logs import read_ending, time_left
 from kernelsweep.project.files import path as path_of
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
-
-# The logs of jobs with an answer begin with it.
-_ENDS = "end_"
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
@@ -96,7 +93,7 @@ class LastWords(logging.Filter):
         self._has_jobs = self._has_error = False
         self._folder: Path | None = None  # of the run, once it has started
         self._before: dict[str, int | None] = {}  # when a job's log had been written before the job started
-        self._ends: list[str] = []
+        self._logs: list[str] = []
         self._failed: dict[int | None, str] = {}  # the sentence of each failed job, by its number; "" for none
         self._wanted: list[str] = []
         self._held: dict[int | None, logging.LogRecord] = {}  # by thread
@@ -181,11 +178,13 @@ class LastWords(logging.Filter):
             self._begin(record, job)
             self._failed.pop(job, None)  # It is tried again.
             self._before.update((log, _written(log)) for log in logs)
-            self._ends += [log for log in logs if Path(log).name.startswith(_ENDS)]
+            self._logs += logs
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
-            self._failed[job] = next((said for one in logs if (said := read_sentence(one)) and self._is_new(one)), "")
+            self._failed[job] = next(
+                (said for one in logs if (said := read_ending(one).sentence) and self._is_new(one)), ""
+            )
             if self._failed[job]:
                 self._held.pop(record.thread, None)
             else:
@@ -254,7 +253,7 @@ class LastWords(logging.Filter):
         A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
         failed.
         """
-        logs = filter(self._is_new, dict.fromkeys(self._ends))
+        logs = filter(self._is_new, dict.fromkeys(self._logs))
         found = _in_order(logs)
         # The marks of jobs that have ended are hidden.
         wanted = [path for path in self._wanted if not Path(path).name.startswith(".")]
@@ -266,8 +265,8 @@ class LastWords(logging.Filter):
 
 
 def _in_order(logs: Iterable[str]) -> list[str]:
-    """The answers in jobs' logs, the longest last."""
-    return sorted(filter(None, map(read_answer, logs)), key=lambda text: text.count("\n"))
+    """The answers of the jobs with these logs, the longest last."""
+    return sorted(filter(None, (read_ending(log).answer for log in logs)), key=lambda text: text.count("\n"))
 
 
 def _written(path: str | Path) -> int | None:

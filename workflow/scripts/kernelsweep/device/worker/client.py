@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import select
 import signal
 import sys
@@ -20,7 +19,7 @@ from kernelsweep.device.point.runner import RUNS
 from kernelsweep.device.request import Rest, Start, VisitRequest
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.process import WorkerProcess
-from kernelsweep.errors import StudyError, UserError, gpu_failed
+from kernelsweep.errors import GPU_FAILED, StudyError, UserError, gpu_failed
 from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.study.point import Point
@@ -88,7 +87,7 @@ class Worker:
         if status == -signal.SIGKILL:
             return None
         told = f"{self._task.platform}: the process that runs the points can't start ({words})"
-        raise gpu_failed(told) if re.search(r"\b(pycuda|pynvml)\b", words) else UserError(told)
+        raise gpu_failed(told) if status == GPU_FAILED else UserError(told)
 
     def run(self, request: VisitRequest, seconds: float) -> Outcome:
         """A visit's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.

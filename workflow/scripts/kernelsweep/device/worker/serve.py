@@ -18,6 +18,7 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -30,7 +31,7 @@ from kernelsweep.device.platform import MemoryMistake, Platform
 from kernelsweep.device.point.instances import Instances
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import Rest, VisitRequest, read
-from kernelsweep.errors import ContextLost, UserError
+from kernelsweep.errors import GPU_FAILED, ContextLost, UserError, is_of_gpu
 from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ
 from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
@@ -172,14 +173,23 @@ def _as_note(mistake: MemoryMistake, notes: list[dict[_Places, MemoryMistake]], 
 
 
 def serve_platform(platform: str) -> None:
-    """Serve on this process' standard streams; `platform` as in the module's docstring."""
+    """Serve on this process' standard streams; `platform` as in the module's docstring.
+
+    Ends the process with the status GPU_FAILED where the GPU fails as it is opened.
+    """
     end_with_parent()  # Otherwise it would disturb the next job's measurements.
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    load(platform)
-    with open(0, encoding="utf-8", closefd=False) as requests:
-        serve(requests, private)
+    try:
+        load(platform)
+        with open(0, encoding="utf-8", closefd=False) as requests:
+            serve(requests, private)
+    except Exception as error:
+        if not is_of_gpu(error):
+            raise
+        traceback.print_exc()
+        sys.exit(GPU_FAILED)
 
 
 if __name__ == "__main__":

@@ -206,7 +206,7 @@ def _as_row(row: Row, record: Record, own: Record | None) -> Row:
         "source_sha256": record.source,
         "binary_sha256": record.version["binary"],
         "measured": record.measured,
-        "changed": " ".join(name.replace(" ", "_") for name in differing(record.version, own.version)) if own else "",
+        "changed": differing(record.version, own.version) if own else [],
         "pairs": _pairs(record, own) if own else None,
         "counts": (outcome.counts, own.outcome.counts) if own and own.right else ({}, {}),
     }

@@ -46,11 +46,18 @@ from kernelsweep.templates import markdown
 VERDICT_LINES = 10
 
 
-def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], margin: float, sides: str) -> str:
-    """The whole page; answer_of() is its beginning.
+def comparison_text(
+    points: Sequence[ComparedPoint],
+    margin: float,
+    verdict: Sequence[str] = (),
+    sides: str = "",
+    is_comment: bool = False,
+) -> str:
+    """The comparison in Markdown.
 
-    verdict  as verdict_lines()
-    sides    says what was compared
+    verdict     as verdict_lines(); the text begins after it and after `sides` if it is empty
+    sides       says what was compared
+    is_comment  whether it ends before the first section, as a comment for a pull request
     """
     compared = [point for point in points if point.ratio]
     text = markdown(
@@ -58,6 +65,7 @@ def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], mar
         verdict=verdict,
         most=VERDICT_LINES,
         sides=sides,
+        is_comment=is_comment,
         warnings=_warnings(points),
         count_heads=COUNT_HEADS,
         counts=count_rows(points),
@@ -66,12 +74,7 @@ def comparison_text(verdict: Sequence[str], points: Sequence[ComparedPoint], mar
         compared=len(compared),
         paired=sum(point.note == PAIRED for point in compared),
     )
-    return text.rstrip() + "\n"
-
-
-def answer_of(text: str) -> str:
-    """The part of the page before the first section: a comment for a pull request."""
-    return text.partition("\n## ")[0].rstrip() + "\n"
+    return text.strip() + "\n"
 
 
 def verdict_lines(
@@ -91,7 +94,7 @@ def verdict_lines(
     lines, names = [], _names(points)
     if failed:
         first = next((point for point in failed if point.row["status"] == "wrong_result"), failed[0])
-        example = f"{point_in_words(first).partition(', ')[2]}: {str(first.row['message']).partition(chr(10))[0]}"
+        example = f"{_values_in_words(first)}: {str(first.row['message']).partition(chr(10))[0]}"
         status = str(first.row["status"]).replace("_", " ").upper().replace("RESULT", "RESULTS")
         lines.append(f"{status}: {_points_of(failed)}, right before, such as {example}")
     if failing := [point for point in points if point.fails and not point.has_failed_since]:
@@ -154,8 +157,9 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
         ratio = f" ({mean.ratio.value:.3f}×)" if mean and name in (SLOWER, FASTER) else ""
         where.append(f"{name} at {len(called[name])}{'' if where else f' of {len(sizes)} sizes'}{ratio}")
     rest = ", ".join(where)
-    is_first = rest.startswith(f"{whole.verdict} ")
-    words = f"{whole.verdict}{':' if is_first else ';'} {rest.removeprefix(f'{whole.verdict} ')}"
+    words = f"{whole.verdict}; {rest}"
+    if whole.verdict == next(filter(called.get, VERDICTS)):
+        words = f"{whole.verdict}: {rest[len(whole.verdict) + 1 :]}"
     if len(called[whole.verdict]) == len(sizes):
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
@@ -193,10 +197,14 @@ def _points_of(points: Sequence[ComparedPoint]) -> str:
 
 def point_in_words(point: ComparedPoint) -> str:
     """A point in words."""
+    return f"{point.kernel}, {_values_in_words(point)}"
+
+
+def _values_in_words(point: ComparedPoint) -> str:
     values = {column: point.row.get(column) for column in ALL_POINT_COLUMNS}
     if values["array_size"]:
         values["array_size"] = point.size.text
-    return f"{point.kernel}, {in_words(values)}"
+    return in_words(values)
 
 
 def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
@@ -207,9 +215,9 @@ def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
         names = devices(points)
         sides = f": {names[0]} before, {names[1]} after" if names[1:] else ""
         texts.append(f"**{other[:1].upper()}{other[1:]}**{sides}. The ratios have that in them.")
-    changed = Counter(name for before, _ in compared for name in str(before.get("changed") or "").split())
+    changed = Counter(name for before, _ in compared for name in before.get("changed") or ())
     return texts + [
-        f"The {name.replace('_', ' ')} changed at {count} of {len(compared)} points."
+        f"The {name} changed at {count} of {len(compared)} points."
         for name, count in changed.items()
         if name != "binary"
     ]

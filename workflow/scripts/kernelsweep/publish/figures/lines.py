@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
@@ -84,7 +85,8 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
         texts = {value: axis_value(x, value) for value in values_of(drawn, x, data)}
         handles = draw_lines(of_panel, drawn, x, ("shown", "low", "high"), "line", colours, texts)
     grid.set_axis_labels(axis_text(x), label)
-    _scale_y(grid.axes.flat, rows, shown, data)
+    hot = {_panel_name(panel, "hot")} if panel == "cache" else set()
+    _scale_y(grid.axes_dict, hot, rows, shown, data)
     add_legend(figure, handles, axis_text(by) if by else "")
     return figure
 
@@ -139,10 +141,14 @@ def _are_alike(one: pandas.Series[float], other: pandas.Series[float]) -> bool:
     return bool(one.isna().equals(other.isna()) and not apart.any())
 
 
-def _scale_y(panels: Any, rows: pandas.DataFrame, shown: str, data: StudyData) -> None:
+def _scale_y(
+    panels: Mapping[str, Axes], hot: Collection[str], rows: pandas.DataFrame, shown: str, data: StudyData
+) -> None:
     """Ratios are read against 1, all else against 0; times that are far apart on a logarithmic axis.
 
     With the memory's peak where bandwidths of a cold cache come near it.
+
+    hot  the panels of a hot cache
     """
     low, high = rows["low"].min(), rows["high"].max()
     peak = (data.device["peak_bandwidth_gbs"] if shown == "bandwidth_gbs" else None) or 0.0
@@ -154,14 +160,14 @@ def _scale_y(panels: Any, rows: pandas.DataFrame, shown: str, data: StudyData) -
         limits = (min(low, 1) / AROUND, max(high, 1) * AROUND)
     elif shown == PEAK_SHARE:
         limits = (0.0, max(high, 100))
-    for axes in panels:
+    for name, axes in panels.items():
         if is_log:
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < MOST_TICKED * low else (1,)))
             axes.yaxis.set_minor_locator(NullLocator())
         axes.set_ylim(*limits)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-        if is_drawn and not axes.get_title(loc="left").startswith("hot"):
+        if is_drawn and name not in hot:
             axes.axhline(peak, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
             text = f"memory's peak: {peak:,.0f}"
             axes.text(0.01, 0.99 * peak, text, transform=axes.get_yaxis_transform(), va="top", color=palette.GREY)
