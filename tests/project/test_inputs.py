@@ -34,7 +34,7 @@ def write(path: str, text: str = "") -> None:
 
 def test_a_start_waits_for_no_package_that_only_jobs_need() -> None:
     # Each takes a tenth of a start's time or more.
-    modules = "kernelsweep.project.inputs, kernelsweep.project.parameters, kernelsweep.project.targets"
+    modules = "kernelsweep.project.inputs, kernelsweep.project.plan, kernelsweep.project.targets"
     code = f"import sys, {modules}; print(*{{'pandas', 'matplotlib', 'optuna'}} & {{*sys.modules}})"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

@@ -24,7 +24,7 @@ from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.sampling import Sampling
 from kernelsweep.device.task import BuiltKernel, KernelTask, Protocol
 from kernelsweep.errors import UserError
-from kernelsweep.project import building, inputs, parameters
+from kernelsweep.project import building, inputs, plan
 from kernelsweep.project.project import load_project
 from kernelsweep.study.kernel_sweep import instantiation, units
 from kernelsweep.study.resolve import listed_points
@@ -155,8 +155,8 @@ class Repository:
         binary = report["variants"][variant]["binary_sha256"]
         identity = identities(task, self.device)(points[0], binary, 0)
         given = {
-            "kernel": parameters.kernel_settings(project, "own", "scaled"),
-            "sweep": parameters.sweep(project, "emulator", "own", "scaled"),
+            "kernel": plan.kernel_settings(project, "own", "scaled"),
+            "sweep": plan.sweep(project, "emulator", "own", "scaled"),
             "build": building.build_settings(project, "own", "scaled", self.target),
             "measuring": asdict(self.protocol),
             "device": self.device,

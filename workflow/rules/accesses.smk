@@ -26,9 +26,6 @@ for study in PROJECT.studies:
             conda:
                 "../../envs/kernelsweep.yaml"
             params:
-                study=study,
-                kernels=parameters(study=study).pictured_kernels,
-                seed=config["seed"],
-                timeout_seconds=config["measuring"]["timeout_seconds"],
+                plan=plan(study=study).accesses,
             script:
                 "../scripts/observe/draw_accesses.py"

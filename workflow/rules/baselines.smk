@@ -27,12 +27,7 @@ rule measure_library:
         **AT_THE_DEVICE,
         measuring=1,
     params:
-        journal=path("journal", kernel="{rival}"),
-        problem=parameters(key="problem").setting,
-        call=parameters.rival_call,
-        sweep=parameters.sweep_beside_kernels,
-        measuring=config["measuring"],
-        seed=config["seed"],
+        plan=plan.library,
     script:
         "../scripts/sweep/measure_library.py"
 
@@ -55,10 +50,6 @@ rule measure_driver:
         **AT_THE_DEVICE,
         measuring=1,
     params:
-        limits=inputs.driver_limits,
-        problem=parameters(key="problem").setting,
-        reference=parameters(key="reference").setting,
-        sweep=parameters.sweep_beside_kernels,
-        measuring=config["measuring"],
+        plan=plan.driver,
     script:
         "../scripts/sweep/measure_driver.py"

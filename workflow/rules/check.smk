@@ -16,10 +16,7 @@ rule check_problem:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        kernels=parameters.checked_kernels,
-        rivals=parameters.rival_calls,
-        seed=config["seed"],
-        seconds=config["measuring"]["timeout_seconds"],
+        plan=plan.problem,
     script:
         "../scripts/sweep/check_problem.py"
 
@@ -35,7 +32,7 @@ rule leave_out:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        mistake=lambda wildcards: PROJECT.mistakes[wildcards.study],
+        plan=plan.mistake,
     script:
         "../scripts/sweep/leave_out.py"
 

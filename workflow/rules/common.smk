@@ -11,7 +11,7 @@ from kernelsweep.home import EMULATOR_HEADERS, of_home
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.device import names
 from kernelsweep.device.kinds import kind_of
-from kernelsweep.project import building, inputs, parameters, plan, resources, targets
+from kernelsweep.project import inputs, plan, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
 
 
@@ -61,9 +61,7 @@ def by_code(found):
 
 
 code = PerJob(inputs, by_code)
-building, inputs, parameters, plan, resources, targets = map(
-    PerJob, (building, inputs, parameters, plan, resources, targets)
-)
+inputs, plan, resources, targets = map(PerJob, (inputs, plan, resources, targets))
 
 
 def of_scope(name, **fixed):

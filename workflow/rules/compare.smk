@@ -21,12 +21,6 @@ rule compare_sweeps:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        compare=config["compare"],
-        # The folder with the journals, which hold earlier measurements.
-        results=lambda wildcards: path("folder", scope=wildcards.platform),
-        studies={study: list(PROJECT.studies[study].problem.size_axes) for study in config["studies"]},
-        store=path("unit_store"),
-        explored=parameters.explored_studies,
-        index=path("index"),
+        plan=plan.comparison,
     script:
         "../scripts/publish/compare_sweeps.py"

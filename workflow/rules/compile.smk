@@ -1,6 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
-from kernelsweep.sweep.baselines.libraries import COMPILED, LIBRARIES
+from kernelsweep.sweep.baselines.libraries import COMPILED
 from kernelsweep.project.resources import FIRST
 from kernelsweep.study.kernels.units import EMULATOR
 
@@ -20,7 +20,7 @@ rule build_emulator:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        compiler=building.compiler,
+        plan=plan.runtime,
     script:
         "../scripts/compile/build_emulator.py"
 
@@ -40,7 +40,7 @@ rule build_kernel:
         "../../envs/kernelsweep.yaml"
     threads: resources.build_threads
     params:
-        plan=building.build_settings,
+        plan=plan.build,
     script:
         "../scripts/compile/build_kernel.py"
 
@@ -76,7 +76,6 @@ rule build_cub:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        options=lambda wildcards: LIBRARIES[wildcards.library].options,
-        compiler=building.compiler,
+        plan=plan.cub,
     script:
         "../scripts/compile/build_cub.py"

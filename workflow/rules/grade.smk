@@ -26,6 +26,5 @@ rule grade_candidates:
         "../../envs/kernelsweep.yaml"
     params:
         plan=plan.grade,
-        index=path("index"),
     script:
         "../scripts/judge/grade_candidates.py"

@@ -1,6 +1,5 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
-from kernelsweep.project.project import Project
 from kernelsweep.project.resources import FIRST
 from kernelsweep.study.kernels.units import EMULATOR
 
@@ -18,7 +17,7 @@ rule describe_device:
     resources:
         **AT_THE_DEVICE,
     params:
-        state=parameters.device_state,
+        plan=plan.device,
     script:
         "../scripts/sweep/describe_device.py"
 
@@ -117,9 +116,6 @@ rule describe_environment:
     resources:
         **AT_THE_DEVICE,
     params:
-        configuration=parameters.configuration,
-        # By these, a recording of these results tells what was edited since.
-        kernel_codes=parameters.codes_to_record,
-        target=PerJob(Project).target,
+        plan=plan.environment,
     script:
         "../scripts/sweep/describe_environment.py"

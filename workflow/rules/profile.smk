@@ -22,13 +22,7 @@ rule profile_kernel:
     resources:
         **AT_THE_DEVICE,
     params:
-        metrics=parameters.metric_definitions,
-        profiling=config["profiling"],
-        kernel=parameters.kernel_settings,
-        study=parameters.profiled_settings,
-        sweep=parameters.sweep,
-        build=building.compiler_of,
-        seed=config["seed"],
+        plan=plan.profile,
     script:
         "../scripts/observe/profile_kernel.py"
 

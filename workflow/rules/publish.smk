@@ -53,11 +53,7 @@ rule end_figure:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        study=parameters.drawn_study,
-        edited=parameters.edited_kernels,
-        view=config["view"],
-        gridded=parameters.kernels_with_a_grid,
-        width=config["width"],
+        plan=plan.view,
     script:
         "../scripts/publish/draw_view.py"
 
@@ -83,9 +79,7 @@ rule make_page:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        title=parameters.page_title,
-        index=path("index"),
-        studies=parameters.page_studies,
+        plan=plan.page,
     script:
         "../scripts/publish/make_page.py"
 

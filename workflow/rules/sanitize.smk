@@ -1,7 +1,6 @@
 # Kernels under NVIDIA's compute-sanitizer: one job a kernel. Nothing is timed, so jobs share the GPU.
 
 from kernelsweep.observe.sanitizer import TOOLS
-from kernelsweep.study.kernels.units import EMULATOR
 
 
 # It takes the place of a job that measures, where none of these is ready; a study is published after it.
@@ -26,12 +25,7 @@ rule sanitize_kernel:
         **AT_THE_DEVICE,
         measuring=lambda wildcards: int(kind_of(wildcards.platform).needs_gpu),
     params:
-        sweep=parameters.sweep,
-        small_sweep=parameters(platform=EMULATOR).sweep,
-        build=building.compiler_of,
-        kernel=parameters.kernel_settings,
-        seed=config["seed"],
-        timeout_seconds=config["measuring"]["timeout_seconds"],
+        plan=plan.sanitize,
     script:
         "../scripts/observe/sanitize_kernel.py"
 

@@ -13,6 +13,6 @@ rule export_constants:
     conda:
         "../../envs/kernelsweep.yaml"
     params:
-        reference=parameters(key="reference").setting,
+        plan=plan.reference,
     script:
         "../scripts/publish/export_constants.py"

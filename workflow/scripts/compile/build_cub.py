@@ -12,7 +12,7 @@ with logged(snakemake) as terminal:
     source = Path(snakemake.input.source)
     report = new_report(target, nvcc.version())
     try:
-        nvcc.compile_library(source, library, target, snakemake.params.options)
+        nvcc.compile_library(source, library, target, snakemake.params.plan.options)
     except BuildError as error:
         report.update(status="build_failed", message=str(error))
         library.write_bytes(b"")

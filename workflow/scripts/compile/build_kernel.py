@@ -12,5 +12,5 @@ from kernelsweep.logs import logged
 
 with logged(snakemake) as terminal:
     kernel, binary = Path(snakemake.input.kernel), Path(snakemake.output.binary)
-    report = build_of_job(snakemake.params.plan, kernel, binary, snakemake.threads, terminal)
+    report = build_of_job(snakemake.params.plan.build, kernel, binary, snakemake.threads, terminal)
     write_report(Path(snakemake.output.report), report)

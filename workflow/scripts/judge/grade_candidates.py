@@ -31,7 +31,7 @@ with logged(snakemake):
     Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
     content = {
-        "index": link(Path(snakemake.params.index), page.parent),
+        "index": link(Path(plan.index), page.parent),
         "sides": "",
         "compared": f"time / that of {plan.against}",
         "files": ["verdict.json", "verdicts.jsonl"],

@@ -20,6 +20,95 @@ def reasons(plan: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class ValuePlan:
+    """A job that depends on one value."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """What is compiled.
+
+    build    what compiles, and a kernel's units (compile/builder.py)
+    options  of the compiler, besides
+    """
+
+    build: Plain
+    options: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class PointsPlan:
+    """Points of a study's kernels that are run in a process of their own: to check the problem, and for pictures.
+
+    kernels  each with its points
+    rivals   the study's calls of libraries, whose arguments are checked, too
+    """
+
+    kernels: Sequence[Plain]
+    seed: int
+    timeout_seconds: float
+    rivals: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BesidePlan:
+    """What is measured of a study beside its kernels: a library's function, or the driver's copy and fill.
+
+    problem    of the study
+    sweep      axes and restrictions
+    measuring  config.yaml's settings
+    journal    of the library's points, no output as in ProofPlan; and how the study calls the library
+    limits     which of the driver's functions, and the study's reference point
+    """
+
+    problem: Plain
+    sweep: Plain
+    measuring: Plain
+    seed: int = 0
+    journal: str = ""
+    call: Plain = field(default_factory=dict)
+    limits: Sequence[str] = ()
+    reference: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EnvironmentPlan:
+    """What environment.json says of a run.
+
+    configuration  the settings of the run and of its studies
+    kernel_codes   the hash of each kernel's code: by these, a recording tells what was edited since
+    """
+
+    configuration: Plain
+    kernel_codes: Mapping[str, str]
+    target: str
+
+
+@dataclass(frozen=True)
+class ObservedPlan:
+    """How some of a kernel's points run under a tool.
+
+    kernel, sweep  as ProofPlan has them
+    build          what compiles for the platform
+    small_axes     the axes on the emulator, whose points compute-sanitizer runs
+    study          the settings by which Nsight Compute's points are chosen, and the metrics' definitions
+    profiling      config.yaml's settings
+    """
+
+    kernel: Plain
+    sweep: Plain
+    build: Plain
+    seed: int
+    timeout_seconds: float
+    small_axes: Sequence[Plain] = ()
+    study: Plain = field(default_factory=dict)
+    metrics: Plain = field(default_factory=dict)
+    profiling: Plain = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ProofPlan:
     """How a kernel is proven, or counted, on the emulator.
 
@@ -116,6 +205,55 @@ class ScopePlan:
 
 
 @dataclass(frozen=True)
+class PagePlan:
+    """What a page shows besides results.
+
+    index    the page of all pages
+    studies  what the page says of each of the scope's studies, in their order
+    """
+
+    title: str
+    index: str
+    studies: Mapping[str, Plain]
+
+
+@dataclass(frozen=True)
+class ViewPlan:
+    """A view of the explorer, which is drawn for a paper.
+
+    study, edited, gridded  as StudyPlan has them
+    view                    the explorer's address
+    width                   of the figure
+    """
+
+    study: Plain
+    edited: Sequence[str]
+    gridded: Sequence[str]
+    view: str
+    width: str | float
+
+
+@dataclass(frozen=True)
+class ComparisonPlan:
+    """What is compared.
+
+    compare   config.yaml's settings
+    results   the folder with the journals, which hold earlier measurements
+    sizes     by study, its axes of size
+    store     of compiled units
+    explored  what the explorer needs to know of each study
+    index     the page of all pages
+    """
+
+    compare: Plain
+    results: str
+    sizes: Mapping[str, Sequence[str]]
+    store: str
+    explored: Mapping[str, Plain]
+    index: str
+
+
+@dataclass(frozen=True)
 class GradePlan:
     """How candidates are judged.
 
@@ -126,6 +264,7 @@ class GradePlan:
     journals    of those that are timed, by name
     sizes       the axes that say how large the problem is
     margin      the smallest difference of times that matters, as a fraction
+    index       the page of all pages
     """
 
     of_study: str
@@ -135,3 +274,4 @@ class GradePlan:
     journals: Mapping[str, str]
     sizes: Sequence[str]
     margin: float
+    index: str

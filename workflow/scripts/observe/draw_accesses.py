@@ -24,11 +24,11 @@ def pictures(
     kernel: KernelSource, report: Mapping[str, Any], binary: Path, steps: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """The picture of each step of a kernel. A kernel that doesn't end is ended."""
-    signal.alarm(max(1, round(snakemake.params.timeout_seconds)))
+    signal.alarm(max(1, round(plan.timeout_seconds)))
     if report["status"] != "ok":
         return [empty(step["name"], "The kernel could not be compiled.") for step in steps]
     points = [Point(step["point"]) for step in steps]
-    task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=snakemake.params.seed))
+    task = BuiltKernel(kernel, report, binary).task("", Protocol(None, seed=plan.seed))
     tracer = Tracer(task, kernel.path.read_text(encoding="utf-8"))
     drawings = []
     for step, point in zip(steps, points, strict=True):
@@ -42,15 +42,15 @@ def pictures(
 
 
 with logged(snakemake):
-    params, drawn = snakemake.params, {Path(path).stem: Path(path) for path in snakemake.output}
-    for name, told in params.kernels.items():
-        file, steps = Path(told["file"]), told["steps"]
-        kernel = kernel_of_job(**told["kernel"], path=file.resolve(), root=Path.cwd(), study=params.study)
-        with built_meanwhile(told["build"], file) as (report, binary):
+    plan = snakemake.params.plan
+    drawn = {Path(path).stem: Path(path) for path in snakemake.output}
+    for told in plan.kernels:
+        file, steps, kernel = told["kernel"]["file"], told["steps"], kernel_of_job(**told["kernel"])
+        with built_meanwhile(told["build"], Path(file)) as (report, binary):
             try:
-                found = in_child(partial(pictures, kernel, report, binary, steps), told["file"])
+                found = in_child(partial(pictures, kernel, report, binary, steps), file)
             except UserError as error:
-                print(f"{name}: {error}")
+                print(f"{kernel.name}: {error}")
                 found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
         for step, picture in zip(steps, found, strict=True):
             drawn[step["name"]].write_text(picture, encoding="utf-8")

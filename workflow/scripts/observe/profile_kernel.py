@@ -33,27 +33,23 @@ def why_not_compiled(planned: PlannedPoint) -> str | None:
 
 
 with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
-    wildcards, params = snakemake.wildcards, snakemake.params
-    kernel = kernel_of_job(
-        **params.kernel, path=Path(snakemake.input.kernel).resolve(), root=Path.cwd(), study=wildcards.study
-    )
+    wildcards, plan = snakemake.wildcards, snakemake.params.plan
+    kernel = kernel_of_job(**plan.kernel)
     device = read_device(snakemake.input.device)
     name = f"{wildcards.study}/{kernel.name}"
     folder = Path(snakemake.output.reports)
     folder.mkdir(parents=True, exist_ok=True)
 
-    metrics = list(definitions(params.metrics).values())
-    sweep = KernelSweep(
-        kernel, multiprocessors=device["multiprocessors"], target=params.build["target"], **params.sweep
-    )
+    metrics = list(definitions(plan.metrics).values())
+    sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=plan.build["target"], **plan.sweep)
     sweep = replace(sweep, axes=sweep.axes[:1])
     if snakemake.input.searched:
         measured = each_row(snakemake.input.searched[0])
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=True))
-        chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
-        report, binary = build_searched(kernel, chosen, params.build, scratch, snakemake.threads)
+        chosen = points_to_profile(StudySettings.of_job(plan.study), sweep)
+        report, binary = build_searched(kernel, chosen, plan.build, scratch, snakemake.threads)
     else:
-        chosen = points_to_profile(StudySettings.of_job(params.study), sweep)
+        chosen = points_to_profile(StudySettings.of_job(plan.study), sweep)
         binary, report_file = map(Path, snakemake.input.build)
         report = read_json(report_file)
     reasons = {each.point: shorten(each.skipped or why_not_compiled(each) or "", MESSAGE_LENGTH) for each in chosen}
@@ -67,15 +63,14 @@ with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
     elif runnable:
         built = BuiltKernel(kernel, report, binary)
         platform = kind_of(wildcards.platform).implementation
-        task = built.task(platform, Protocol(None, seed=params.seed))
+        task = built.task(platform, Protocol(None, seed=plan.seed))
         with leased_device(wildcards.platform, device, notifier(terminal, name)):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(each.point["cache"] for each in runnable):
                 requests = [(each.point, each.variant) for each in runnable if each.point["cache"] == cache]
                 log = Path(snakemake.log[0]).with_suffix(f".{cache}.ncu.txt")
-                seconds = params.profiling["timeout_seconds"]
                 result = profile(
-                    ncu, asked_for(metrics), params.profiling, Requests(task, requests, seconds), folder, log
+                    ncu, asked_for(metrics), plan.profiling, Requests(task, requests, plan.timeout_seconds), folder, log
                 )
                 rows += profile_rows(requests, result, metrics, name)
 

@@ -30,7 +30,7 @@ from kernelsweep.sweep.visits import outcomes_without_runs
 with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as running:
     wildcards, plan = snakemake.wildcards, snakemake.params.plan
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**plan.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
+    kernel = kernel_of_job(**plan.kernel)
     report, binary = running.enter_context(built_meanwhile(plan.build, kernel_file, snakemake.threads, terminal))
     kind = KINDS[EMULATOR]
 

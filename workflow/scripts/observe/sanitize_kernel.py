@@ -24,32 +24,30 @@ from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.study import kernel_of_job
 
 with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
-    wildcards, params = snakemake.wildcards, snakemake.params
+    wildcards, plan = snakemake.wildcards, snakemake.params.plan
     kind, file = kind_of(wildcards.platform), Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**params.kernel, path=file.resolve(), root=Path.cwd(), study=wildcards.study)
+    kernel = kernel_of_job(**plan.kernel)
     device = read_device(snakemake.input.device)
     if kind.needs_gpu:
         gpus_of(wildcards.platform)  # Raises UserError if none is visible.
     compute_sanitizer = find()
     print(f"compute-sanitizer {tool_version(compute_sanitizer)}")
 
-    sweep = KernelSweep(
-        kernel, multiprocessors=device["multiprocessors"], target=params.build["target"], **params.sweep
-    )
-    small = replace(sweep, axes=params.small_sweep["axes"], target=EMULATOR)
+    sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=plan.build["target"], **plan.sweep)
+    small = replace(sweep, axes=plan.small_axes, target=EMULATOR)
     refused = None
     if snakemake.input.searched:
         measured = list(each_row(snakemake.input.searched[0]))
         refused = next((row["message"] for row in measured if row["status"] == "build_failed"), None)
         sweep = replace(sweep, measured=searched_points(measured, sweep.candidates(), timed=False))
         chosen = points_to_check(sweep, None, small)
-        report, binary = build_searched(kernel, chosen, params.build, scratch, snakemake.threads)
+        report, binary = build_searched(kernel, chosen, plan.build, scratch, snakemake.threads)
     else:
         binary, report_file = map(Path, snakemake.input.build)
         report = read_json(report_file)
         chosen = points_to_check(sweep, report["variants"], small)
-    task = BuiltKernel(kernel, report, binary).task(kind.implementation, Protocol(None, seed=params.seed))
-    asked = Requests(task, [(each.point, each.variant) for each in chosen], params.timeout_seconds)
+    task = BuiltKernel(kernel, report, binary).task(kind.implementation, Protocol(None, seed=plan.seed))
+    asked = Requests(task, [(each.point, each.variant) for each in chosen], plan.timeout_seconds)
 
     def check(tool: str) -> Row:
         """Run the points under a tool."""

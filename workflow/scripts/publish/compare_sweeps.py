@@ -20,21 +20,21 @@ from kernelsweep.publish.page.render import comparison_page
 from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
 with logged(snakemake):
-    params = snakemake.params
-    named, margin = params.compare, params.compare["same_within"]
+    plan = snakemake.params.plan
+    named, margin = plan.compare, plan.compare["same_within"]
     before, after = (
-        [row for path in paths for row in read_rows(path) if row["study"] in params.studies]
+        [row for path in paths for row in read_rows(path) if row["study"] in plan.sizes]
         for paths in (snakemake.input.before, snakemake.input.after)
     )
     if named["before"] == PREVIOUS:
-        earlier = previous(after, Path(params.results))
+        earlier = previous(after, Path(plan.results))
         before, reasons, unchanged = earlier.rows, earlier.reasons, earlier.unchanged
         of_before = "each kernel as it was before its latest edit, from the journal"
     else:
         reasons, unchanged, of_before = {}, [], named["before"]
 
-    points = compare_points(before, after, margin, reasons, params.studies)
-    store = UnitStore(Path(params.store))
+    points = compare_points(before, after, margin, reasons, plan.sizes)
+    store = UnitStore(Path(plan.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
     verdict = verdict_lines(points, margin, unchanged, registers)
     of_after = read_device(snakemake.input.device)["provenance"]
@@ -60,9 +60,9 @@ with logged(snakemake):
 
     shown = {kernel for kernel, found in summary["kernels"].items() if found["is_shown"]}
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
-    explored, page = before_and_after(params.explored, rows), Path(snakemake.output.page)
+    explored, page = before_and_after(plan.explored, rows), Path(snakemake.output.page)
     content = {
-        "index": link(Path(params.index), page.parent),
+        "index": link(Path(plan.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
         "compared": "time after / before",
         "files": ["comparison.csv", "comparison.json"],

@@ -8,10 +8,10 @@ from kernelsweep.publish.drawing.layout import save, texts_of
 from kernelsweep.publish.view import draw_view
 
 with logged(snakemake, is_answer=True):
-    inputs, params = snakemake.input, snakemake.params
+    inputs, plan = snakemake.input, snakemake.params.plan
     data = read_study_data(
-        snakemake.wildcards.study, params.study, inputs.measurements, inputs.device, None, inputs.proofs, params.edited
+        snakemake.wildcards.study, plan.study, inputs.measurements, inputs.device, None, inputs.proofs, plan.edited
     )
-    figure = draw_view(data, params.view, params.width, params.gridded)
+    figure = draw_view(data, plan.view, plan.width, plan.gridded)
     save(figure, Path(snakemake.output[0]))
     print(f"  Figure   {snakemake.output[0]}\n  Caption  {texts_of(figure)['caption']}")

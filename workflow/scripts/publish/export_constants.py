@@ -8,6 +8,6 @@ from kernelsweep.publish.share.best_constants import constants_header
 
 with logged(snakemake):
     best, study = read_json(Path(snakemake.input.best)), snakemake.wildcards.study
-    header = constants_header(best, study, snakemake.params.reference)
+    header = constants_header(best, study, snakemake.params.plan.value)
     Path(snakemake.output[0]).write_text(header, encoding="utf-8")
     print(f"{len(header.splitlines())} lines")

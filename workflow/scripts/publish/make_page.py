@@ -17,8 +17,8 @@ from kernelsweep.publish.page.sections import chapter_section, html, study_secti
 from kernelsweep.results import each_row
 
 with logged(snakemake):
-    page, inputs, params = Path(snakemake.output[0]), snakemake.input, snakemake.params
-    base, studies = page.parent, params.studies
+    page, inputs, plan = Path(snakemake.output[0]), snakemake.input, snakemake.params.plan
+    base, studies = page.parent, plan.studies
     status, device = read_json(Path(inputs.status)), read_device(inputs.device, studies)
     # A recording's provenance has its day.
     is_new = inputs.environment and not is_recording(snakemake.wildcards.scope)
@@ -40,8 +40,8 @@ with logged(snakemake):
     chapters = [chapter_section(name, title, inputs[name], base) for name, (title, rows) in found.items() if rows]
 
     content = render(
-        title=f"{params.title} – {device['name']}",
-        index=link(Path(params.index), base),
+        title=f"{plan.title} – {device['name']}",
+        index=link(Path(plan.index), base),
         made=when(time.time_ns()),
         facts=status["facts"] | ({"Measured": day} if day else {}),
         answers=status["studies"],

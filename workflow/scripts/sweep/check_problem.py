@@ -19,24 +19,22 @@ from kernelsweep.sweep.baselines.libraries import as_kernel
 
 def found_doubts() -> str:
     """The doubts about the check, one a line."""
-    file, seed, doubts = f"config/studies/{snakemake.wildcards.study}.yaml", snakemake.params.seed, {}
-    for each in snakemake.params.kernels:
-        kernel = kernel_of_job(
-            **each["kernel"], path=Path(each["file"]).resolve(), root=Path.cwd(), study=snakemake.wildcards.study
-        )
-        point = Point(each["point"])
-        check_arguments(kernel, point, seed, file)
+    doubts = {}
+    for each in plan.kernels:
+        kernel, point, file = kernel_of_job(**each["kernel"]), Point(each["point"]), each["kernel"]["shown"]
+        check_arguments(kernel, point, plan.seed, file)
         data = kernel.problem.data_of(point)
         if data not in doubts:
-            doubts[data] = kernel.problem.doubts(kernel.name, point, seed)
-    if snakemake.params.kernels:
-        for rival, call in snakemake.params.rivals.items():
+            doubts[data] = kernel.problem.doubts(kernel.name, point, plan.seed)
+    if plan.kernels:
+        for rival, call in plan.rivals.items():
             called = as_kernel(rival, kernel.problem, Rival.of_job(call), f"{file}: rivals")
-            check_arguments(called, point, seed, file)
+            check_arguments(called, point, plan.seed, file)
     return "".join(f"{doubt}\n" for of_data in doubts.values() for doubt in of_data)
 
 
 with logged(snakemake) as terminal:
-    told = in_child(found_doubts, snakemake.input.problem[0], snakemake.params.seconds)
+    plan = snakemake.params.plan
+    told = in_child(found_doubts, snakemake.input.problem[0], plan.timeout_seconds)
     print(told, end="", file=terminal)
     Path(snakemake.output[0]).write_text(told, encoding="utf-8")

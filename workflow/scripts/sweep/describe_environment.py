@@ -9,10 +9,10 @@ from kernelsweep.logs import logged
 from kernelsweep.sweep.environment import describe_environment
 
 with logged(snakemake):
-    params = snakemake.params
+    plan = snakemake.params.plan
     # Kernels that were compiled while they were measured have no reports.
     reports = [read_json(Path(path))["compiler"] for path in snakemake.input.reports]
-    compilers = sorted(set(reports)) or [compiler_of(params.target)]
+    compilers = sorted(set(reports)) or [compiler_of(plan.target)]
     device = read_device(snakemake.input.device)
-    environment = describe_environment(device, compilers, params.configuration, params.kernel_codes)
+    environment = describe_environment(device, compilers, plan.configuration, plan.kernel_codes)
     Path(snakemake.output[0]).write_text(json.dumps(environment, indent=1) + "\n", encoding="utf-8")

@@ -4,4 +4,4 @@ from kernelsweep.errors import UserError
 from kernelsweep.logs import logged
 
 with logged(snakemake, is_answer=True):
-    raise UserError(snakemake.params.mistake)
+    raise UserError(snakemake.params.plan.value)

@@ -11,9 +11,9 @@ from kernelsweep.study.problem.problem_file import problem_of
 from kernelsweep.sweep.baselines.driver import driver_points, measure_driver
 
 with logged(snakemake) as terminal:
-    wildcards, params = snakemake.wildcards, snakemake.params
+    wildcards, plan = snakemake.wildcards, snakemake.params.plan
     device = read_device(snakemake.input.device)
-    problem = problem_of(params.problem, Path.cwd())
+    problem = problem_of(plan.problem, Path.cwd())
     with leased_device(wildcards.platform, device, notifier(terminal, f"{wildcards.study}, limits")):
         # This import starts CUDA, which then sees only the leased GPU.
         from kernelsweep.device.gpu import GpuPlatform
@@ -21,10 +21,10 @@ with logged(snakemake) as terminal:
         platform = GpuPlatform()
         rows = measure_driver(
             platform,
-            names=params.limits,
+            names=plan.limits,
             problem=problem,
-            planned=driver_points(problem, reference=params.reference, **params.sweep),
-            sampling=sampling_settings(params.measuring),
+            planned=driver_points(problem, reference=plan.reference, **plan.sweep),
+            sampling=sampling_settings(plan.measuring),
             peak_bandwidth_gbs=device["peak_bandwidth_gbs"],
             known={"study": wildcards.study, "platform": wildcards.platform, "device": device["name"]},
         )

@@ -49,7 +49,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
     kind = kind_of(wildcards.platform)
     chunk, chunks = int(wildcards.get("chunk", 0)), int(wildcards.get("chunks", 1))
     kernel_file = Path(snakemake.input.kernel)
-    kernel = kernel_of_job(**plan.kernel, path=kernel_file.resolve(), root=Path.cwd(), study=wildcards.study)
+    kernel = kernel_of_job(**plan.kernel)
     source = source_sha256(kernel_file, map(Path, snakemake.input.included))
     device = read_device(snakemake.input.device)
     store = UnitStore(Path(plan.store))

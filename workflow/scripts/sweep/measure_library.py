@@ -17,24 +17,24 @@ from kernelsweep.sweep.rows import measurement_rows, sample_rows
 from kernelsweep.sweep.visits import outcomes_without_runs
 
 with logged(snakemake) as terminal:
-    wildcards, params = snakemake.wildcards, snakemake.params
+    wildcards, plan = snakemake.wildcards, snakemake.params.plan
     library, report_file = (next(map(Path, files), None) for files in (snakemake.input.library, snakemake.input.report))
     device = read_device(snakemake.input.device)
-    rival = as_kernel(wildcards.rival, problem_of(params.problem, Path.cwd()), Rival.of_job(params.call))
-    planned = planned_calls(rival, **params.sweep)
+    rival = as_kernel(wildcards.rival, problem_of(plan.problem, Path.cwd()), Rival.of_job(plan.call))
+    planned = planned_calls(rival, **plan.sweep)
     built = read_json(report_file) if report_file else NOT_COMPILED
     report = library_report(rival, library, built, planned)
-    protocol = measuring_protocol(params.measuring, params.seed, kind_of(wildcards.platform))
+    protocol = measuring_protocol(plan.measuring, plan.seed, kind_of(wildcards.platform))
     task = BuiltKernel(rival, report, library or Path()).task(IMPLEMENTATION, protocol)
 
     name = f"{wildcards.study}/{rival.name}"
     known_outcomes = outcomes_without_runs(planned, report)
-    with Journal(Path(params.journal), notifier(terminal, name)) as journal:
+    with Journal(Path(plan.journal), notifier(terminal, name)) as journal:
         job = KernelJob(name, task, wildcards.platform, device, journal, "", None, terminal)
         outcomes = job.sweep(planned, known_outcomes)
 
     known = {"study": wildcards.study, "kernel": rival.name, "platform": wildcards.platform}
-    precision = params.measuring["relative_precision"]
+    precision = plan.measuring["relative_precision"]
     rows = measurement_rows(rival, report, outcomes, device, known, precision, identity_of=identities(task, device))
     # The library's launches and grid sizes are unknown.
     rows = [{**row, "launches": None, "grid_size": None} for row in rows]

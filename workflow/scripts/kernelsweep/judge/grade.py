@@ -139,7 +139,7 @@ def _has_run(candidate: Verdict, row: Row) -> bool:
     """Whether the candidate was run at a row's point, as far as it compiles. Adds what was found there."""
     status, message, flags = row["status"], row["message"], row["flags"].split()
     if row["reason"] == Reason.STUDY_MISTAKE:
-        candidate.find("source", message.replace("_graded.yaml", ".yaml"))
+        candidate.find("source", message)
     elif row["reason"] in (Reason.NOT_JUDGED, Reason.NOT_SUPPLIED):
         candidate.not_proven = message
         return False

@@ -141,11 +141,6 @@ def _told(asked: Callable[[str], str], of: str) -> str | None:
     return None
 
 
-def compiler_of(project: Project, platform: str) -> dict[str, Any]:
-    """What compiles for a platform, as of compiler()."""
-    return compiler(project, project.target(platform))
-
-
 @cache
 def compiler(project: Project, target: str) -> dict[str, Any]:
     """What compiles for a target on this machine: the compiler's release, and the environment variables that change

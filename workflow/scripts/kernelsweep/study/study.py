@@ -39,18 +39,15 @@ class Study:
     """A study's checked settings, its problem, and its kernels' sources, by name in the order of their story.
 
     root  the folder that its paths start from
+    file  the study's, as messages name it
     """
 
     name: str
     settings: StudySettings
     problem: Problem
     kernels: Mapping[str, KernelSource]
-    root: Path = Path()
-
-    @property
-    def file(self) -> str:
-        """The study's file, as messages name it."""
-        return f"config/studies/{self.name}.yaml"
+    root: Path
+    file: str
 
     def entry(self, kernel: str) -> KernelSettings:
         """A kernel's settings."""
@@ -120,7 +117,7 @@ def checked_study(
         kernels[entry.name] = read_kernel(entry, path, problem, settings.cxx, shown)
     steps = _with_grids(settings.steps, "steps", kernels, shown)
     profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
-    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root)
+    return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root, shown)
 
 
 def axis_kinds(problem: Problem) -> dict[str, str]:
@@ -168,17 +165,17 @@ def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSo
 
 
 def kernel_of_job(
-    named: Named, settings: Mapping[str, Any], cxx: Mapping[str, Any], path: Path, root: Path, study: str
+    file: str, named: Named, settings: Mapping[str, Any], cxx: Mapping[str, Any], shown: str
 ) -> KernelSource:
     """The kernel in a file, for a job.
 
     named     its problem
     settings  its settings in the study, as plain values
     cxx       the study's C++ names of axes' values
-    study     the study's name, for messages
+    shown     the study's file, for messages
     """
-    entry = KernelSettings.of_job(settings)
-    return read_kernel(entry, path, problem_of(named, root), cxx, f"config/studies/{study}.yaml")
+    problem = problem_of(named, Path.cwd())
+    return read_kernel(KernelSettings.of_job(settings), Path(file).resolve(), problem, cxx, shown)
 
 
 def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:

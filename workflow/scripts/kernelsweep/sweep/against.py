@@ -73,12 +73,11 @@ def read_against(
 ) -> Against:
     """The best points of a kernel, whose job has left them in its journal, and its units in the store.
 
-    told       the rule's parameter, as project.parameters.against() makes it
+    told       the rule's parameter, as KernelPlan has it
     candidate  the task whose protocol and platform it shares
     kept       keeps the units' files
     """
-    path = Path(told["file"])
-    kernel = kernel_of_job(**told["kernel"], path=path.resolve(), root=Path.cwd(), study=study)
+    path, kernel = Path(told["kernel"]["file"]), kernel_of_job(**told["kernel"])
     sweep = KernelSweep(kernel, multiprocessors=device["multiprocessors"], target=target, **told["sweep"])
     report = new_report(target, "")
     task = BuiltKernel(kernel, report, None).task(candidate.platform, candidate.protocol)
