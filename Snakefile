@@ -34,7 +34,7 @@ rule all:
 
 
 # Each study is also a target: snakemake --cores 1 unrolling
-for study in PROJECT.studies:
+for study in [*PROJECT.studies, *PROJECT.mistakes]:
 
     rule:
         name:

@@ -24,7 +24,7 @@ JOINED = {
 
 
 def drawn_from(study: str) -> set[str]:
-    return {"judge emulator", f"publish_untimed_{study} emulator {study}"}
+    return {"judge emulator", f"publish_study emulator {study}"}
 
 
 def test_a_comment_or_a_text_that_no_job_reads_runs_nothing(finished: Path) -> None:
@@ -46,7 +46,7 @@ def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_dr
     edit(finished / "kernels/include/warp.cuh", "lane_mask /= 2", "lane_mask >>= 1")
     of_mine = "measure_on_emulator emulator mine interleaved"
     of_shuffle = "measure_on_emulator emulator warp_shuffle shuffle"
-    drawn = drawn_from("mine") | drawn_from("warp_shuffle") | {"draw_accesses_mine", "draw_accesses_warp_shuffle"}
+    drawn = drawn_from("mine") | drawn_from("warp_shuffle") | {"draw_accesses mine", "draw_accesses warp_shuffle"}
     assert planned_jobs(finished) == JOINED | drawn | {of_mine, of_shuffle}
     # One study is a target of its own, whether config.yaml lists it or not.
     edit(finished / "config/config.yaml", "studies: [mine, warp_shuffle]", "studies: [mine]")
@@ -64,7 +64,7 @@ def test_a_claim_of_ones_own_is_judged_and_a_deleted_table_comes_back(finished: 
     assert planned_jobs(finished) == {
         "all",
         "judge emulator",
-        "publish_untimed_mine emulator mine",
+        "publish_study emulator mine",
         "describe_environment emulator",
         "make_page emulator",
         "end emulator",

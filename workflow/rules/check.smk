@@ -35,12 +35,3 @@ rule leave_out:
         plan=plan.mistake,
     script:
         "../scripts/sweep/leave_out.py"
-
-
-for study in PROJECT.mistakes:
-
-    rule:
-        name:
-            study
-        input:
-            path("left_out", study=study),

@@ -13,6 +13,7 @@ from kernelsweep.device import names
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.project import inputs, plan, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
+from kernelsweep.study.kernels.units import EMULATOR
 
 
 wildcard_constraints:
@@ -46,7 +47,7 @@ class PerJob:
         # A start asks twice: whether a job is up to date (reruns.smk), and for its files and parameters.
         @functools.cache
         def answer(wildcards):
-            known = {"cores": CORES, "decides": is_for_verdict()} | with_scope(dict(wildcards)) | self._given
+            known = {"cores": CORES, "decides": is_for_verdict()} | with_scope(dict(wildcards) | self._given)
             chosen = {name: known[name] for name in signature.parameters if name in known}
             # By position: a cache would keep what is given by name once more.
             called = signature.bind(PROJECT, **chosen)

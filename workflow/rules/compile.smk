@@ -2,7 +2,6 @@
 
 from kernelsweep.sweep.baselines.libraries import COMPILED
 from kernelsweep.project.resources import FIRST
-from kernelsweep.study.kernels.units import EMULATOR
 
 
 # What the emulator itself needs is compiled once, not with every kernel.

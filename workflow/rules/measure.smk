@@ -1,7 +1,6 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
 from kernelsweep.project.resources import FIRST
-from kernelsweep.study.kernels.units import EMULATOR
 
 
 rule describe_device:

@@ -1,42 +1,32 @@
 # Measurements to what readers see: tables, figures, a summary, and one page with all of it.
 
-import itertools
-
 from kernelsweep.project.files import OF_TARGETS
-from kernelsweep.project.inputs import published_files
-from kernelsweep.publish import figure_files
+from kernelsweep.project.inputs import PUBLISHED_FILES
 
-# One job makes all of a study's tables and figures, from data that it reads once. A study has a rule of its own, and one for
-# platforms without a clock, because a rule names its outputs, and these are figures that a user may delete: only what is
-# named comes back.
-for study, has_clock in itertools.product(PROJECT.studies, (True, False)):
 
-    rule:
-        name:
-            figure_files.rule_name(study, has_clock)
-        input:
-            measurements=inputs.measurements,
-            device=path("device"),
-            proofs=inputs.proofs,
-            published=inputs.published_numbers,
-            metrics=inputs.made_metrics,
-            kernels=code.kernel_files,
-        output:
-            published_files(PROJECT, study, has_clock),
-        log:
-            log("publish_study", "{study}"),
-        wildcard_constraints:
-            study=study,
-            platform=names.BY_CLOCK[has_clock],
-        localrule: True
-        conda:
-            "../../envs/kernelsweep.yaml"
-        # At the end of a run only the last study's figures are left to draw. On two cores, a job measures meanwhile.
-        threads: max(1, min(4, (CORES or 1) // 2))
-        params:
-            plan=plan.study,
-        script:
-            "../scripts/publish/publish_study.py"
+# One job makes all of a study's tables and figures, from data that it reads once.
+rule publish_study:
+    input:
+        measurements=inputs.measurements,
+        device=path("device"),
+        proofs=inputs.proofs,
+        published=inputs.published_numbers,
+        metrics=inputs.made_metrics,
+        kernels=code.kernel_files,
+    output:
+        PUBLISHED_FILES[:-1],
+        figures=directory(PUBLISHED_FILES[-1]),
+    log:
+        log("publish_study", "{study}"),
+    localrule: True
+    conda:
+        "../../envs/kernelsweep.yaml"
+    # At the end of a run only the last study's figures are left to draw. On two cores, a job measures meanwhile.
+    threads: max(1, min(4, (CORES or 1) // 2))
+    params:
+        plan=plan.study,
+    script:
+        "../scripts/publish/publish_study.py"
 
 
 # A view of the page's explorer, as config.yaml's view names it.

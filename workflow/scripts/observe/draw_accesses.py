@@ -43,7 +43,8 @@ def pictures(
 
 with logged(snakemake):
     plan = snakemake.params.plan
-    drawn = {Path(path).stem: Path(path) for path in snakemake.output}
+    folder = Path(snakemake.output[0])
+    folder.mkdir(exist_ok=True)
     for told in plan.kernels:
         file, steps, kernel = told["kernel"]["file"], told["steps"], kernel_of_job(**told["kernel"])
         with built_meanwhile(told["build"], Path(file)) as (report, binary):
@@ -53,4 +54,4 @@ with logged(snakemake):
                 print(f"{kernel.name}: {error}")
                 found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
         for step, picture in zip(steps, found, strict=True):
-            drawn[step["name"]].write_text(picture, encoding="utf-8")
+            (folder / f"{step['name']}.svg").write_text(picture, encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.logs import logged
-from kernelsweep.publish.drawing.figure_formats import file_names, remove_others
+from kernelsweep.publish.drawing.figure_formats import file_names
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
@@ -43,11 +43,10 @@ with logged(snakemake):
     data = read_study_data(
         study, plan.study, inputs.measurements, inputs.device, metrics, inputs.proofs, plan.edited, plan.gridded
     )
-    markdown, csv, latex, best, steps, *figures = map(Path, snakemake.output)
+    markdown, csv, latex, best, steps, folder = map(Path, snakemake.output)
+    folder.mkdir(exist_ok=True)
     shown = labelled(data)
     widths = {name: WIDTHS.get(name, name) for name in plan.widths}
-    folder = figures[0].parent
-    remove_others(map(str, figures))
     texts: dict[str, dict[str, str]] = {}
     # Forks, which have the data: a figure is drawn by Python code, of which a process runs one line at a time.
     with ProcessPoolExecutor(snakemake.threads, get_context("fork")) as processes:

@@ -10,8 +10,6 @@ _RECORDING = "recording/"
 ANY = r"recording/[^/]+|[^/]+"
 MEASURED = r"(?!recording/)[^/]+"
 TIMED = rf"(?!recording/|{EMULATOR}/)[^/]+"
-# The platforms with a clock, recordings among them, and those without.
-BY_CLOCK = {True: rf"(?!{EMULATOR}/)({ANY})", False: EMULATOR}
 
 
 def is_recording(platform: str) -> bool:

@@ -70,9 +70,9 @@ PATHS = {
     "table": "{platform}/studies/{study}/table.{suffix}",
     "best_table": "{platform}/studies/{study}/best.tex",
     "steps": "{platform}/studies/{study}/steps.md",
-    "figure": "{platform}/studies/{study}/figures/{file}",
+    "figures": "{platform}/studies/{study}/figures",
     "view": "{platform}/studies/{study}/views/{name}.pdf",
-    "accesses": "emulator/studies/{study}/accesses/{name}.svg",
+    "accesses": "emulator/studies/{study}/accesses",
     # Outputs to pass on to others.
     "constants": "{platform}/best/{study}.h",
 }

@@ -22,8 +22,6 @@ from kernelsweep.project.building import compiles_what_it_measures
 from kernelsweep.project.files import OF_TARGETS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.project.resources import chunks_of_kernel
-from kernelsweep.publish import figure_files
-from kernelsweep.publish.drawing.figure_formats import file_names, formats_of
 from kernelsweep.results import DRIVER_LIMITS, each_row
 from kernelsweep.study.kernels.source import included_files as files_included
 from kernelsweep.study.kernels.source import source_sha256
@@ -286,21 +284,17 @@ def found_metrics(project: Project, scope: str) -> dict[str, str]:
     return {file: sha256_of(file) for file in kernel_metrics(project, scope) if Path(file).is_file()}
 
 
-def drawn_accesses(project: Project, study: str) -> list[str]:
-    """The pictures of who accesses what in the steps of a study."""
-    names = dict.fromkeys(step.name for step in building.accesses(project, study))
-    return [path("accesses", study=study, name=name) for name in names]
-
-
 def accesses(project: Project, scope: str) -> list[str]:
-    """The pictures of who accesses what in a scope's studies.
+    """The folders with the pictures of who accesses what in a scope's studies.
 
     They are the emulator's, which runs beside a GPU as well, for the proofs. A run of recordings alone shows those that
     exist.
     """
-    pictures = [picture for study in project.studies_of(scope) for picture in drawn_accesses(project, study)]
+    folders = [
+        path("accesses", study=study) for study in project.studies_of(scope) if building.accesses(project, study)
+    ]
     are_made = any(not is_recording(platform) for platform in project.platforms)
-    return [picture for picture in pictures if are_made or Path(picture).is_file()]
+    return [folder for folder in folders if are_made or Path(folder).is_dir()]
 
 
 # Judgements, tables, figures, page
@@ -314,22 +308,6 @@ def compared(project: Project, platform: str) -> list[str]:
 def compared_with(project: Project, platform: str) -> list[str]:
     """The earlier measurements; none for those in the journals."""
     return earlier_files(project.config.compare.before, platform, project.config.studies)
-
-
-def published_files(project: Project, study: str, has_clock: bool) -> list[str]:
-    """A study's table, the text on its steps, and its figures, on platforms with a clock or without.
-
-    Platform and study stay wildcards. The table comes first: as Markdown, CSV and LaTeX.
-    """
-    drawn = figure_files.drawn_figures(project.studies[study], has_clock)
-    widths, formats = project.config.figure_widths, formats_of(project.config.sweep)
-    figures = [file for name in drawn for width in widths for file in file_names(name, width, formats)]
-    return [
-        *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
-        path("best_table"),
-        path("steps"),
-        *(path("figure", file=file) for file in (*figures, figure_files.TEXTS_FILE)),
-    ]
 
 
 def published_numbers(project: Project, study: str) -> list[str]:
@@ -347,10 +325,17 @@ def before_end(project: Project, folder: str) -> list[str]:
 
 
 def tables_and_figures(project: Project, scope: str) -> list[str]:
-    """The tables and figures of a scope's studies."""
+    """The tables of a scope's studies, the texts on their steps, and the folders with their figures."""
     platform, _ = parts_of(scope)
     return [
-        file.format(platform=platform, study=study)
-        for study in project.studies_of(scope)
-        for file in published_files(project, study, kind_of(platform).has_clock)
+        file.format(platform=platform, study=study) for study in project.studies_of(scope) for file in PUBLISHED_FILES
     ]
+
+
+# What a study's data are published as. The table is in Markdown, CSV and LaTeX.
+PUBLISHED_FILES = (
+    *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
+    path("best_table"),
+    path("steps"),
+    path("figures"),
+)

@@ -12,26 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernelsweep import plans
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording, recording_name
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
-from kernelsweep.plans import (
-    BesidePlan,
-    BuildPlan,
-    ComparisonPlan,
-    EnvironmentPlan,
-    GradePlan,
-    KernelPlan,
-    ObservedPlan,
-    PagePlan,
-    PointsPlan,
-    ProofPlan,
-    ScopePlan,
-    StudyPlan,
-    ValuePlan,
-    ViewPlan,
-)
 from kernelsweep.project import building, inputs
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project
@@ -86,26 +71,26 @@ def _settings(project: Project, study: str, *keys: str) -> dict[str, Any]:
 # Builds
 
 
-def build(project: Project, target: str, study: str, kernel: str) -> BuildPlan:
+def build(project: Project, target: str, study: str, kernel: str) -> plans.BuildPlan:
     """What is compiled of a kernel."""
-    return BuildPlan(building.build_settings(project, study, kernel, target))
+    return plans.BuildPlan(building.build_settings(project, study, kernel, target))
 
 
-def runtime(project: Project, target: str) -> BuildPlan:
+def runtime(project: Project, target: str) -> plans.BuildPlan:
     """What compiles the part of the emulator that all of its libraries have."""
-    return BuildPlan(building.compiler(project, target))
+    return plans.BuildPlan(building.compiler(project, target))
 
 
-def cub(project: Project, target: str, library: str) -> BuildPlan:
+def cub(project: Project, target: str, library: str) -> plans.BuildPlan:
     """What compiles one of CUB's functions."""
-    return BuildPlan(building.compiler(project, target), libraries.LIBRARIES[library].options)
+    return plans.BuildPlan(building.compiler(project, target), libraries.LIBRARIES[library].options)
 
 
-def problem(project: Project, study: str) -> PointsPlan:
+def problem(project: Project, study: str) -> plans.PointsPlan:
     """The points at which a study's problem is checked."""
     rivals = {name: call.values() for name, call in project.studies[study].settings.rival_calls.items()}
     seconds = project.config.measuring.timeout_seconds
-    return PointsPlan(_checked_kernels(project, study), project.config.seed, seconds, rivals)
+    return plans.PointsPlan(_checked_kernels(project, study), project.config.seed, seconds, rivals)
 
 
 def _checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
@@ -127,26 +112,28 @@ def _checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
     return checked
 
 
-def mistake(project: Project, study: str) -> ValuePlan:
+def mistake(project: Project, study: str) -> plans.ValuePlan:
     """The mistake for which a study is left out."""
-    return ValuePlan(project.mistakes[study])
+    return plans.ValuePlan(project.mistakes[study])
 
 
 # Measuring
 
 
-def device(project: Project, platform: str) -> ValuePlan:
+def device(project: Project, platform: str) -> plans.ValuePlan:
     """What a GPU may change without a new name, as its clocks; None of the emulator."""
-    return ValuePlan(project.models[platform].state if platform in project.models else None)
+    return plans.ValuePlan(project.models[platform].state if platform in project.models else None)
 
 
-def environment(project: Project, platform: str) -> EnvironmentPlan:
+def environment(project: Project, platform: str) -> plans.EnvironmentPlan:
     """What environment.json says of a run."""
     studies = {study: project.studies[study].settings.values() for study in project.config.studies}
     codes = {
         f"{study}/{kernel}": _code_to_record(project, study, kernel) for study, kernel in project.kernels_of(platform)
     }
-    return EnvironmentPlan({"config": project.config.values(), "studies": studies}, codes, project.target(platform))
+    return plans.EnvironmentPlan(
+        {"config": project.config.values(), "studies": studies}, codes, project.target(platform)
+    )
 
 
 @cache
@@ -156,9 +143,9 @@ def _code_to_record(project: Project, study: str, kernel: str) -> str:
     return code_sha256(project.kernel(study, kernel).path, included)
 
 
-def library(project: Project, platform: str, study: str, rival: str) -> BesidePlan:
+def library(project: Project, platform: str, study: str, rival: str) -> plans.BesidePlan:
     """How a library's function is measured."""
-    return BesidePlan(
+    return plans.BesidePlan(
         **_beside(project, platform, study, rival),
         seed=project.config.seed,
         journal=path("journal", platform=platform, study=study, kernel=rival),
@@ -166,9 +153,9 @@ def library(project: Project, platform: str, study: str, rival: str) -> BesidePl
     )
 
 
-def driver(project: Project, platform: str, study: str) -> BesidePlan:
+def driver(project: Project, platform: str, study: str) -> plans.BesidePlan:
     """How the driver's copy and fill are measured."""
-    return BesidePlan(
+    return plans.BesidePlan(
         **_beside(project, platform, study),
         limits=inputs.driver_limits(project, study),
         reference=project.studies[study].settings.reference,
@@ -189,13 +176,15 @@ def _beside(project: Project, platform: str, study: str, rival: str | None = Non
     }
 
 
-def kernel(project: Project, platform: str, study: str, kernel: str, cores: int | None, decides: bool) -> KernelPlan:
+def kernel(
+    project: Project, platform: str, study: str, kernel: str, cores: int | None, decides: bool
+) -> plans.KernelPlan:
     """How a kernel is measured.
 
     decides  whether the run is for a verdict alone
     """
     of_job = (project, platform, study, kernel)
-    return KernelPlan(
+    return plans.KernelPlan(
         **_run(
             project, platform, study, kernel, path("journal", platform=platform, study=study, kernel=kernel), decides
         ),
@@ -224,10 +213,10 @@ def _against(project: Project, platform: str, study: str, kernel: str) -> dict[s
     }
 
 
-def proof(project: Project, platform: str, study: str, kernel: str) -> ProofPlan:
+def proof(project: Project, platform: str, study: str, kernel: str) -> plans.ProofPlan:
     """How a kernel is proven beside a GPU."""
     of_study = project.studies[study]
-    return ProofPlan(
+    return plans.ProofPlan(
         **_run(project, platform, study, kernel, path("proof_journal", platform=platform, study=study, kernel=kernel)),
         sweep=sweep(project, EMULATOR, study, kernel),
         build=building.build_settings(project, study, kernel),
@@ -235,9 +224,9 @@ def proof(project: Project, platform: str, study: str, kernel: str) -> ProofPlan
     )
 
 
-def count(project: Project, study: str, kernel: str) -> ProofPlan:
+def count(project: Project, study: str, kernel: str) -> plans.ProofPlan:
     """How a kernel's accesses to memory are counted."""
-    return ProofPlan(
+    return plans.ProofPlan(
         **_run(project, EMULATOR, study, kernel, path("count_journal", study=study, kernel=kernel)),
         sweep=sweep(project, EMULATOR, study, kernel),
         build=building.build_settings(project, study, kernel),
@@ -262,9 +251,9 @@ def _run(
 # Observing
 
 
-def profile(project: Project, platform: str, study: str, kernel: str) -> ObservedPlan:
+def profile(project: Project, platform: str, study: str, kernel: str) -> plans.ObservedPlan:
     """How a kernel is profiled."""
-    return ObservedPlan(
+    return plans.ObservedPlan(
         **_observed(project, platform, study, kernel),
         timeout_seconds=project.config.profiling.timeout_seconds,
         study=_settings(project, study, "problem", "reference", "steps", "profiled"),
@@ -273,9 +262,9 @@ def profile(project: Project, platform: str, study: str, kernel: str) -> Observe
     )
 
 
-def sanitize(project: Project, platform: str, study: str, kernel: str) -> ObservedPlan:
+def sanitize(project: Project, platform: str, study: str, kernel: str) -> plans.ObservedPlan:
     """How a kernel runs under compute-sanitizer."""
-    return ObservedPlan(
+    return plans.ObservedPlan(
         **_observed(project, platform, study, kernel),
         timeout_seconds=project.config.measuring.timeout_seconds,
         small_axes=sweep(project, EMULATOR, study, kernel)["axes"],
@@ -302,10 +291,10 @@ def _metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, 
     return {name: {key: text for key, text in table[name].values().items() if key != "uncertainty"} for name in names}
 
 
-def accesses(project: Project, study: str) -> PointsPlan:
+def accesses(project: Project, study: str) -> plans.PointsPlan:
     """The points whose accesses are drawn."""
     seconds = project.config.measuring.timeout_seconds
-    return PointsPlan(_pictured_kernels(project, study), project.config.seed, seconds)
+    return plans.PointsPlan(_pictured_kernels(project, study), project.config.seed, seconds)
 
 
 def _pictured_kernels(project: Project, study: str) -> list[dict[str, Any]]:
@@ -324,10 +313,10 @@ def _pictured_kernels(project: Project, study: str) -> list[dict[str, Any]]:
 # Judgements, tables, figures, pages
 
 
-def study(project: Project, platform: str, study: str) -> StudyPlan:
+def study(project: Project, platform: str, study: str) -> plans.StudyPlan:
     """What a study's tables and figures show."""
     scope = scope_of(platform, study)
-    return StudyPlan(
+    return plans.StudyPlan(
         study=_drawn_study(project, study),
         figures=_figures(project, platform, study),
         widths=project.config.figure_widths,
@@ -342,13 +331,13 @@ def study(project: Project, platform: str, study: str) -> StudyPlan:
 
 def _step_pictures(project: Project, platform: str, study: str) -> dict[int, dict[str, Any]]:
     """The pictures of a study's steps by the step's place in the story: files relative to its results, and points."""
-    shown = inputs.accesses(project, scope_of(platform, study))
-    folder = Path(path("steps", platform=platform, study=study)).parent
-    pictures = {}
-    for step in building.accesses(project, study):
-        if (file := path("accesses", study=study, name=step.name)) in shown:
-            pictures[step.place] = {"file": Path(os.path.relpath(file, folder)).as_posix(), "point": dict(step.point)}
-    return pictures
+    if not (shown := inputs.accesses(project, scope_of(platform, study))):
+        return {}
+    folder = os.path.relpath(shown[0], Path(path("steps", platform=platform, study=study)).parent)
+    return {
+        step.place: {"file": f"{folder}/{step.name}.svg", "point": dict(step.point)}
+        for step in building.accesses(project, study)
+    }
 
 
 def _gridded(project: Project, study: str) -> list[str]:
@@ -383,9 +372,9 @@ def _recorded_codes(project: Project, name: str) -> dict[str, str]:
     return codes if isinstance(codes, dict) else {}
 
 
-def view(project: Project, platform: str, study: str) -> ViewPlan:
+def view(project: Project, platform: str, study: str) -> plans.ViewPlan:
     """What a view of the explorer shows."""
-    return ViewPlan(
+    return plans.ViewPlan(
         study=_drawn_study(project, study),
         edited=_edited_kernels(project, scope_of(platform, study)),
         gridded=_gridded(project, study),
@@ -394,15 +383,15 @@ def view(project: Project, platform: str, study: str) -> ViewPlan:
     )
 
 
-def reference(project: Project, study: str) -> ValuePlan:
+def reference(project: Project, study: str) -> plans.ValuePlan:
     """A study's reference point."""
-    return ValuePlan(project.studies[study].settings.reference)
+    return plans.ValuePlan(project.studies[study].settings.reference)
 
 
-def scope(project: Project, scope: str) -> ScopePlan:
+def scope(project: Project, scope: str) -> plans.ScopePlan:
     """What the judgements on a scope's results depend on."""
     studies, metrics = project.studies_of(scope), project.config.metrics
-    return ScopePlan(
+    return plans.ScopePlan(
         studies={study: _settings(project, study, *_JUDGED) for study in studies},
         measurements=inputs.measurements_by_study(project, scope),
         gridded={study: _gridded(project, study) for study in studies},
@@ -425,10 +414,10 @@ def _planned_kernels(project: Project, scope: str) -> list[dict[str, Any]]:
     return plan
 
 
-def page(project: Project, scope: str) -> PagePlan:
+def page(project: Project, scope: str) -> plans.PagePlan:
     """What a scope's page shows besides results."""
     platform, study = parts_of(scope)
-    return PagePlan(
+    return plans.PagePlan(
         title=project.studies[study].settings.title if study else "kernelsweep",
         index=path("index"),
         studies={
@@ -456,9 +445,9 @@ def _explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]
     }
 
 
-def comparison(project: Project, platform: str) -> ComparisonPlan:
+def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
     """What is compared on a platform."""
-    return ComparisonPlan(
+    return plans.ComparisonPlan(
         compare=_of_config(project, "compare"),
         results=path("folder", scope=platform),
         sizes={study: [*project.studies[study].problem.size_axes] for study in project.config.studies},
@@ -468,12 +457,12 @@ def comparison(project: Project, platform: str) -> ComparisonPlan:
     )
 
 
-def grade(project: Project, platform: str) -> GradePlan:
+def grade(project: Project, platform: str) -> plans.GradePlan:
     """How candidates are judged."""
     grading = project.grading
     assert grading, "only the target grade asks"
     timed = [name for name, one in grading.candidates.items() if kind_of(platform).has_clock and not one.refused]
-    return GradePlan(
+    return plans.GradePlan(
         of_study=grading.of_study,
         against=grading.against,
         candidates={name: asdict(one) for name, one in grading.candidates.items()},

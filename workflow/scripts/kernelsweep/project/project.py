@@ -23,7 +23,7 @@ from kernelsweep.observe.profiling.definitions import check_metric_names, defini
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.project.files import OTHERS, parts_of
 from kernelsweep.project.grading import Grading, graded
-from kernelsweep.publish.figure_files import check_figures, rule_name
+from kernelsweep.publish.figure_files import check_figures
 from kernelsweep.publish.share.recording import check_environment
 from kernelsweep.study.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.study.kernels.units import EMULATOR
@@ -181,7 +181,6 @@ def check_study_names(names: Collection[str], root: Path) -> None:
     """Raise UserError for a study that can't be a target, because of its name or because a rule has it."""
     rules = [HOME / "Snakefile", *sorted((HOME / "workflow/rules").glob("*.smk"))]
     taken = {name for file in rules for name in re.findall(r"^rule (\w+):", file.read_text(encoding="utf-8"), re.M)}
-    taken |= {rule_name(name, has_clock) for name in names for has_clock in (True, False)}
     for name in names:
         wrong = f"{name} is a rule of the workflow already" if name in taken else ""
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,99}", name):

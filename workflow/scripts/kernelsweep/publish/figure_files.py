@@ -80,8 +80,3 @@ def drawn_figures(study: Study, has_clock: bool) -> list[str]:
     drawn = {name: FIGURES[name] for name in study.settings.figure_axes}
     has_published = bool(study.settings.published)
     return [name for name, of in drawn.items() if has_clock or not of.needs_times or (of.published and has_published)]
-
-
-def rule_name(study: str, has_clock: bool) -> str:
-    """The rule that makes a study's tables and figures on platforms with a clock, or without."""
-    return f"publish_{study}" if has_clock else f"publish_untimed_{study}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 # matplotlib's options by format. A date would make the files of every run differ. PNGs are packed in two thirds of the
@@ -33,12 +32,3 @@ def file_names(name: str, width: str | float, formats: Iterable[str] = FORMATS) 
     if width == "two_columns":
         return [f"{name}{suffix}" for suffix in formats]
     return [f"{name}_{width}.pdf"] if ".pdf" in formats else []
-
-
-def remove_others(figures: Iterable[str]) -> None:
-    """Delete all other files in the figures' folders: a figure of an earlier configuration would look like a result."""
-    kept = {Path(figure) for figure in figures}
-    for folder in {file.parent for file in kept}:
-        for file in folder.iterdir():
-            if file not in kept and file.is_file():
-                file.unlink()
