@@ -96,7 +96,7 @@ def test_targets_name_what_this_run_can_make(shipped: Project, here: Path) -> No
     # A deleted file comes back only if a target names it, so every result is named.
     shown = {".verdict", "report.html", "claims.csv", "best.json", "measurements.csv", "studies/staged/table.tex"}
     shown |= {"points/staged/staged_global.csv", "samples/staged/staged_global.csv", "environment.json"}
-    shown |= {"studies/staged/figures/texts.json"}
+    shown |= {"studies/staged/figures"}
     assert {f"results/emulator/{name}" for name in shown} <= {*targets.everything(only)}
     assert not any("points/" in path for path in targets.study(replace(only, platforms=[RECORDING]), "staged"))
     assert "results/emulator/studies/staged/.verdict" in targets.study(only, "staged")

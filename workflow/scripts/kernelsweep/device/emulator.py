@@ -15,10 +15,13 @@ from typing import Any
 import numpy as np
 
 from cuda_emulator.errors import LaunchFailed
+from cuda_emulator.library import LANES as LANES
 from cuda_emulator.library import MOST_MISTAKES, Bytes, Library, Request, Synchronisations, allocate
 from cuda_emulator.library import Attributes as EmulatedAttributes
-from cuda_emulator.lines import Variable
+from cuda_emulator.lines import Variable, shared_array
 from cuda_emulator.mistakes import Buffer, in_words
+from cuda_emulator.quantities import SECTOR_BYTES as SECTOR_BYTES
+from cuda_emulator.quantities import UNIT_OF_METRIC as UNIT_OF_METRIC
 from cuda_emulator.quantities import metrics
 from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
@@ -45,6 +48,26 @@ class EmulatedUnit(Library):
         self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
 
 
+@dataclass(frozen=True)
+class TracedRequest:
+    """One request of the traced warp, in terms of the source.
+
+    memory  "global" or "shared"
+    array   the name of the kernel's parameter or of the shared array
+    moment  the number of synchronisations of the block before it
+    places  bytes from the array's start, one a lane; None for an inactive lane
+    """
+
+    memory: str
+    operation: str
+    array: str
+    size: int
+    moment: int
+    sectors: int
+    conflicts: int
+    places: list[int | None]
+
+
 @dataclass
 class _Allocation:
     """A buffer's size, and which parts of it were initialised, or made uninitialised, one after another."""
@@ -57,7 +80,6 @@ class EmulatorPlatform(Platform):
     """The CPU as a platform: device memory is host memory, each call runs at once, and blocks one after another.
 
     parameters  by a buffer's address, the kernel parameter that it was passed as last: its variant and its index
-    shared      the `__shared__` arrays of the variant launched last, and dynamic_bytes the size of the dynamic one
     threads     of a block of the first launch since watch()
     """
 
@@ -77,8 +99,8 @@ class EmulatorPlatform(Platform):
 
     def __init__(self) -> None:
         self.parameters: dict[int, tuple[str, int]] = {}
-        self.shared: list[Variable] = []
-        self.dynamic_bytes = 0
+        self._shared: list[Variable] = []  # of the variant launched last, and the size of the dynamic one
+        self._dynamic_bytes = 0
         self.threads = 0
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[EmulatedUnit] = []
@@ -117,7 +139,7 @@ class EmulatorPlatform(Platform):
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
-        told = in_words(found, unit.sites(), unit.lines.line, buffer, self.shared, self.dynamic_bytes, compared)
+        told = in_words(found, unit.sites(), unit.lines.line, buffer, self._shared, self._dynamic_bytes, compared)
         return [MemoryMistake(**vars(one)) for one in told]
 
     def touched(self, memory: np.ndarray[Any, Any]) -> int:
@@ -130,21 +152,35 @@ class EmulatorPlatform(Platform):
         each = [unit.synchronisations() for unit in self._used]
         return metrics(sites, Synchronisations(*map(sum, zip(*each, strict=True))))
 
-    @property
-    def unit(self) -> EmulatedUnit:
-        """The unit that has run since watch(). Raises LaunchError if none has."""
-        if not self._used:
-            raise LaunchError("nothing was launched")
-        return self._used[-1]
-
     def trace(self, block: int, warp: int, capacity: int) -> None:
         """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
         for unit in self._units:
             unit.trace(block, warp, capacity)
 
-    def traced(self) -> list[Request]:
-        """The recorded requests, in order."""
-        return self.unit.traced()
+    def traced(self, array_at: Callable[[int], str]) -> list[TracedRequest]:
+        """The recorded requests of the first block that made some, in order.
+
+        array_at  the name of the array in device memory at an address
+
+        Raises LaunchError if nothing was launched.
+        """
+        if not self._used:
+            raise LaunchError("nothing was launched")
+        unit = self._used[-1]
+        sites, requests = unit.sites(), unit.traced()
+
+        def of_source(request: Request) -> TracedRequest:
+            site, start = sites[request.site], 0
+            if site.space == "global":
+                array = array_at(unit.addresses[request.buffer])
+            else:
+                variable = shared_array(self._shared, next(one for one in request.offsets if one is not None))
+                array, start = variable.name, variable.offset
+            places = [None if offset is None else offset - start for offset in request.offsets]
+            costs = (request.moment, request.sectors, request.conflicts)
+            return TracedRequest(site.space, site.operation, array, site.size, *costs, places)
+
+        return [of_source(request) for request in requests if request.run == requests[0].run]
 
     def allocate(self, size: int) -> np.ndarray[Any, Any]:
         buffer = allocate(size)
@@ -256,8 +292,8 @@ class EmulatorPlatform(Platform):
         unit = self._units[number]
         if unit not in self._used:
             self._use(unit)
-        self.shared, self.dynamic_bytes, _ = unit.shared_arrays[entry], shared_bytes, unit.variables
-        arrays = [(array.offset, array.size) for array in self.shared if array.size]
+        self._shared, self._dynamic_bytes, _ = unit.shared_arrays[entry], shared_bytes, unit.variables
+        arrays = [(array.offset, array.size) for array in self._shared if array.size]
         unit.set_shared(arrays, unit.lines.guards)
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):

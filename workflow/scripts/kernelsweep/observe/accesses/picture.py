@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from cuda_emulator.library import LANES
-from cuda_emulator.quantities import SECTOR_BYTES
+from kernelsweep.device.emulator import LANES, SECTOR_BYTES, TracedRequest
 from kernelsweep.observe.chosen_points import DRAWN_BLOCK
-from kernelsweep.observe.counting.run import Trace, TracedRequest
+from kernelsweep.observe.counting.run import Trace
 
 # Lines between the rounds of the banks, up to this number.
 BANKS, MOST_BANK_LINES = 32, 8

@@ -6,11 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from cuda_emulator.library import LANES, Request
-from cuda_emulator.lines import shared_array
-from cuda_emulator.quantities import UNIT_OF_METRIC
 from kernelsweep.compile.device_code import kernel_heads
-from kernelsweep.device.emulator import EmulatorPlatform
+from kernelsweep.device.emulator import LANES, UNIT_OF_METRIC, EmulatorPlatform, TracedRequest
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import VisitRequest
@@ -23,26 +20,6 @@ from kernelsweep.study.point import Point
 
 # Requests of a warp that are traced. The longest step of the shipped ladders has 40; a loop over tiles has any number.
 MOST_REQUESTS = 200
-
-
-@dataclass(frozen=True)
-class TracedRequest:
-    """One request of the traced warp, in terms of the source.
-
-    memory  "global" or "shared"
-    array   the name of the kernel's parameter or of the shared array
-    moment  the number of synchronisations of the block before it
-    places  bytes from the array's start, one a lane; None for an inactive lane
-    """
-
-    memory: str
-    operation: str
-    array: str
-    size: int
-    moment: int
-    sectors: int
-    conflicts: int
-    places: list[int | None]
 
 
 @dataclass(frozen=True)
@@ -77,34 +54,14 @@ class Tracer:
     def _trace_warp(self, point: Point, variant: str, warp: int) -> list[TracedRequest]:
         self._platform.trace(0, warp, MOST_REQUESTS + 1)
         self._run(point, variant)
-        requests = self._platform.traced()
+        requests = self._platform.traced(self._array_name)
         self._platform.trace(0, warp, 0)
-        return [self._traced(request) for request in requests if request.run == requests[0].run]
+        return requests
 
     def _run(self, point: Point, variant: str) -> Outcome:
         self._runner.memory.free()
         self._platform.watch()
         return self._runner.run(VisitRequest(point, variant))
-
-    def _traced(self, request: Request) -> TracedRequest:
-        unit = self._platform.unit
-        site = unit.sites()[request.site]
-        active = [offset for offset in request.offsets if offset is not None]
-        if site.space == "global":
-            array, start = self._array_name(unit.addresses[request.buffer]), 0
-        else:
-            variable = shared_array(self._platform.shared, active[0])
-            array, start = variable.name, variable.offset
-        return TracedRequest(
-            site.space,
-            site.operation,
-            array,
-            site.size,
-            request.moment,
-            request.sectors,
-            request.conflicts,
-            [None if offset is None else offset - start for offset in request.offsets],
-        )
 
     def _array_name(self, address: int) -> str:
         """The name of the kernel's parameter, or of the array where the source doesn't show the parameter's."""
