@@ -55,16 +55,18 @@ def test_an_edited_kernel_or_header_redoes_the_kernels_that_have_it_and_their_dr
     assert not [job for job in jobs if "mine" in job]
 
 
-def test_a_claim_of_ones_own_is_judged_and_a_deleted_table_comes_back(finished: Path) -> None:
+def test_a_claim_of_ones_own_is_judged_and_a_deleted_table_or_figure_comes_back(finished: Path) -> None:
     claim = (
         "{claim: By 4 it is faster., kernel: shuffle, unroll: 4, reference_kernel: shuffle, relation: above, value: 1}"
     )
     edit(finished / "config/studies/warp_shuffle.yaml", "title:", f"claims: [{claim}]\ntitle:")
     (finished / "results/emulator/studies/mine/table.tex").unlink()
+    (finished / "results/emulator/studies/warp_shuffle/figures/texts.json").unlink()
     assert planned_jobs(finished) == {
         "all",
         "judge emulator",
         "publish_study emulator mine",
+        "publish_study emulator warp_shuffle",
         "describe_environment emulator",
         "make_page emulator",
         "end emulator",

@@ -13,7 +13,7 @@ rule draw_accesses:
         directory(path("accesses")),
     log:
         log("draw_accesses", "{study}", scope=EMULATOR),
-    priority: -1
+    priority: LAST
     localrule: True
     conda:
         "../../envs/kernelsweep.yaml"

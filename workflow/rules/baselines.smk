@@ -1,7 +1,6 @@
 # Baselines for kernels on the same device: libraries' functions, the driver's copy and fill.
 
 from kernelsweep.sweep.baselines.libraries import LIBRARIES
-from kernelsweep.project.resources import BASELINES
 
 
 # Libraries' functions on the GPU: one job a library.
@@ -19,8 +18,7 @@ rule measure_library:
     wildcard_constraints:
         platform=names.TIMED,
         rival="|".join(LIBRARIES),
-    # Few points, but the library is started for each visit, which takes as long as a long kernel.
-    priority: BASELINES
+    priority: resources.priority
     conda:
         "../../envs/kernelsweep.yaml"
     resources:
@@ -43,7 +41,7 @@ rule measure_driver:
         log("measure_driver", "{study}"),
     wildcard_constraints:
         platform=names.TIMED,
-    priority: BASELINES
+    priority: resources.priority
     conda:
         "../../envs/kernelsweep.yaml"
     resources:

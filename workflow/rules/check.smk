@@ -1,7 +1,5 @@
 # Problem files, before anything is built: their functions at a small point, and the names that kernels' arguments have.
 
-from kernelsweep.project.resources import FIRST
-
 
 rule check_problem:
     input:

@@ -13,6 +13,7 @@ from kernelsweep.device import names
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.project import inputs, plan, resources, targets
 from kernelsweep.project.files import RESULTS, log, path, scope_of, with_scope
+from kernelsweep.project.resources import FIRST, LAST
 from kernelsweep.study.kernels.units import EMULATOR
 
 

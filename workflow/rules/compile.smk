@@ -1,7 +1,6 @@
 # Kernel sources to binaries: one translation unit a kernel, with all its variants. And CUB, a library to compare with.
 
 from kernelsweep.sweep.baselines.libraries import COMPILED
-from kernelsweep.project.resources import FIRST
 
 
 # What the emulator itself needs is compiled once, not with every kernel.
@@ -15,7 +14,7 @@ rule build_emulator:
         path("emulator_runtime", suffix="log"),
     wildcard_constraints:
         target=EMULATOR,
-    priority: resources.build_priority
+    priority: LAST if PROJECT.models else FIRST
     conda:
         "../../envs/kernelsweep.yaml"
     params:
@@ -34,7 +33,7 @@ rule build_kernel:
         report=path("build", suffix="json"),
     log:
         path("build", suffix="log"),
-    priority: resources.build_priority
+    priority: resources.priority
     conda:
         "../../envs/kernelsweep.yaml"
     threads: resources.build_threads

@@ -1,7 +1,5 @@
 # Binaries to measurements: one job a kernel, or several for a long one.
 
-from kernelsweep.project.resources import FIRST
-
 
 rule describe_device:
     output:
@@ -38,7 +36,7 @@ rule measure_kernel:
         log("measure_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
-    priority: resources.measuring_priority
+    priority: resources.priority
     conda:
         "../../envs/kernelsweep.yaml"
     # One, unless it compiles while it measures.

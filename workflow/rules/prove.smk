@@ -14,7 +14,7 @@ rule prove_kernel:
         log("prove_kernel", "{study}", "{kernel}"),
     wildcard_constraints:
         platform=names.TIMED,
-    priority: -1
+    priority: LAST
     conda:
         "../../envs/kernelsweep.yaml"
     threads: resources.proving_threads

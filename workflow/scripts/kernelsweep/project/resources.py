@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from functools import cache
 
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.project.building import compiled_units, compiles_what_it_measures
-from kernelsweep.project.files import scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.study.kernel_sweep import searched_count
 from kernelsweep.study.kernels.units import EMULATOR
@@ -20,9 +18,8 @@ CLUSTER_CORES = 4
 # One core of so many proves kernels while others measure and compile: else a proof would wait for the GPU.
 PART_PROVING = 4
 
-# Priorities: of what all others wait for, of baselines, and of measuring. A kernel's place among the others is added to
-# the last, and is its build's priority.
-FIRST, BASELINES, MEASURING = 3_000_000, 2_000_000, 1_000_000
+# Priorities: of what all others wait for, and of what no GPU waits for.
+FIRST, LAST = 1_000, -1
 
 
 @cache
@@ -43,17 +40,6 @@ def chunks_of_kernel(project: Project, platform: str, study: str, kernel: str) -
     if project.studies[study].settings.search:
         return 1
     return max(1, math.ceil(spanned_points(project, platform, study, kernel) / project.config.points_per_job))
-
-
-def points_of_job(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
-    """The most points that a job of a kernel measures.
-
-    chunks  the number of chunks, if the job measures one of them; the kernel's own job then measures none
-    """
-    points = spanned_points(project, platform, study, kernel)
-    if chunks:
-        return math.ceil(points / int(chunks))
-    return points if chunks_of_kernel(project, platform, study, kernel) == 1 else 0
 
 
 def measuring_threads(project: Project, platform: str, study: str, kernel: str, cores: int | None) -> int:
@@ -82,44 +68,15 @@ def proving_threads(project: Project, study: str, kernel: str, cores: int | None
     return max(1, min(len(compiled_units(project, EMULATOR, study, kernel)), (cores or CLUSTER_CORES) // PART_PROVING))
 
 
-def measuring_priority(project: Project, platform: str, study: str, kernel: str, chunks: str | None = None) -> int:
-    """The priority of a job that measures points: one study after another, so that the first are drawn meanwhile.
+def priority(project: Project, study: str, platform: str = "", target: str = "") -> int:
+    """The priority of a job that measures or builds a study's kernels: the first study is drawn while others run.
 
-    The studies with the most points come first, and in each the kernels with the most points. So the last study is
-    small, and no GPU is still busy for long when others are idle. All come before builds: a GPU measures as soon as one
-    kernel is built. Beside a GPU, the emulator comes last.
+    Beside a GPU, the emulator comes last.
     """
-    if project.models and not kind_of(platform).has_clock:
-        return -1
-    if not points_of_job(project, platform, study, kernel, chunks):
-        return 0
-    return MEASURING + _place(project, platform, study, kernel)
-
-
-@cache
-def _place(project: Project, platform: str, study: str, kernel: str) -> int:
-    """The place of a kernel among those of its run, from 1 for the fewest points."""
-    # A study that config.yaml doesn't list is run alone.
-    scope = platform if study in project.config.studies else scope_of(platform, study)
-    points = {one: spanned_points(project, platform, *one) for one in project.kernels_of(scope)}
-    of_study: Counter[str] = Counter()
-    for (name, _), count in points.items():
-        of_study[name] += count
-    by_points = sorted(points, key=lambda one: (of_study[one[0]], one[0], points[one]))
-    return 1 + by_points.index((study, kernel))
-
-
-def build_priority(project: Project, target: str, study: str | None = None, kernel: str | None = None) -> int:
-    """The priority of a kernel's build for a target, or of what all of the target's kernels need: as they are measured.
-
-    Beside a GPU, the emulator's builds come last, as the proofs that need them: the GPU waits for none.
-    """
-    if target == EMULATOR and project.models:
-        return -1
-    platforms = [platform for platform in project.models if project.target(platform) == target]
-    if study is None or kernel is None or not platforms:
-        return FIRST
-    return _place(project, platforms[0], study, kernel)
+    if project.models and (target == EMULATOR or (platform and not kind_of(platform).has_clock)):
+        return LAST
+    studies = project.config.studies
+    return FIRST - 1 - (studies.index(study) if study in studies else 0)
 
 
 def build_threads(project: Project, target: str, study: str, kernel: str, cores: int | None) -> int:
