@@ -60,13 +60,14 @@ with logged(snakemake):
 
     shown = {kernel for kernel, found in summary["kernels"].items() if found["is_shown"]}
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
+    notes = comparison_text(points, margin) + end
     explored, page = before_and_after(plan.explored, rows), Path(snakemake.output.page)
     content = {
         "index": link(Path(plan.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
         "compared": "time after / before",
         "files": ["comparison.csv", "comparison.json"],
-        "text": to_html(comparison_text(points, margin) + end, "comparison", "Before and after", page.parent, page.parent),
+        "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
     }
     page.write_text(comparison_page("Before and after", summary, explored, **content), encoding="utf-8")
     answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page)
