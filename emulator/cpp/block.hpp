@@ -131,6 +131,8 @@ struct Worker {
     unsigned grid_barriers; // the block has come to
 
     bool has_news; // a phase is over
+    bool has_spinners; // some of the stalled warps' lanes wait in loops, and go on
+    bool yields;       // the block has been left to others, in a loop
     unsigned stalled_warps;
     Lanes stalled[most_threads / lanes_of_a_warp]; // lanes that wait for a phase
     Lanes held[most_threads / lanes_of_a_warp];    // lanes that wait in warp-level operations, perhaps for those
@@ -354,12 +356,26 @@ EMULATOR_COLD inline void hold_waiting_lanes(Worker &worker)
     worker.waiting_lanes = 0;
 }
 
+// All threads of the block wait, some of them in a loop: blocks that take turns with this one run.
+EMULATOR_COLD inline void let_blocks_run(Worker &worker)
+{
+    worker.yields = true;
+    switch_context(worker.current->context, worker.scheduler);
+    worker.yields = false;
+}
+
 // The running warp has no ready lane: on to the next warp, or past the barrier.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
     if (const Lanes paused = counting::resume_paused_lanes()) {
-        worker.ready_lanes = paused;
-        return;
+        const unsigned own = worker.running_warp->index / lanes_of_a_warp;
+        if (!counting::are_spinning(own, paused)) {
+            worker.ready_lanes = paused;
+            return;
+        }
+        worker.stalled[own] |= paused;
+        worker.stalled_warps |= 1u << own;
+        worker.has_spinners = true;
     }
     if (worker.waiting_lanes != 0) {
         if (worker.stalled[worker.running_warp->index / lanes_of_a_warp] == 0) {
@@ -371,9 +387,11 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
         hold_waiting_lanes(worker);
     }
     if (worker.ready_warps == 0 && worker.stalled_warps != 0) {
-        if (!worker.has_news)
+        if (!worker.has_news && !worker.has_spinners)
             fail_stalled(worker);
-        worker.has_news = false;
+        if (worker.has_spinners && (worker.is_cooperative || worker.cluster_blocks > 1) && !counting::has_copies())
+            let_blocks_run(worker);
+        worker.has_news = worker.has_spinners = false;
         worker.ready_warps = worker.stalled_warps;
     } else if (worker.ready_warps == 0) {
         open_barrier_without_ended_threads(worker);
@@ -564,6 +582,7 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.block_number = number;
     worker.clock = 0;
     worker.at_grid = nullptr;
+    worker.has_spinners = worker.yields = false;
     worker.grid_barriers = 0;
     worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.astray = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
@@ -578,6 +597,13 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.ready_lanes = worker.lanes_of(0);
     counting::start_block(worker, unsigned(number), worker.block_threads, worker.ready_lanes);
     worker.current = next_thread(worker);
+    switch_context(worker.scheduler, worker.current->context);
+    counting::end_block();
+}
+
+// Runs a block on that waits in a loop.
+EMULATOR_COLD inline void resume_block(Worker &worker)
+{
     switch_context(worker.scheduler, worker.current->context);
     counting::end_block();
 }

@@ -96,7 +96,12 @@ EMULATOR_STORE(__stwt)
 // Counts its own calls within the block: it rises, and is the same in every run.
 EMULATOR_APART long long clock64() { return ++emulator::this_worker().clock; }
 
-inline void __nanosleep(unsigned nanoseconds) { usleep(nanoseconds / 1000); }
+// The system sleeps for 50 microseconds at least: what asks for less goes on.
+inline void __nanosleep(unsigned nanoseconds)
+{
+    if (nanoseconds >= 50000)
+        usleep(nanoseconds / 1000);
+}
 
 // Ends the kernel with an error, which names the thread.
 __attribute__((noreturn)) EMULATOR_COLD inline void __trap()

@@ -1,7 +1,7 @@
 // Launching a kernel: its blocks run one after another, or take turns in a cooperative launch and in a cluster.
 #pragma once
 
-#include "counting/races.hpp"
+#include "counting/spins.hpp"
 #include "entries.hpp"
 #include "faults.hpp"
 
@@ -99,7 +99,9 @@ EMULATOR_COLD inline void run_blocks(Worker &worker)
 // Runs the block that the worker has, up to the next barrier of the blocks that take turns, or to its end.
 EMULATOR_COLD inline void run_on(Worker &worker)
 {
-    if (worker.at_grid != nullptr)
+    if (worker.yields)
+        resume_block(worker);
+    else if (worker.at_grid != nullptr)
         go_on_with_block(worker);
     else
         run_block(worker, worker.block_number, worker.launch->entry->thread_main);
@@ -131,7 +133,7 @@ EMULATOR_COLD inline Resident make_resident(const Worker &first, unsigned rank)
     the_worker = nullptr;
     const size_t shared_size = counting::spaces.shared_size;
     const Resident made = {ready_worker(first.block_threads), static_cast<unsigned char *>(calloc(shared_size, 1)),
-                           counting::make_shadow(shared_size), false, false, nullptr, 0};
+                           counting::make_shadow(shared_size), nullptr, false, false, false, nullptr, 0};
     if (made.worker != nullptr) {
         made.worker->launch = first.launch;
         made.worker->is_cooperative = first.is_cooperative;
@@ -156,7 +158,16 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
     unsigned char *const shared = reinterpret_cast<unsigned char *>(counting::spaces.shared);
     counting::spaces.shared_shadow = &block.shadow;
     memcpy(shared, block.shared, counting::spaces.shared_size);
+    if (worker.yields) {
+        const unsigned warp = worker.current->index / lanes_of_a_warp;
+        counting::go_on_after_spin(worker, unsigned(worker.block_number), warp, worker.lanes_of(warp), *block.order);
+    }
     work(worker, true);
+    if (worker.yields) {
+        if (block.order == nullptr)
+            block.order = static_cast<counting::KeptOrder *>(malloc(sizeof *block.order));
+        counting::keep_order(*block.order);
+    }
     memcpy(block.shared, shared, counting::spaces.shared_size);
     first.block_number = worker.block_number;
     first.failure = worker.failure;
@@ -166,7 +177,8 @@ EMULATOR_COLD inline void take_turn(Worker &first, Resident &block)
         first.partial_block = worker.partial_block;
         first.partial_barrier = worker.partial_barrier;
     }
-    block.has_ended = worker.at_grid == nullptr;
+    block.waits = worker.at_grid != nullptr;
+    block.has_ended = !block.waits && !worker.yields;
 }
 
 // The message of a block that has ended while others wait for it, or use its memory.
@@ -181,17 +193,30 @@ __attribute__((format(printf, 4, 5))) EMULATOR_COLD inline void fail_turns(Worke
     first.block_number = block.worker->block_number;
 }
 
+// Has blocks run up to the next barrier of all or to their ends; returns how many have ended. Those that wait for others in
+// loops go on after these.
+EMULATOR_COLD inline uint64_t run_to_barrier(Worker &first, Resident *blocks, uint64_t count)
+{
+    uint64_t ended = 0;
+    for (uint64_t at = 0; at < count; ++at)
+        blocks[at].is_visited = blocks[at].waits = false;
+    for (bool yields = true; yields && first.failure == Failure::none;) {
+        yields = false;
+        for (uint64_t at = 0; at < count && first.failure == Failure::none; ++at)
+            if (!blocks[at].has_ended && !blocks[at].waits) {
+                take_turn(first, blocks[at]);
+                ended += blocks[at].has_ended;
+                yields = yields || blocks[at].worker->yields;
+            }
+    }
+    return ended;
+}
+
 // Has blocks run to their ends, from barrier to barrier in turn.
 EMULATOR_COLD inline void run_turns(Worker &first, Resident *blocks, uint64_t count)
 {
     for (uint64_t ended = 0; ended != count && first.failure == Failure::none; counting::pass_grid_barrier()) {
-        for (uint64_t at = 0; at < count; ++at)
-            blocks[at].is_visited = false;
-        for (uint64_t at = 0; at < count && first.failure == Failure::none; ++at)
-            if (!blocks[at].has_ended) {
-                take_turn(first, blocks[at]);
-                ended += blocks[at].has_ended;
-            }
+        ended += run_to_barrier(first, blocks, count);
         for (uint64_t at = 0; at < count && first.failure == Failure::none && ended != 0; ++at) {
             const Resident &block = blocks[at];
             if (block.has_ended && block.is_visited)
@@ -236,6 +261,7 @@ EMULATOR_COLD inline bool run_in_turns(Worker &first)
         the_worker = residents[rank].worker;
         release_worker();
         free(residents[rank].shared);
+        free(residents[rank].order);
         counting::release_shadow(residents[rank].shadow);
     }
     free(residents);

@@ -43,7 +43,7 @@ _CASE = re.compile(
 )
 # Kernels whose mistake is in a function that they call; so are all with fences.
 _CALLS_OTHERS = ("both_branches_call", "block_pipeline_unwaited", "block_pipeline_kept", "producer_runs_ahead")
-_CALLS_OTHERS += ("endless_recursion",)
+_CALLS_OTHERS += ("endless_recursion", "barrier_by_hand_left_out")
 # How the blocks of a file's launches run together.
 _TOGETHER = {"grid": Attributes(cooperative=True), "clusters": Attributes(cluster=(2, 1, 1))}
 _GRID, _BLOCK, _SHARED, _COUNT = (2, 1, 1), (64, 1, 1), 512, 256

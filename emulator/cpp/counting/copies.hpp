@@ -77,6 +77,8 @@ EMULATOR_UNCOUNTED inline void forget_copies(unsigned threads)
     copies.are_used = false;
 }
 
+EMULATOR_UNCOUNTED bool has_copies() { return copies.are_used; }
+
 EMULATOR_UNCOUNTED inline uint32_t new_copy(Worker &worker)
 {
     const uint32_t landed = copies.landed;

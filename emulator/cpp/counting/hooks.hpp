@@ -22,14 +22,13 @@
 #pragma once
 
 #include "../block.hpp"
-#include "on_events.hpp"
+#include "spins.hpp"
 
 namespace emulator::counting {
 
 // A lane has made many accesses in a row: the others of its warp catch up.
 EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
 {
-    requests.round[lane] = 0;
     requests.paused |= only_lane(lane);
     let_others_run(worker, worker.current);
 }
@@ -56,6 +55,12 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
             ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
             pass_atomic(address, worker->current->index, operation == atomic);
         }
+        const unsigned lane = worker->current->index % lanes_of_a_warp;
+        if (__builtin_expect(++spins.unseen[lane] >= unseen_length, 0)) {
+            spins.unseen[lane] = 0;
+            if (note_spin(*worker, address, size, unseen_length, caller))
+                pause_lane(*worker, lane);
+        }
         return;
     }
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
@@ -67,8 +72,11 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     if (doubts.are_settled)
         settle_doubts();
     // Before the access is seen, because it is made right after.
-    if (requests.round[lane] >= round_length)
+    if (requests.round[lane] >= round_length) {
+        requests.round[lane] = 0;
+        note_spin(*worker, address, size, round_length, caller);
         pause_lane(*worker, lane);
+    }
     ++requests.round[lane];
     join_request(site, lane, address, ordering.moment);
     if (!state.check_races)

@@ -15,7 +15,8 @@
 // Blocks run one after another, so what the others have released stays the same while a block runs. Three things are
 // simplified, and may hide a race between blocks: a block's releases at several addresses are one; what a block has
 // learned of before it releases is taken to be all that blocks before it have released; and a block that reads more
-// than `most_learned` addresses is taken to learn of everything.
+// than `most_learned` addresses is taken to learn of everything. Where blocks that take turns wait for one another in
+// loops (spins.hpp), a block that learns anything learns of all that is released.
 #pragma once
 
 #include "requests.hpp"
@@ -67,6 +68,7 @@ struct AtomicCall {
 struct Ordering {
     uint32_t moment;
     bool in_turns;         // blocks take turns, and share one clock
+    bool are_mixed;        // some have gone on in the middle, after others
     uint32_t turns_began;  // those of the running block; the largest number if it runs alone
     uint32_t grid_ordered; // all accesses of these blocks up to this moment come before what any thread does now
     uint32_t block_ordered; // all accesses of the block up to this moment come before what any thread does now
@@ -214,7 +216,8 @@ EMULATOR_UNCOUNTED inline void learn_of_blocks(uint32_t flag, unsigned thread)
         return;
     }
     if (ordering.learned_count < most_learned)
-        ordering.learned_flags[ordering.learned_count] = {flag, ordering.flags[flag].horizon, thread, ordering.moment};
+        ordering.learned_flags[ordering.learned_count] = {
+            flag, ordering.are_mixed ? UINT32_MAX : ordering.flags[flag].horizon, thread, ordering.moment};
     ++ordering.learned_count;
 }
 

@@ -61,7 +61,9 @@ struct Resident {
     Worker *worker;
     unsigned char *shared;
     Shadow shadow;
+    struct KeptOrder *order; // of its accesses, where it has waited in a loop
     bool has_ended;
+    bool waits; // at the barrier of all
     bool is_visited;    // by another block, since it last waited for all
     const char *mapped; // where another one has last asked for its memory: file
     int mapped_line;

@@ -77,6 +77,31 @@ __device__ void wait_for_block_before(const int *x, int *y, int *flag)
     }
 }
 
+template <int waiting>
+__device__ void wait_for_warp(const int *x, int *y)
+{
+    __shared__ int flag, value;
+    if (t == 0)
+        flag = 0;
+    __syncthreads();
+    if (t / 32 == waiting) {
+        while (atomicAdd(&flag, 0) == 0)
+            __nanosleep(10);
+        __threadfence_block();
+        y[i] = value;
+    } else if (t % 32 == 0) {
+        value = x[i];
+        __threadfence_block();
+        atomicExch(&flag, 1);
+    }
+}
+
+// right: the first warp waits in a loop for the second one
+__global__ void first_warp_waits(const int *x, int *y, int *z) { wait_for_warp<0>(x, y); }
+
+// right: the second warp waits in a loop for the first one
+__global__ void second_warp_waits(const int *x, int *y, int *z) { wait_for_warp<1>(x, y); }
+
 // right: a lock in a block, with __threadfence_block
 __global__ void block_lock(const int *x, int *y, int *z) { lock_of_a_block<1, true>(x, y); }
 

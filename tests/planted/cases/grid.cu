@@ -43,6 +43,77 @@ __global__ void others_of_block_have_ended(const int *x, int *y, int *z)
     z[i] = y[i < 64 ? i + 64 : i - 64];
 }
 
+__device__ unsigned arrived, generation;
+
+// A barrier of all blocks by hand, which may be used again.
+template <bool publishes>
+__device__ void wait_for_all()
+{
+    __syncthreads();
+    if (t == 0) {
+        const unsigned own = atomicAdd(&generation, 0);
+        if (publishes)
+            __threadfence();
+        if (atomicAdd(&arrived, 1) == gridDim.x - 1) {
+            atomicExch(&arrived, 0);
+            __threadfence();
+            atomicAdd(&generation, 1);
+        } else {
+            while (atomicAdd(&generation, 0) == own)
+                ;
+        }
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+// right: a barrier of all blocks by hand, three times
+__global__ void barrier_by_hand(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    wait_for_all<true>();
+    z[i] = y[127 - i];
+    wait_for_all<true>();
+    y[i] = z[127 - i] + 1;
+    wait_for_all<true>();
+    z[i] += y[127 - i];
+}
+
+// right: the first block waits in a loop for what the second one adds to a device buffer
+__global__ void waits_for_next_block(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    __threadfence();
+    __syncthreads();
+    if (t == 0 && blockIdx.x == 1)
+        atomicAdd(&z[128], 1);
+    if (blockIdx.x == 1)
+        return;
+    if (t == 0) {
+        while (atomicAdd(&z[128], 0) == 0)
+            __nanosleep(20);
+        __threadfence();
+    }
+    __syncthreads();
+    z[i] = y[i] + y[64 + i];
+}
+
+// wrong (races: race): a barrier of all blocks by hand, without a fence before the arrival
+__global__ void barrier_by_hand_unfenced(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    wait_for_all<false>();
+    z[i] = y[127 - i];
+}
+
+// wrong (barriers: barrier): the last block does not arrive
+__global__ void barrier_by_hand_left_out(const int *x, int *y, int *z)
+{
+    y[i] = x[i];
+    if (blockIdx.x != 1)
+        wait_for_all<true>();
+}
+
 // wrong (races: race): nothing orders what comes after the barrier
 __global__ void exchange_after_barrier(const int *x, int *y, int *z)
 {
