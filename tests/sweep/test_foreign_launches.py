@@ -368,6 +368,7 @@ def test_tiles_are_copied_by_tensor_maps(tmp_path: Path, target: str) -> None:
 def test_a_swizzled_tile_has_its_parts_where_a_gpu_has_them(tmp_path: Path, target: str, swizzle: int) -> None:
     row = swizzle // 4
     kernel = f"""
+#include <cuda.h>
 #include <cuda/barrier>
 
 using barrier = cuda::barrier<cuda::thread_scope_block>;
@@ -469,3 +470,19 @@ def test_a_grid_that_no_clusters_fill_is_named(tmp_path: Path) -> None:
     study = {**STUDY, "kernels": [{"name": "gather", "launches": [{**LAUNCH, "cluster": [4]}]}]}
     with pytest.raises(UserError, match=r"the grid 1 x 1 x 1 is no multiple of the cluster 4 x 1 x 1 at n 7"):
         written(tmp_path, {"gather.cu": KERNEL, "problem.py": PROBLEM}, study)
+
+
+@pytest.mark.gpu
+def test_more_launches_than_a_stream_holds_are_timed(tmp_path: Path, arch: str) -> None:
+    kernel = "__global__ void add(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }"
+    problem = (
+        "import numpy as np\n\ndef inputs():\n    return {}\n\n"
+        "def outputs(n):\n    return {'x': ((n,), np.float32, 0.0)}\n\n"
+        "def reference(n, steps):\n    return {'x': np.full(n, float(steps))}\n\n"
+        "def launches(n, steps, Launch):\n"
+        "    return [Launch(kernel='add', grid=1, block=32, arguments=['x', 'n'])] * steps\n"
+    )
+    study = {**STUDY, "axes": {"n": [32], "steps": [2, 300, 301, 2046]}, "kernels": [{"name": "add"}]}
+    found = outcomes(tmp_path, {"add.cu": kernel, "problem.py": problem}, study, arch)
+    assert [(outcome.status, outcome.message) for outcome in found] == [("ok", "")] * 4
+    assert all(visit.samples for outcome in found for visit in outcome.visits)

@@ -65,6 +65,8 @@ flags                     remarks, separated by spaces:
                                                  block had ended
                             leaves_state         a run leaves something in a __device__ variable; each sample finds the
                                                  variables as the binary has them
+                            graph                more than 300 launches, timed as one CUDA graph, which starts each of
+                                                 them sooner than a stream does
 source_sha256             of the kernel's file and what it includes, as they were read for this row; an edit of a
                           comment alone makes no new row
 binary_sha256

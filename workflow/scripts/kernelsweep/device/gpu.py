@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import uuid
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from kernelsweep.device.kinds import GPU
 from kernelsweep.device.monitor import Monitor
 from kernelsweep.device.platform import (
     ELEMENTS,
+    MOST_LAUNCHES,
     TEXELS,
     Address,
     Conditions,
@@ -75,6 +77,8 @@ _COMPARE_BLOCK = 256
 _COMPARE_BLOCKS = 8
 _VERDICT_BYTES = 16
 _FLOATS = ("float16", "bfloat16", "float32", "float64")  # the kinds of within.ptx
+
+_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: calls that capture nothing stay allowed
 
 _WAIT_UNTIL_AT_LEAST = 0x0  # CU_STREAM_WAIT_VALUE_GEQ
 
@@ -409,6 +413,30 @@ class GpuPlatform(Platform):
     def _launch(self, config: _LaunchConfig, function: ctypes.c_void_p, parameters: Any, _kept: object) -> None:
         config.stream = self._stream.handle
         self._asked("cuLaunchKernelEx", ctypes.byref(config), function, parameters, None)
+
+    def sequence(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None]:
+        return super().sequence(launches) if len(launches) <= MOST_LAUNCHES else self._graph(launches)
+
+    def _graph(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None]:
+        """What queues launches as one command; the device has all of it before it runs."""
+        stream, graph, executable = self._stream.handle, ctypes.c_void_p(), ctypes.c_void_p()
+        self._asked("cuStreamBeginCapture_v2", ctypes.c_void_p(stream), _RELAXED)
+        try:
+            for launch in launches:
+                launch()
+        finally:
+            self._asked("cuStreamEndCapture", ctypes.c_void_p(stream), ctypes.byref(graph))
+        try:
+            self._asked("cuGraphInstantiateWithFlags", ctypes.byref(executable), graph, ctypes.c_ulonglong(0))
+        finally:
+            self._asked("cuGraphDestroy", graph)
+        self._asked("cuGraphUpload", executable, ctypes.c_void_p(stream))
+
+        def queue() -> None:
+            self._asked("cuGraphLaunch", executable, ctypes.c_void_p(self._stream.handle))
+
+        weakref.finalize(queue, self._libcuda.cuGraphExecDestroy, executable).atexit = False
+        return queue
 
     def _with_shared(self, variant: str, shared_bytes: int) -> tuple[ctypes.c_void_p, int]:
         """A variant's function, which may use its dynamic shared memory from now on, and the bytes of that."""

@@ -12,6 +12,11 @@ import numpy as np
 from kernelsweep.errors import MisfitError
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
 
+# A stream holds about 1,000 commands; the host waits where more are queued. While samples are timed, a GPU's stream
+# waits for the host, so that two samples with what prepares them must fit. A plan of more launches is one command, a
+# graph.
+MOST_LAUNCHES = 300
+
 # A platform's memory, as its allocate() returns it.
 Memory = Any
 
@@ -206,6 +211,15 @@ class Platform(Protocol):
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
     ) -> Callable[[], None]:
         """What queues a launch of a variant; NumPy scalars are passed at their own width. Raises LaunchError, as it."""
+
+    def sequence(self, launches: Sequence[Callable[[], None]]) -> Callable[[], None]:
+        """What queues several launches, made by launcher(), one after another. Raises LaunchError, as each of them."""
+
+        def queue() -> None:
+            for launch in launches:
+                launch()
+
+        return queue
 
     def occupancy(self, variant: str, threads: int, shared_bytes: int) -> float | None:
         """The fraction of a multiprocessor's threads that can be resident, or None if the platform doesn't know.

@@ -9,6 +9,7 @@ from typing import Any
 
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, share_of_nearest_peak
 from kernelsweep.device.outcome import Outcome, flags_of
+from kernelsweep.device.platform import MOST_LAUNCHES
 from kernelsweep.results import BUILD_COLUMNS, Row, is_imprecise, point_columns, time_columns
 from kernelsweep.study.kernel_sweep import instantiation
 from kernelsweep.study.kernels.source import KernelSource
@@ -39,7 +40,9 @@ def measurement_rows(
         outcome = _plausible(outcome, point, work, device)
         times = _times(outcome, work, device)
         binary = report["variants"].get(instantiation(kernel, point), {}).get("binary_sha256")
-        imprecise = ["imprecise"] if times and is_imprecise(times, relative_precision) else []
+        flags = flags_of(outcome, bool(kernel.entry.undefined_behaviour))
+        flags += ["imprecise"] if times and is_imprecise(times, relative_precision) else []
+        flags += ["graph"] if times and len(launches) > MOST_LAUNCHES else []
         rows.append(
             {
                 **known,
@@ -50,7 +53,7 @@ def measurement_rows(
                 "status": outcome.status,
                 "message": _message(outcome),
                 "reason": outcome.reason,
-                "flags": " ".join([*flags_of(outcome, bool(kernel.entry.undefined_behaviour)), *imprecise]),
+                "flags": " ".join(flags),
                 "binary_sha256": binary,
                 **times,
                 "relative_error": None if outcome.relative_error is None else f"{outcome.relative_error:.4g}",

@@ -72,23 +72,19 @@ class PointRun:
 
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
-        launches = [
-            self.platform.launcher(
-                launch.function,
-                launch.grid,
-                launch.block,
-                launch.shared_bytes,
-                self._arguments(launch, place),
-                launch.attributes,
-            )
-            for launch in self.plan.launches
-        ]
-
-        def queue() -> None:
-            for launch in launches:
-                launch()
-
-        return queue
+        return self.platform.sequence(
+            [
+                self.platform.launcher(
+                    launch.function,
+                    launch.grid,
+                    launch.block,
+                    launch.shared_bytes,
+                    self._arguments(launch, place),
+                    launch.attributes,
+                )
+                for launch in self.plan.launches
+            ]
+        )
 
     def _arguments(self, launch: Launch, place: int) -> list[Memory | np.generic]:
         """What a launch passes. Raises MisfitError and LaunchError where they don't fit the function's parameters."""

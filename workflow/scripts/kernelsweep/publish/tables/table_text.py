@@ -61,6 +61,7 @@ _FLAGS = {
     PROOF_FAILED: "A check found a mistake in this kernel (proofs.csv): never the best, in no claim.",
     EDITED: "Recorded before an edit of this kernel.",
     "partial_barrier": "Partial barrier: threads passed one only because others of their block had ended.",
+    "graph": "Timed as one CUDA graph, because it has more than 300 launches: they start sooner than in a stream.",
     "leaves_state": "Leaves something in a `__device__` variable: each timed run finds it as it was at first.",
 }
 
