@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from checkout import ROOT
 
 import kernelsweep as ks
+from kernelsweep.device import kinds
 from kernelsweep.errors import UserError
+from kernelsweep.sweep import verdict
 
 pytestmark = pytest.mark.xdist_group("check")
 
@@ -23,6 +26,7 @@ KERNEL = """__global__ void scaled(float *y, const float *x, float a, int n)
 """
 LAUNCHES = [{"grid": "n / block", "block": "block", "arguments": ["y", "x", "a", "n"]}]
 FACTOR = 2.0
+CLOCK = {"implementation": "model_clock:ModelClock", "has_clock": True}
 
 
 def inputs(random, n):  # type: ignore[no-untyped-def]
@@ -43,8 +47,8 @@ def _in_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_facto
 
 def study(**keys: Any) -> ks.Study:
     axes = {"n": [5, 1000], "block": [64, 128]}
-    given = {"launches": LAUNCHES, "inputs": inputs, "reference": reference, **keys}
-    return ks.Study(kernel="scaled.cu", axes=axes, **given)
+    given = {"kernel": "scaled.cu", "launches": LAUNCHES, "inputs": inputs, "reference": reference, **keys}
+    return ks.Study(axes=axes, **given)
 
 
 def test_the_examples_tests_pass() -> None:
@@ -96,8 +100,56 @@ def test_a_sweep_is_a_frame_and_its_files_are_the_same_study() -> None:
     assert [outcome.status for outcome in outcomes.values()] == ["ok"] * 4
 
 
+TWICE = KERNEL.replace("y[i] = a * x[i];", "{ y[i] = x[i]; y[i] = a * y[i]; }")
+
+
+def test_a_comparison_without_a_gpu_says_what_is_right_and_which_accesses_there_are_more_of() -> None:
+    Path("twice.cu").write_text(TWICE, encoding="utf-8")
+    more = study().compare("twice.cu")
+    assert more.right and more.verdict == "less" and len(more.points) == 4 and more.points["ratio"].isna().all()
+    assert dict(zip(more.sizes["n"], more.sizes["verdict"], strict=True)) == {5: "less", 1000: "less"}
+    assert repr(more).startswith(
+        "scaled.cu (scaled) beside twice.cu (scaled), on the emulator:\nscaled: less: sectors −"
+    )
+    assert "right at 4 of 4" in repr(more) and "<table" in more._repr_html_()
+    Path("twice.cu").write_text(KERNEL.replace("i < n", "i < n - 1"), encoding="utf-8")
+    assert "wrong" in repr(study().compare("twice.cu")) and not study(kernel="twice.cu").compare("scaled.cu").right
+    with pytest.raises(UserError, match="compute different things: `reference` differs"):
+        study().compare(study(reference=lambda x: {"y": 3 * x.astype(np.float64)}))
+
+
+def test_a_comparison_with_the_version_before_an_edit() -> None:
+    edited = study()
+    assert "no other version was measured" in repr(edited.compare(folder="kept"))
+    Path("scaled.cu").write_text(TWICE, encoding="utf-8")
+    told = edited.compare(folder="kept")
+    assert told.verdict == "more" and "after its edit and before it" in repr(told)
+    Path("scaled.cu").write_text(TWICE.replace("y[i] = a", "if (i != 3) y[i] = a"), encoding="utf-8")
+    wrong = edited.compare(folder="kept")
+    assert not wrong.right and "WRONG RESULTS: 4 points" in repr(wrong)
+    Path("scaled.cu").write_text(KERNEL, encoding="utf-8")
+    assert "taken back" in repr(edited.compare(folder="kept"))
+
+
+def test_pairs_decide_where_there_is_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds.KINDS, "emulator", replace(kinds.KINDS["emulator"], **CLOCK))
+    monkeypatch.setattr(verdict, "_SECONDS", 60.0)  # However slow the emulator is.
+    monkeypatch.setattr(verdict, "_FIXED_SECONDS", 0.5)
+    launches = [[{**LAUNCHES[0], "grid": f"n / {block}", "block": block}] for block in (64, 128)]
+    keys = {"axes": {"n": [70, 1000]}, "inputs": inputs, "reference": reference}
+    slower, faster = (ks.Study(kernel="scaled.cu", launches=one, **keys) for one in launches)
+    told = faster.compare(slower, visits=2, max_samples=20)
+    assert told.verdict == "faster" and told.right and (told.points["note"] == "both versions ran alternately").all()
+    # model_us() of both blocks.
+    assert told.sizes["ratio"].round(2).tolist() == [0.93, 0.93] and (told.points["low"] < told.points["high"]).all()
+    assert "scaled 0.93" in repr(told) and "faster at all 2 sizes, right at 2 of 2" in repr(told)
+    assert slower.compare(slower, visits=2, max_samples=20).sizes["ratio"].round(2).tolist() == [1, 1]
+
+
 def test_what_there_is_is_shown_and_what_is_not_there_is_said() -> None:
     assert {"check", "Study", "load", "run"} <= {*dir(ks)} and not {"Path", "offered"} & {*dir(ks)}
+    assert (ks.__doc__ or "").startswith("Check CUDA kernels") and ks.bounds.unit("float32") == 2**-24
+    assert repr(study()) == "Study of scaled.cu: 4 points of n, block; inputs, reference given"
     with pytest.raises(UserError, match="/nowhere is no folder"):
         ks.load("/nowhere")
     with pytest.raises(UserError, match=r"config/studies/axpi\.yaml is no file"):

@@ -33,16 +33,16 @@ from kernelsweep.project.check import (
     launch_in_words,
 )
 from kernelsweep.project.guess import Guess, guess
-from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
-from kernelsweep.study.kernels.source import source_sha256
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.problem.given import given_problem, outputs_of
 from kernelsweep.study.study import Study as CheckedStudy
 from kernelsweep.study.study import checked_study
-from kernelsweep.sweep.sweep_kernel import sweep_kernel, swept
+from kernelsweep.sweep.sweep_kernel import Swept, ToDecide, sweep_kernel, swept
 
 if TYPE_CHECKING:
     import pandas
+
+    from kernelsweep.project.compared import Compared
 
 # What a problem's function may be: one, or what it would always return.
 Returns = Callable[..., Any] | Mapping[str, Any] | None
@@ -50,9 +50,9 @@ Returns = Callable[..., Any] | Mapping[str, Any] | None
 _FUNCTIONS = ("inputs", "outputs", "scratch", "reference", "error_bound", "work")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Study:
-    """A kernel, what it computes, and which points of it run: check() it, sweep() it, or save() it as files.
+    """A kernel, what it computes, and which points of it run: check(), sweep() or compare() it, or save() it as files.
 
     kernel       the kernel's file
     function     its name in the file, by default the first one's
@@ -81,11 +81,20 @@ class Study:
     constants: Sequence[str] = ()
     restrictions: Sequence[str] = ()
 
+    def __repr__(self) -> str:
+        kernel = f"{self.kernel} ({self.function})" if self.function else str(self.kernel)
+        points = f"{len(self._points)} points" if self.axes or self.cases else "guessed points"
+        axes = f" of {', '.join(self._axis_names)}" if self.axes or self.cases else ""
+        return f"Study of {kernel}: {points}{axes}; {', '.join(self._given) or 'nothing else'} given"
+
     def check(self) -> Checked:
         """Run all points on the emulator: are the results right, and each access to memory, and each barrier?
 
         Raises UserError where a function is wrong, or the kernel can't be read.
         """
+        return replace(self)._checked()  # The kernel may have been edited since it was read.
+
+    def _checked(self) -> Checked:
         started = time.perf_counter()
         if not self._given and not self.axes and self.launches is None and not self.macros and not self.constants:
             (result,) = check_file(self._file, self._guess.name, Given(self.cases, options=self.options))
@@ -107,16 +116,60 @@ class Study:
         """
         if "reference" not in self._functions:
             raise UserError("a sweep needs a reference: no kernel is called fast before its results are right.")
+        from kernelsweep.project.compared import kept_rows
         from kernelsweep.project.notebook import load
 
-        kept = Path(folder) if folder else cache_folder() / "swept" / self._key
-        study, name = self._study(self._all_axes), self._guess.name
-        made = swept(study, name, kept, platform, **measuring)
-        rows = made.rows(study.name, source_sha256(self._file, []))
-        file = kept / f"points/{study.name}/{name}.csv"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_rows(file, MEASUREMENT_COLUMNS, rows)
-        return load(kept).study(study.name)
+        study = replace(self)  # The kernel may have been edited since it was read.
+        made = study._swept(platform, folder, None, measuring)
+        kept_rows(made)
+        return load(made.folder).study(made.study)
+
+    def compare(
+        self,
+        other: Study | str | Path | None = None,
+        platform: str = EMULATOR,
+        folder: str | Path | None = None,
+        same_within: float = 0.01,
+        **measuring: Any,
+    ) -> Compared:
+        """Is this kernel faster than another one, or than before its latest edit? As `snakemake compare` says it.
+
+        other        a study of the same problem, or another kernel's file for this one; left out: the version before
+                     the latest edit, if sweep() or compare() ran it
+        same_within  the smallest difference that matters, as a fraction
+        folder, measuring  as for sweep()
+
+        If the platform is "gpu", both run alternately in pairs, point by point with equal axes, until they decide. The
+        emulator has no clock: it says whether results are right, and which accesses to memory there are more or less
+        of. Raises UserError for studies that compute different things, also without a reference.
+        """
+        from kernelsweep.project.compared import compared
+
+        study, before, title = replace(self), None, f"{self.kernel}, after its edit and before it"
+        if other is not None:
+            against = replace(other) if isinstance(other, Study) else replace(self, kernel=other)
+            beside = "beside" if against._key == study._key else ""
+            before = against._swept(platform, folder, None, measuring, beside)
+            names = [f"{one.kernel} ({one._guess.name})" for one in (study, against)]
+            title = f"{names[0]} beside {names[1] if names[0] != names[1] else 'another study of it'}"
+        after = study._swept(platform, folder, ToDecide(same_within, before), measuring)
+        where = "on the emulator" if platform == EMULATOR else f"on {after.rows[0]['device']}"
+        return compared(after, before, same_within, f"{title}, {where}:")
+
+    def _swept(
+        self,
+        platform: str,
+        folder: str | Path | None,
+        to_decide: ToDecide | None,
+        measuring: Mapping[str, Any],
+        beside: str = "",
+    ) -> Swept:
+        """The sweep of all points; `beside` names a folder of its own for another version of the same kernel."""
+        if "reference" not in self._functions:
+            raise UserError("a sweep needs a reference: no kernel is called fast before its results are right.")
+        kept = (Path(folder) if folder else cache_folder() / "swept" / self._key) / beside
+        points, axes = (None if self.axes else self._points), self._study(self._all_axes)
+        return swept(axes, self._guess.name, kept, platform, points=points, to_decide=to_decide, **measuring)
 
     def save(self, folder: str | Path = ".") -> list[Path]:
         """Write the study's files, as `kernelsweep <name>` reads them; the kernel's includes the one that it is of.

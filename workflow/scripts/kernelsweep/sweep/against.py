@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from kernelsweep.compile.build import gpu_source
 from kernelsweep.compile.builder import Builder
 from kernelsweep.compile.built_unit import BuiltUnit
 from kernelsweep.compile.unit_store import UnitStore
-from kernelsweep.device.outcome import combined
+from kernelsweep.device.outcome import Outcome, combined
 from kernelsweep.device.request import Partner
 from kernelsweep.device.task import BuiltKernel, KernelTask
 from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, units
@@ -30,9 +30,9 @@ from kernelsweep.sweep.visits import find_visits
 
 @dataclass(frozen=True)
 class Against:
-    """A kernel's fastest point for each data and cache state.
+    """A kernel's fastest points, as partners of another kernel's.
 
-    axes      those of the data and the cache
+    axes      those on which a point and its partner agree, such as those of the data and the cache
     launches  of the kernel, as KernelLaunches.as_values()
     best      its points by their values on these axes, each with its unit and variant
     """
@@ -87,12 +87,21 @@ def read_against(
     axes = [name for name, axis in kernel.problem.axes.items() if not axis.of_kernel]
     with Journal(Path(told["journal"])) as journal:
         made = find_visits(task, planned, {}, journal, device, builder, short_count=True).made
-    best: dict[tuple[Any, ...], tuple[float, PlannedPoint, BuiltUnit]] = {}
+    timed = []
     for one in planned:
         visits, unit = made.get(one.point), builder.kept(one.variant)
         if visits and unit and is_timed(one.point):
-            place = tuple(one.point[axis] for axis in axes)
-            time_us = median(combined([*visits.values()]).samples)
-            if place not in best or time_us < best[place][0]:
-                best[place] = (time_us, one, unit)
-    return Against(axes, task.launches, {place: (one, unit) for place, (_, one, unit) in best.items()})
+            timed.append((one, combined([*visits.values()]), unit))
+    return fastest(axes, task.launches, timed)
+
+
+def fastest(
+    axes: Sequence[str], launches: Mapping[str, Any], timed: Iterable[tuple[PlannedPoint, Outcome, BuiltUnit]]
+) -> Against:
+    """The fastest of a kernel's points for each set of values on these axes; `launches` as in Against."""
+    best: dict[tuple[Any, ...], tuple[float, PlannedPoint, BuiltUnit]] = {}
+    for one, outcome, unit in timed:
+        time_us, place = median(outcome.samples), tuple(one.point[axis] for axis in axes)
+        if place not in best or time_us < best[place][0]:
+            best[place] = (time_us, one, unit)
+    return Against(axes, launches, {place: (one, unit) for place, (_, one, unit) in best.items()})

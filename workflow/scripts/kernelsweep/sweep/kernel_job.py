@@ -6,7 +6,7 @@ journal. CUDA starts in the workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
@@ -54,6 +54,7 @@ class KernelJob:
     margin         the smallest difference between two versions that matters, as a fraction
     decides        whether points get no more visits than decide on an edit
     against        another kernel, which takes the place of earlier versions
+    log            the stream that names failed points; left out: standard output
     """
 
     name: str
@@ -70,11 +71,18 @@ class KernelJob:
     margin: float = 0.01
     decides: bool = False
     against: Against | None = None
+    log: TextIO | None = None
 
-    def sweep(self, planned: Sequence[PlannedPoint], known: Mapping[Point, Outcome]) -> dict[Point, Outcome]:
+    def sweep(
+        self,
+        planned: Sequence[PlannedPoint],
+        known: Mapping[Point, Outcome],
+        show: Callable[[Visit, Outcome], None] = lambda *_: None,
+    ) -> dict[Point, Outcome]:
         """The outcome of every planned point.
 
         known  outcomes of points that are not to be run here
+        show   gets each visit with its outcome, once it is made
         """
         visits = find_visits(self.task, planned, known, self.journal, self.device, self.builder, self.decides)
         if self.decides:
@@ -105,7 +113,12 @@ class KernelJob:
             with self._progress("", early) as progress:
                 if self.builder:
                     self.builder.ask(strategy.variants())
-                run(strategy, bench, lambda *made: progress.show(strategy.done, strategy.total, made[0].point, made[1]))
+
+                def show_made(visit: Visit, outcome: Outcome) -> None:
+                    progress.show(strategy.done, strategy.total, visit.point, outcome)
+                    show(visit, outcome)
+
+                run(strategy, bench, show_made)
         return visits.results()
 
     def search(self, candidates: ValidPoints, sweep: KernelSweep, budget: int) -> dict[Point, Outcome]:
@@ -168,4 +181,4 @@ class KernelJob:
         return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)
 
     def _progress(self, phase: str, early: EarlyVerdict | None = None) -> AbstractContextManager[Progress]:
-        return progress(f"{self.name} {phase}".strip(), self.terminal, early)
+        return progress(f"{self.name} {phase}".strip(), self.terminal, early, self.log)

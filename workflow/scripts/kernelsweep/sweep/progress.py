@@ -63,14 +63,13 @@ class EarlyVerdict:
 class Progress:
     """One kernel's progress."""
 
-    def __init__(self, bar: tqdm[Any], early: EarlyVerdict | None) -> None:
-        self._early = early
-        self._bar = bar
+    def __init__(self, bar: tqdm[Any], early: EarlyVerdict | None, log: TextIO | None = None) -> None:
+        self._early, self._bar, self._log = early, bar, log
 
     def show(self, done: int, count: int, point: Point, outcome: Outcome) -> None:
         """Count a point that was run; `done` of `count` are done now. A failed point is also printed, for the log."""
         if outcome.status != "ok":
-            print(f"{outcome.status}: {point}: {outcome.message}", flush=True)
+            print(f"{outcome.status}: {point}: {outcome.message}", file=self._log, flush=True)
         if self._early is not None:
             self._early.add(point, outcome, self._bar)
         if self._bar.disable:
@@ -87,11 +86,14 @@ class Progress:
 
 
 @contextmanager
-def progress(name: str, stream: TextIO, early: EarlyVerdict | None = None) -> Iterator[Progress]:
+def progress(
+    name: str, stream: TextIO, early: EarlyVerdict | None = None, log: TextIO | None = None
+) -> Iterator[Progress]:
     """Show a kernel's progress on `stream` during the block: points done, and time left.
 
     name     of the study and the kernel, such as unrolling/unrolled
     early    the verdict on an edit
+    log      gets failed points; left out: standard output
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
     """
@@ -106,4 +108,4 @@ def progress(name: str, stream: TextIO, early: EarlyVerdict | None = None) -> It
         miniters=1,
         smoothing=0,  # Points come in random order, so the mean of all predicts best.
     ) as bar:
-        yield Progress(bar, early)
+        yield Progress(bar, early, log)

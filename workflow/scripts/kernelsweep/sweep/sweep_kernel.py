@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,28 +13,31 @@ from typing import Any
 
 from kernelsweep.code_hash import code_hash
 from kernelsweep.compile import emulated
-from kernelsweep.compile.binaries import Report
 from kernelsweep.compile.build import Source
 from kernelsweep.compile.builder import build
+from kernelsweep.compile.built_unit import BuiltUnit
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.choose import choose_platforms
 from kernelsweep.device.kinds import kind_of, load
-from kernelsweep.device.lease import leased_device
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.point.instances import second_seed
 from kernelsweep.device.task import BuiltKernel, measuring_protocol
 from kernelsweep.home import EMULATOR_HEADERS, HEADERS, HOME
 from kernelsweep.results import Row
 from kernelsweep.study.axes import CACHE_STATES
-from kernelsweep.study.kernel_sweep import KernelSweep, units
-from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, units
+from kernelsweep.study.kernels.source import KernelSource, included_files, source_sha256
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.point import Point
+from kernelsweep.study.problem.given import check_same
 from kernelsweep.study.resolve import kernel_axes, restrictions_of
 from kernelsweep.study.settings import Config
 from kernelsweep.study.study import Study
-from kernelsweep.sweep.full import sweep_points
+from kernelsweep.sweep.against import Against, fastest
+from kernelsweep.sweep.identity import identities
 from kernelsweep.sweep.journal import Journal
+from kernelsweep.sweep.kernel_job import KernelJob
+from kernelsweep.sweep.recorded import note_return
 from kernelsweep.sweep.rows import measurement_rows
 from kernelsweep.sweep.visit import Visit
 from kernelsweep.sweep.visits import outcomes_without_runs
@@ -41,19 +45,39 @@ from kernelsweep.sweep.visits import outcomes_without_runs
 
 @dataclass(frozen=True)
 class Swept:
-    """A kernel's sweep: the outcome of each point, and what its rows have besides."""
+    """A kernel's sweep.
 
+    folder    of the platform, with the journal
+    outcomes  of each point
+    rows      of measurements.csv
+    """
+
+    study: str
     kernel: KernelSource
+    folder: Path
+    planned: Sequence[PlannedPoint]
     outcomes: dict[Point, Outcome]
-    report: Report
-    device: Mapping[str, Any]
-    relative_precision: float
+    rows: Sequence[Row]
+    unit: BuiltUnit
 
-    def rows(self, study: str, source_sha256: str) -> list[Row]:
-        """The rows of measurements.csv."""
-        known = {"study": study, "kernel": self.kernel.name, "platform": self.device["kind"]}
-        known["source_sha256"] = source_sha256
-        return measurement_rows(self.kernel, self.report, self.outcomes, self.device, known, self.relative_precision)
+    def against(self, axes: Sequence[str]) -> Against:
+        """The points as partners of another kernel's, with which they agree on these axes; the fastest of several."""
+        axes = [axis for axis in axes if axis in self.kernel.problem.axes]
+        ran = ((one, self.outcomes[one.point]) for one in self.planned)
+        timed = ((one, outcome, self.unit) for one, outcome in ran if outcome.status == "ok" and outcome.visits)
+        return fastest(axes, self.kernel.launches.as_values(), timed)
+
+
+@dataclass(frozen=True)
+class ToDecide:
+    """What a sweep is for that makes no more visits than decide on an edit, or on another kernel.
+
+    margin  the smallest difference that matters, as a fraction
+    other   the other kernel, of the same problem; None for the version before the latest edit
+    """
+
+    margin: float
+    other: Swept | None = None
 
 
 def sweep_kernel(
@@ -92,9 +116,10 @@ def swept(
     axes: Mapping[str, Sequence[Any]] | None = None,
     points: Sequence[Mapping[str, Any]] | None = None,
     show: Callable[[Visit, Outcome], None] = lambda *_: None,
+    to_decide: ToDecide | None = None,
     **measuring: Any,
 ) -> Swept:
-    """As sweep_kernel(), with what rows of results need."""
+    """As sweep_kernel(), with rows of results; `to_decide` for a comparison."""
     config = Config.read({"axes": dict(axes or {}), "measuring": measuring}, "sweep_kernel()")
     (name,), models = choose_platforms(platform, study.root, {})
     kind, source = kind_of(name), study.kernels[kernel]
@@ -106,17 +131,40 @@ def swept(
     cold = {"cache": CACHE_STATES[0]}
     chosen = [Point({axis: {**cold, **point}[axis] for axis in study.problem.axes}) for point in points or ()]
     planned = sweep.planned(None if points is None else chosen)
+    run = [each.point for each in planned if not each.skipped]
 
-    binary = folder / f"{study.name}.{kernel}.{target}.bin"
-    variants = units(source, [each.point for each in planned if not each.skipped])
-    report = build(_source(source, folder, target), binary, target, variants, store=UnitStore(folder / "units"))
-    protocol = measuring_protocol(config.measuring.values(), config.seed, kind)
+    place, protocol = folder / name, measuring_protocol(config.measuring.values(), config.seed, kind)
+    place.mkdir(parents=True, exist_ok=True)
+    store, binary = UnitStore(folder / "units"), place / f"{study.name}.{kernel}.bin"
+    report = build(_source(source, folder, target), binary, target, units(source, run), store=store)
     task = BuiltKernel(source, report, binary).task(kind.implementation, protocol)
-    run, seeds = [each.point for each in planned if not each.skipped], (protocol.seed, second_seed(protocol.seed))
+    seeds = (protocol.seed, second_seed(protocol.seed))
     task = replace(task, problem=source.problem.for_workers(study.root, kernel, run, seeds))
-    with Journal(folder / f"{study.name}.{kernel}.{name}.jsonl") as journal, leased_device(name, device):
-        outcomes = sweep_points(task, planned, outcomes_without_runs(planned, report), journal, device, show)
-    return Swept(source, outcomes, report, device, config.measuring.relative_precision)
+    against = None
+    if to_decide and to_decide.other:
+        check_same(source.problem, to_decide.other.kernel.problem)
+        if kind.has_clock:
+            against = to_decide.other.against([*study.problem.axes])
+            task = replace(task, against=against.digest)
+    known = {"study": study.name, "kernel": kernel, "platform": name, "source_sha256": _sha256(source)}
+    with (
+        Journal(place / f"journal/{study.name}/{kernel}.jsonl") as journal,
+        Path(os.devnull).open("w", encoding="utf-8") as silent,
+    ):
+        at_device = (name, device, journal, known["source_sha256"])
+        margin = to_decide.margin if to_decide else config.compare.same_within
+        job = KernelJob(f"{study.name}/{kernel}", task, *at_device, None, silent, 1, source, store, margin)
+        job = replace(job, decides=to_decide is not None, against=against, log=silent)
+        outcomes = job.sweep(planned, outcomes_without_runs(planned, report), show)
+        precision = config.measuring.relative_precision
+        rows = measurement_rows(source, report, outcomes, device, known, precision, identities(task, device))
+        note_return(journal, {row["identity_sha256"] for row in rows})
+    return Swept(study.name, source, place, planned, outcomes, rows, BuiltUnit(binary, report["variants"]))
+
+
+def _sha256(kernel: KernelSource) -> str:
+    """The hash of a kernel's source and what it includes."""
+    return source_sha256(kernel.path, included_files(kernel.path, [kernel.path.parent, HOME / HEADERS]))
 
 
 def _source(kernel: KernelSource, folder: Path, target: str) -> Source:

@@ -99,6 +99,21 @@ def given_problem(functions: Mapping[str, Callable[..., Any]], axes: Mapping[str
     return GivenProblem(named, module, read_functions(module, axes, judged), Path(), calls=calls, named_by=named_by)
 
 
+def check_same(one: Problem, other: Problem) -> None:
+    """Raise UserError where two problems compute different things, as far as their functions were called."""
+    names = ("inputs", "outputs", "scratch", "reference")
+    given = [problem for problem in (one, other) if isinstance(problem, GivenProblem)]
+    values = [{key: call_key("", value) for key, value in problem.calls.items()} for problem in given]
+    keys = set.intersection(*map(set, values)) if values else set()
+    differ = {name for name in names if (name in one.functions) is not (name in other.functions)}
+    differ |= {key.partition(" ")[0] for key in keys if len({found[key] for found in values}) > 1}
+    if which := next((name for name in names if name in differ), ""):
+        raise UserError(
+            f"the two studies compute different things: `{which}` differs. Kernels are compared that get the same "
+            "inputs, and owe the same outputs."
+        )
+
+
 def outputs_of(
     inputs: Callable[..., Any], reference: Callable[..., Any], dtypes: Mapping[str, str], axes: Iterable[str]
 ) -> Callable[..., Any]:
@@ -136,10 +151,10 @@ def _calls(file: Path, changed: int) -> dict[str, Any]:
 
 
 def call_key(name: str, arguments: Mapping[str, Any]) -> str:
-    """SHA-256 of a function's name and of what it is given."""
-    digest = hashlib.sha256(name.encode())
+    """A function's name, and the SHA-256 of what it is given."""
+    digest = hashlib.sha256()
     _add(digest, arguments)
-    return digest.hexdigest()
+    return f"{name} {digest.hexdigest()}"
 
 
 def _add(digest: Any, value: Any) -> None:
