@@ -87,11 +87,17 @@ def test_masked_elements_of_a_softmax_have_to_be_zero() -> None:
     assert (abs(softmax(x.astype(np.float32)) - softmax(x)) <= bound).all()
 
 
-def test_an_edit_of_the_bounds_counts_as_one_of_the_problem(tmp_path: Path) -> None:
+def test_an_edit_of_the_bounds_counts_as_one_of_the_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "problem.py").write_text("from helpers import unit\n", encoding="utf-8")
     (tmp_path / "helpers.py").write_text("from kernelsweep.bounds import unit\n", encoding="utf-8")
     names = [path.name for path in imported_user_files(tmp_path / "problem.py")]
     assert sorted(names) == ["bounds.py", "helpers.py", "tensors.py"]
+    # Packages of another environment on the path are no modules of the user's, as under `uv run --with`.
+    monkeypatch.syspath_prepend(str(tmp_path / "other/site-packages"))
+    (tmp_path / "other/site-packages").mkdir(parents=True)
+    (tmp_path / "other/site-packages/huge.py").touch()
+    (tmp_path / "problem.py").write_text("import huge\n", encoding="utf-8")
+    assert imported_user_files(tmp_path / "problem.py") == []
     problem = problem_of({"file": "examples/new-study/problem.py", "axes": {"n": False}, "data": []}, ROOT)
     assert Path(bounds.__file__) in problem.files
 

@@ -13,6 +13,8 @@ from checkout import ROOT
 import kernelsweep as ks
 from kernelsweep.errors import UserError
 
+RECORDED = ks.load(ROOT / "resources/recordings/nvidia-h200")
+
 # One process runs the notebook.
 pytestmark = pytest.mark.xdist_group("notebook")
 
@@ -28,6 +30,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     variables: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "examples")
+        patch.syspath_prepend(str(folder / "examples"))  # as a notebook's folder is
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         for cell in cells:
             if cell["cell_type"] == "code":
                 exec("".join(cell["source"]), variables)
@@ -44,6 +48,25 @@ def test_the_notebook_runs_and_its_frames_are_typed(ran: dict[str, Any]) -> None
     assert set(ran["results"].study("axpy")["status"]) == {"ok"}
 
 
+def test_the_shipped_notebook_has_its_results_and_three_plots() -> None:
+    file = ROOT / "examples/notebook.ipynb"
+    cells = [cell for cell in json.loads(file.read_text())["cells"] if cell["cell_type"] == "code"]
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert all(cell["execution_count"] and cell["outputs"] for cell in cells)
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
+    assert file.stat().st_size < 300_000 and "/home/" not in file.read_text() and "file:///" not in file.read_text()
+
+
+def test_a_figure_is_shown_and_saved(tmp_path: Path) -> None:
+    figure = RECORDED.lines("transpose", x="width", by="kernel", show="time_us", width=3.5)
+    assert figure._repr_png_().startswith(b"\x89PNG") and "time against width" in repr(figure)
+    figure.save(tmp_path / "transpose.pdf")
+    assert (tmp_path / "transpose.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(UserError, match=r"transpose\.gif is no figure's file"):
+        figure.save(tmp_path / "transpose.gif")
+
+
 def test_kernels_that_are_gone_are_not_among_the_results(ran: dict[str, Any]) -> None:
     points = ran["results"].folder / "points/axpy"
     kernel = sorted(points.iterdir())[0]
@@ -55,8 +78,12 @@ def test_kernels_that_are_gone_are_not_among_the_results(ran: dict[str, Any]) ->
 def test_what_is_not_there_is_said(ran: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"has no study 'axpi'. It has: axpy\."):
         ran["results"].study("axpi")
-    with pytest.raises(UserError, match="has no best configuration of 'axpy': it has no times"):
-        ran["results"].best("axpy")
+    assert list(ran["results"].best("axpy")) == ["kernel", "time_us", "time_low_us", "time_high_us", "ties"]
+    assert ran["results"].best("axpy").empty and "axpy: 2 kernels, " in repr(ran["results"])
+    with pytest.raises(UserError, match=r"has no samples of transpose/vectors\. A recording has none"):
+        RECORDED.samples("transpose", "vectors")
+    with pytest.raises(UserError, match=r"lines\(\): x is 'with'"):
+        RECORDED.lines("transpose", x="with")
     with pytest.raises(UserError, match="axes has 'm'"):  # Nothing was run: no results of an earlier run.
         ks.run(ran["results"].folder.parents[1] / "config/studies/axpy.yaml", platform="emulator", axes={"m": [1]})
     with pytest.raises(UserError, match="has no measurements"):

@@ -14,5 +14,6 @@ project      files, inputs and resources of the rules
 A stage imports only stages above it. No module knows Snakemake.
 """
 
+# help(kernelsweep) is for who calls it, and says what it offers.
 from kernelsweep.offered import NAMES as __all__  # noqa: F401
-from kernelsweep.offered import __dir__, __getattr__  # noqa: F401
+from kernelsweep.offered import __dir__, __doc__, __getattr__  # noqa: F401

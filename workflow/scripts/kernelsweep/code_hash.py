@@ -73,7 +73,8 @@ def _user_code_hash(files: tuple[tuple[Path, int, int], ...]) -> str:
 @cache
 def is_of_library(path: Path) -> bool:
     """Whether a file or folder is Python's, an installed package's, kernelsweep's or the system's, and no user's."""
-    return any(path.is_relative_to(folder) for folder in _LIBRARIES)
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)  # also of another environment
+    return is_installed or any(path.is_relative_to(folder) for folder in _LIBRARIES)
 
 
 # The library, and the emulator, which is a package of its own.

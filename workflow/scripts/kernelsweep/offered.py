@@ -1,10 +1,14 @@
-"""What `import kernelsweep` offers, for notebooks and tests. A name is imported when it is first used.
+"""Check CUDA kernels, sweep them and read their results, in a notebook, a test or a script. docs/check.md has more.
 
-check(file, ...)       is a kernel right? On the emulator, without a GPU
-Study(kernel=..., ...)  the same as an object: check(), sweep() as a frame, save() as a study's files
-load(folder)           the results of a platform as frames
-run(study)             run a study of this folder, by its file or name
-read_study, checked_study, sweep_kernel  what these are made of
+import kernelsweep as ks
+
+ks.check("axpy.cu", ...)        is a kernel right? On the emulator, without a GPU
+ks.Study(kernel="axpy.cu", ...)  a study as an object: check(), sweep() as a frame, compare(), save() as files
+ks.load("results/nvidia-h200")  a platform's results: frames of pandas, and figures
+ks.run("axpy")                  run a study of this folder; returns its results
+ks.bounds                       error bounds of the literature, for a study's error_bound
+
+ks.read_study, ks.checked_study and ks.sweep_kernel are what these are made of.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ _MODULES = {
 }
 
 
-NAMES = [*_MODULES]
+NAMES = [*_MODULES, "bounds"]
 
 
 def __dir__() -> list[str]:
@@ -38,6 +42,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "bounds":
+        return import_module("kernelsweep.bounds")
     if name in _MODULES:
         return getattr(import_module(f"kernelsweep.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'kernelsweep' has no attribute {name!r}")

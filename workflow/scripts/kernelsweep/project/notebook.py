@@ -13,28 +13,43 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas
+from matplotlib.figure import Figure
 
 from kernelsweep.device.kinds import GPU
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
-from kernelsweep.json_files import read_json
+from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.judge.data.measurements import frame, load_measurements
+from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.publish.drawing.figure_formats import FORMATS
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, as_png, save, texts_of
+from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.index.statuses import read_platform
+from kernelsweep.publish.share.recording import recorded_device
+from kernelsweep.publish.view import labelled
 from kernelsweep.results import SAMPLE_COLUMNS, each_row
+from kernelsweep.study.settings import StudySettings
+from kernelsweep.study.study import read_study
 
+_SCREEN_DPI = 100
 _TIMES = ("time_us", "time_low_us", "time_high_us")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlatformResults:
-    """The results of a platform, in a folder such as results/nvidia-h200, or a recording's."""
+    """The results of a platform, in a folder such as results/nvidia-h200, or a recording's.
+
+    Frames of pandas: measurements of all studies, study(name), best(name), samples(name, kernel). Figures: lines(name),
+    heatmap(name), ladder(name).
+    """
 
     folder: Path
 
@@ -42,11 +57,22 @@ class PlatformResults:
     def measurements(self) -> pandas.DataFrame:
         """One row a point, as the project's own figures read it, with a column for each axis of each study.
 
-        The rows of a study are of the kernels that it had when it was counted last, not of those that are gone.
-
         Numbers are Int64 or float64, words are categories, and each flag is a column of booleans: flag_unstable.
         Times are in microseconds. Raises UserError where a file can't be read.
         """
+        rows = load_measurements(self._files)
+        flags = rows["flags"].str.get_dummies(sep=" ").astype(bool).add_prefix("flag_")
+        rows = rows.drop(columns=["flags", "parameters"]).join(flags)
+        for column in rows.select_dtypes(["str", "object"]).columns:
+            words = rows[column].replace("", None)
+            numbers = pandas.to_numeric(words, errors="coerce").convert_dtypes()
+            are_words = column.endswith("sha256") or numbers.count() < max(words.count(), 1)
+            rows[column] = words.astype("category") if are_words else numbers
+        return rows
+
+    @property
+    def _files(self) -> list[Path]:
+        """The files of points: of the kernels that a study had when it was counted last, not of those that are gone."""
         written = [
             (file.stem if kind == "limits" else file.parent.name, file)
             for kind in ("points/*", "limits", "rivals/*")
@@ -62,49 +88,137 @@ class PlatformResults:
         files = latest or [*self.folder.glob("measurements.csv*")]  # The latter is a recording's.
         if not files:
             raise UserError(f"{self.folder} has no measurements. Name a folder such as results/nvidia-h200.")
-        rows = load_measurements(files)
-        flags = rows["flags"].str.get_dummies(sep=" ").astype(bool).add_prefix("flag_")
-        rows = rows.drop(columns=["flags", "parameters"]).join(flags)
-        for column in rows.select_dtypes(["str", "object"]).columns:
-            words = rows[column].replace("", None)
-            numbers = pandas.to_numeric(words, errors="coerce").convert_dtypes()
-            are_words = column.endswith("sha256") or numbers.count() < max(words.count(), 1)
-            rows[column] = words.astype("category") if are_words else numbers
-        return rows
+        return files
+
+    @property
+    def studies(self) -> list[str]:
+        """The names of the studies that have results here."""
+        return [*self.measurements["study"].cat.categories]
+
+    def __repr__(self) -> str:
+        try:
+            rows = self.measurements
+        except UserError as error:
+            return str(error)
+        counts = rows.groupby("study", observed=True).agg(kernels=("kernel", "nunique"), points=("kernel", "size"))
+        times = "with times" if rows["time_us"].notna().any() else "no times"
+        head = f"{self.folder}: {', '.join(map(str, rows['device'].dropna().unique()))}, {times}"
+        return "\n".join(
+            [head, *(f"  {row.Index}: {row.kernels} kernels, {row.points} points" for row in counts.itertuples())]
+        )
 
     def study(self, name: str) -> pandas.DataFrame:
         """A study's measurements, without the columns that are empty there, but with times, NA on the emulator.
 
         Raises UserError for another name.
         """
+        self._check_known(name)
         rows = self.measurements[self.measurements["study"] == name]
         rows = rows.drop(columns=[column for column in rows if column not in _TIMES and rows[column].isna().all()])
-        if rows.empty:
-            known = ", ".join(self.measurements["study"].cat.categories)
-            raise UserError(f"{self.folder} has no study {name!r}. It has: {known}.")
         words = rows.select_dtypes("category").columns
         return rows.assign(**{word: rows[word].cat.remove_unused_categories() for word in words}).reset_index(drop=True)
 
     def best(self, study: str) -> pandas.DataFrame:
         """The fastest configuration of each kernel at each problem size, as best.json has it.
 
-        `ties` counts the configurations that can't be told from it. Raises UserError where there is none.
+        `ties` counts the configurations that can't be told from it. On the emulator, which has no times, there are no
+        rows. Raises UserError for another study, and where there are times and no best.json.
         """
+        self._check_known(study)
         files = [*self.folder.glob("best.json"), *self.folder.glob(f"studies/{study}/best.json")]
         entries = [one for file in files for one in best_entries(read_json(file)) if one.study == study]
-        if not entries:
-            raise UserError(f"{self.folder} has no best configuration of {study!r}: it has no times, or no best.json.")
+        if not entries and self.measurements["time_us"].notna().any():
+            raise UserError(f"{self.folder} has no best.json of {study!r}, which a run of the study leaves there.")
         rows = []
         for one in {(str(entry.point), entry.kernel): entry for entry in entries}.values():
-            times = {name: getattr(one.fastest, name) for name in ("time_us", "time_low_us", "time_high_us")}
+            times = {name: getattr(one.fastest, name) for name in _TIMES}
             rows.append({"kernel": one.kernel, **one.point, **one.fastest.parameters, **times, "ties": len(one.ties)})
-        return pandas.DataFrame(rows).convert_dtypes()
+        return pandas.DataFrame(rows, columns=None if rows else ["kernel", *_TIMES, "ties"]).convert_dtypes()
+
+    def lines(self, study: str, width: float = TWO_COLUMNS, **axes: str) -> Drawing:
+        """The study's figure `lines`: a quantity over an axis, a line for each value of another.
+
+        width  in inches
+        axes   x, by and panel name axes, or "kernel"; show names a quantity, such as "bandwidth_gbs" or "time_us".
+               Left out: as the study has them
+
+        Raises UserError for an axis or a quantity that isn't there.
+        """
+        return self._drawn("lines", study, width, axes)
+
+    def heatmap(self, study: str, width: float = TWO_COLUMNS, **axes: str) -> Drawing:
+        """The study's figure `heatmap`: a quantity over two axes, x and y, of the best by all others; as lines()."""
+        return self._drawn("heatmap", study, width, axes)
+
+    def ladder(self, study: str, width: float = TWO_COLUMNS) -> Drawing:
+        """The study's figure `ladder`: the time of each step of its story."""
+        return self._drawn("ladder", study, width, {})
+
+    def _drawn(self, figure: str, study: str, width: float, axes: Mapping[str, str]) -> Drawing:
+        from kernelsweep.publish.figures import DRAWERS
+
+        self._check_known(study)
+        settings = self._settings(study)
+        known = FIGURES[figure].axes
+        for key, value in axes.items():
+            check_known(key, [*known, SHOW], f"{figure}() has")
+            check_known(value, QUANTITIES if key == SHOW else ["kernel", *settings.kinds], f"{figure}(): {key} is")
+        chosen = {**settings.figure_axes.get(figure, {}), **axes}
+        settings = settings.changed(figures=[{figure: chosen}])
+        rows = load_measurements(self._files, study)
+        return Drawing(DRAWERS[figure](labelled(StudyData(settings, rows, self._device(study))), width))
+
+    def _settings(self, study: str) -> StudySettings:
+        """The study's settings, from its file in the repository that the folder is in."""
+        for root in self.folder.resolve().parents:
+            if (root / f"config/studies/{study}.yaml").is_file():
+                return read_study(study, root).settings
+        raise UserError(f"no folder above {self.folder} has config/studies/{study}.yaml, which says what its axes are.")
+
+    def _device(self, study: str) -> dict[str, Any]:
+        file = self.folder / "device.json"
+        if file.is_file():
+            return read_device(file, [study])
+        return recorded_device(read_json(self.folder / "environment.json"), self.folder.name)
+
+    def _check_known(self, study: str) -> None:
+        if study not in self.studies:
+            raise UserError(f"{self.folder} has no study {study!r}. It has: {', '.join(self.studies)}.")
 
     def samples(self, study: str, kernel: str) -> pandas.DataFrame:
         """Each timed run of a kernel, in microseconds. Raises UserError where there are none."""
         file = self.folder / f"samples/{study}/{kernel}.csv"
+        if not file.is_file():
+            self._check_known(study)
+            check_known(kernel, self.study(study)["kernel"].unique(), f"{self.folder}: kernel is")
+            raise UserError(f"{self.folder} has no samples of {study}/{kernel}. A recording has none.")
         rows = list(each_row(file, SAMPLE_COLUMNS, ("visit", "sample")))
         return frame(rows, SAMPLE_COLUMNS, ("visit", "sample")).convert_dtypes()
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure, which a notebook shows; `save("x.pdf")` writes it as PDF, SVG or PNG."""
+
+    figure: Figure
+
+    @property
+    def caption(self) -> str:
+        """What it shows, in words."""
+        texts = texts_of(self.figure)
+        return " ".join(filter(None, (f"{texts['title']}.", texts["message"], texts["caption"])))
+
+    def save(self, file: str | Path) -> None:
+        """Write it to a file."""
+        if Path(file).suffix not in FORMATS:
+            raise UserError(f"{file} is no figure's file. Allowed: names that end with {', '.join(FORMATS)}.")
+        save(self.figure, Path(file))
+
+    def __repr__(self) -> str:
+        return self.caption
+
+    def _repr_png_(self) -> bytes:
+        return as_png(self.figure, _SCREEN_DPI)
 
 
 def load(folder: str | Path) -> PlatformResults:
@@ -125,7 +239,7 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     cores   that jobs may use; all by default
     config  settings of config.yaml for this run, such as platform="emulator" or axes={"n": [1024]}
 
-    What it says is printed. Raises UserError, with its last words, where it failed before a point was run.
+    Its answer is printed. Raises UserError, with its last words, where it failed before a point was run.
     """
     start = time.time()
     file = Path(study) if Path(study).suffix else Path(f"config/studies/{study}.yaml")
@@ -141,5 +255,7 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     found = sorted(root.glob(f"results/{platform}/points/{file.stem}/*.csv"), key=lambda path: path.stat().st_mtime)
     if not found or (ran.returncode and found[-1].stat().st_mtime < start):
         raise UserError(ran.stderr.strip())
-    print(ran.stderr, end="")
+    # The answer is below the lines of progress.
+    said = ran.stderr if ran.returncode else ran.stderr.partition("\n\n")[2]
+    print(said.strip().replace(f"file://{Path.cwd()}/", ""))
     return load(found[-1].parents[2])

@@ -5,6 +5,7 @@ There is one layout. A narrow figure has fewer panels side by side, and its lege
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -74,6 +75,15 @@ def save(figure: Figure, path: Path) -> None:
     with matplotlib.rc_context(style.RC):
         _lay_out(figure)
         figure.savefig(path, dpi=RASTER_DPI, **options | {"metadata": metadata})
+
+
+def as_png(figure: Figure, dpi: float) -> bytes:
+    """The figure as a PNG, for a screen."""
+    buffer = io.BytesIO()
+    with matplotlib.rc_context(style.RC):
+        _lay_out(figure)
+        figure.savefig(buffer, dpi=dpi)
+    return buffer.getvalue()
 
 
 def _lay_out(figure: Figure) -> None:
