@@ -211,17 +211,23 @@ def compile_for_emulator(
             check_object(objects[0])
         _check_static_shared_memory(objects[0], run)
         _check_constant_memory(objects[0], constant_names, run)
-        # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.
-        if arrays := sorted({name for file in objects for name, size in _thread_local_symbols(file) if size is None}):
-            objects.append(Path(folder) / "shared.s")  # All names are for one memory, as on the GPU.
-            labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
-            objects[-1].write_text(_SHARED_MEMORY.format(labels=labels), encoding="utf-8")
-        linked = run([*find(), *_LINK, *map(str, objects), "-o", str(library)], **_IN_ANY_FOLDER)
-        if linked.returncode != 0:
-            undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
-            reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
-            raise Refused(f"g++ could not link the kernel: {reason}")
+        _link(objects, library, Path(folder), run)
     return _relative(compiled.stderr)
+
+
+def _link(objects: Sequence[Path], library: Path, folder: Path, run: Run) -> None:
+    """Link object files, with memory for dynamic shared arrays. Raises Refused for what nothing defines."""
+    # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.
+    extra = []
+    if arrays := sorted({name for file in objects for name, size in _thread_local_symbols(file) if size is None}):
+        extra = [folder / "shared.s"]  # All names are for one memory, as on the GPU.
+        labels = "".join(f".globl {name}\n.hidden {name}\n.type {name}, %object\n{name}:\n" for name in arrays)
+        extra[0].write_text(_SHARED_MEMORY.format(labels=labels), encoding="utf-8")
+    linked = run([*find(), *_LINK, *map(str, [*objects, *extra]), "-o", str(library)], **_IN_ANY_FOLDER)
+    if linked.returncode != 0:
+        undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
+        reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
+        raise Refused(f"g++ could not link the kernel: {reason}")
 
 
 def _compiler() -> list[str]:

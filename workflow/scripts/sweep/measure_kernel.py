@@ -76,8 +76,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
     against = None
     if plan.against:
-        of_job = (wildcards.study, device, task, report["target"], store)
-        against = read_against(plan.against, *of_job, building)
+        against = read_against(plan.against, device, task, report["target"], store, building)
         task = replace(task, against=against.digest)
     if chunk:
         own = points_of_chunk([each.point for each in planned if not each.skipped], chunk, chunks, plan.seed)

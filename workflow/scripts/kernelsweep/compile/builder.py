@@ -29,7 +29,7 @@ from kernelsweep.compile.built_unit import BuiltUnit
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError
-from kernelsweep.study.kernels.units import Unit, read_units, variant_name
+from kernelsweep.study.kernels.units import Unit, variant_name
 
 
 class Builder:
@@ -226,7 +226,7 @@ def build_of_job(
         gpu=settings["gpu"],
     )
     store = UnitStore(Path(settings["store"]))
-    report = build(source, binary, settings["target"], read_units(settings["units"]), workers, store)
+    report = build(source, binary, settings["target"], settings["units"], workers, store)
     print(report["message"])
     if report["status"] != "ok":
         print(f"{kernel} does not compile:\n{report['message']}", file=terminal)
@@ -245,7 +245,7 @@ def gpu_resources(settings: Mapping[str, Any], kernel: Path) -> dict[str, list[i
         return {}
     source = Source(kernel, list(map(Path, settings["include"])), options=settings["options"])
     with tempfile.TemporaryDirectory() as folder:
-        units, store = read_units(settings["units"]), UnitStore(Path(settings["store"]))
+        units, store = settings["units"], UnitStore(Path(settings["store"]))
         report = build(source, Path(folder, "binary"), DEFAULT_ARCHITECTURE, units, store=store)
     return {
         name: [one["registers"], one["spill_store_bytes"] + one["spill_load_bytes"]]

@@ -279,55 +279,61 @@ def _lines(text: str) -> str:
 
 @cache
 def _parsed(text: str) -> _Parsed:
-    parsed = _Parsed()
-    state = _State(0, (), False)
-    head: list[re.Match[str]] = []
-    names: set[str] = set()
-    branches: list[tuple[_State, list[re.Match[str]]]] = []
-    skipped = 0  # conditions that are open within an #if 0
+    return _Parser().parsed(text)
 
-    def end_item(end: int) -> None:
-        if head:
-            parsed.items.append(_item(head, names, end, state))
-        head.clear()
-        names.clear()
-        state.in_function = False
 
-    for token in _TOKEN.finditer(text):
-        kind, word = token.lastgroup, token[0]
-        if kind == "directive":
-            condition = _CONDITION.match(word)
-            if skipped:
-                kind_of = condition[1] if condition else ""
-                skipped += (kind_of == "if") - (kind_of == "endif" or (kind_of == "el" and skipped == 1))
-            elif _NEVER.match(word):
-                skipped = 1
-                branches.append((replace(state), list(head)))
-            elif define := _DEFINE.match(word):
-                parsed.macros[define[1]] |= set(_NAME.findall(define[2]))
-            elif condition and condition[1] == "if":
-                branches.append((replace(state), list(head)))
-            elif condition and branches:
-                # Each branch begins as the first one did. An item that begins in one may end in another.
-                before, begun = branches[-1]
-                if condition[1] == "el":
-                    state = replace(before)
-                    head = list(begun) or head
-                else:
-                    branches.pop()
-            continue
-        if kind == "comment" or skipped:
-            continue
-        if kind == "name":
-            names.add(word)
-        if state.depth == 0 and word == "{" and _NAMESPACE.search(" ".join(token[0] for token in head)):
-            state.namespaces += ("".join(token[0] for token in head).rpartition("namespace")[2],)
-            head.clear()
-            names.clear()
+class _Parser:
+    """Finds a text's items: it holds the tokens and names of the item that is open, and the conditions around it."""
+
+    def __init__(self) -> None:
+        self._found = _Parsed()
+        self._state = _State(0, (), False)
+        self._head: list[re.Match[str]] = []
+        self._names: set[str] = set()
+        self._branches: list[tuple[_State, list[re.Match[str]]]] = []
+        self._skipped = 0  # conditions that are open within an #if 0
+
+    def parsed(self, text: str) -> _Parsed:
+        """What a text has."""
+        for token in _TOKEN.finditer(text):
+            if token.lastgroup == "directive":
+                self._direct(token[0])
+            elif token.lastgroup != "comment" and not self._skipped and not self._take(token):
+                break
+        if self._state.depth or self._state.namespaces:
+            return _Parsed([], self._found.macros)
+        self._end_item(len(text))
+        return self._found
+
+    def _direct(self, directive: str) -> None:
+        """Take in a directive. Each branch begins as the first one did: what begins in one may end in another."""
+        condition = _CONDITION.match(directive)
+        kind = condition[1] if condition else ""
+        if self._skipped:
+            self._skipped += (kind == "if") - (kind == "endif" or (kind == "el" and self._skipped == 1))
+        elif define := _DEFINE.match(directive):
+            self._found.macros[define[1]] |= set(_NAME.findall(define[2]))
+        elif kind == "if":
+            self._skipped = int(bool(_NEVER.match(directive)))
+            self._branches.append((replace(self._state), list(self._head)))
+        elif kind == "el" and self._branches:
+            before, begun = self._branches[-1]
+            self._state, self._head = replace(before), list(begun) or self._head
+        elif kind and self._branches:
+            self._branches.pop()
+
+    def _take(self, token: re.Match[str]) -> bool:
+        """Take in another token; False where more brackets end than have begun."""
+        word, state, head = token[0], self._state, self._head
+        if token.lastgroup == "name":
+            self._names.add(word)
+        if state.depth == 0 and word == "{" and _NAMESPACE.search(" ".join(each[0] for each in head)):
+            state.namespaces += ("".join(each[0] for each in head).rpartition("namespace")[2],)
+            self._forget()
         elif state.depth == 0 and word == "}":
-            end_item(token.start())
+            self._end_item(token.start())
             if not state.namespaces:
-                return _Parsed([], parsed.macros)
+                state.depth = -1
             state.namespaces = state.namespaces[:-1]
         elif head or word != ";":
             before_bracket = state.depth
@@ -337,13 +343,18 @@ def _parsed(text: str) -> _Parsed:
             if not (before_bracket and state.depth):
                 head.append(token)
             if state.depth == 0 and (word == ";" or (word == "}" and state.in_function)):
-                end_item(token.end())
-        if state.depth < 0:
-            break
-    if state.depth or state.namespaces:
-        return _Parsed([], parsed.macros)
-    end_item(len(text))
-    return parsed
+                self._end_item(token.end())
+        return state.depth >= 0
+
+    def _end_item(self, end: int) -> None:
+        if self._head:
+            self._found.items.append(_item(self._head, self._names, end, self._state))
+        self._forget()
+        self._state.in_function = False
+
+    def _forget(self) -> None:
+        self._head.clear()
+        self._names.clear()
 
 
 @dataclass

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import cuda_emulator.compiling
 import cuda_emulator.unit
@@ -47,42 +48,11 @@ def compile_runtime(headers: Path, compiled: Path) -> None:
         cuda_emulator.compiling.compile_runtime(compiled, headers, partial(run_compiler, is_ours=True))
 
 
-def compile_kernel(
-    kernel: Path,
-    functions: Sequence[str],
-    include: Sequence[Path],
-    macros: Mapping[str, str],
-    constants: Sequence[str],
-    gpu: str | None,
-    *,
-    library: Path,
-    runtime: Path,
-    given: str,
-    options: Sequence[str],
-    files: Sequence[Path],
-    constant_names: Collection[str],
-    headers: Path,
-) -> Compiled:
-    """As cuda_emulator.unit.compile(). Raises BuildError."""
+def compile_kernel(kernel: Path, functions: Sequence[str], **settings: Any) -> Compiled:
+    """As cuda_emulator.unit.compile(), whose further arguments are `settings`. Raises BuildError."""
+    of_process: dict[str, Any] = {"release": _release(), "is_untrusted": is_untrusted(), "run": run_compiler}
     with _refusals():
-        return cuda_emulator.unit.compile(
-            kernel,
-            functions,
-            include,
-            macros,
-            constants,
-            gpu,
-            library=library,
-            runtime=runtime,
-            given=given,
-            release=_release(),
-            options=options,
-            files=files,
-            constant_names=constant_names,
-            headers=headers,
-            is_untrusted=is_untrusted(),
-            run=run_compiler,
-        )
+        return cuda_emulator.unit.compile(kernel, functions, **settings, **of_process)
 
 
 def gpu_macros(gpu: str) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from functools import cache
 from math import prod
 from typing import Any
@@ -111,7 +110,7 @@ def build_settings(
     return {
         **compiler(project, target),
         "toolkits": _toolkits(project, study, target),
-        "units": [asdict(unit) for unit in compiled_units(project, target, study, kernel)],
+        "units": compiled_units(project, target, study, kernel),
         "options": list(source.options),
         "constants": list(source.entry.constants),
         "gpu": DEFAULT_ARCHITECTURE if kind_of(platform).target else project.target(platform),

@@ -64,7 +64,6 @@ def _binary(planned: PlannedPoint, unit: BuiltUnit) -> str:
 
 def read_against(
     told: Mapping[str, Any],
-    study: str,
     device: Mapping[str, Any],
     candidate: KernelTask,
     target: str,

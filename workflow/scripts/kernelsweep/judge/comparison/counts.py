@@ -89,10 +89,6 @@ def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str
     return f"; {', '.join(words)}" if words else ""
 
 
-def _range_text(amounts: Sequence[int]) -> str:
-    return " to ".join(dict.fromkeys(map(str, (min(amounts), max(amounts)))))
-
-
 def counted_in_words(points: Sequence[ComparedPoint]) -> str:
     """The verdict on a kernel: `less: sectors −25%, barriers −10%; no time without a GPU`."""
     changes = count_changes(points)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 # The platform that runs kernels on the CPU, and its build target.
 EMULATOR = "emulator"
@@ -101,8 +100,3 @@ def spread_units(units: Iterable[Unit], most_variants: int = MOST_VARIANTS) -> l
             Unit(unit.given, unit.variants[start : start + most]) for start in range(0, len(unit.variants), most)
         ]
     return spread
-
-
-def read_units(values: Iterable[Mapping[str, Any]]) -> list[Unit]:
-    """The units that a job's parameters describe."""
-    return [Unit(value["given"], value["variants"]) for value in values]
