@@ -18,12 +18,12 @@ with logged(snakemake):
     rows = {Path(path).stem: read_rows(path) for path in snakemake.input.points}
     proofs = {kernel: proof for (_, kernel), proof in read_proofs(snakemake.input.proofs).items()}
     verdicts = []
-    for name, told in plan.candidates.items():
-        if told["refused"]:
-            verdicts.append(Verdict(name, told["file"], NOT_ACCEPTED, False, findings={"source": [told["refused"]]}))
+    for name, entry in plan.candidates.items():
+        if entry["refused"]:
+            verdicts.append(Verdict(name, entry["file"], NOT_ACCEPTED, False, findings={"source": [entry["refused"]]}))
             continue
         of_points, of_proofs = (rows[name], rows[plan.against]), (proofs.get(name), proofs.get(plan.against))
-        verdicts.append(judged(Verdict(name, told["file"]), *of_points, *of_proofs, told["findings"], plan.drawn))
+        verdicts.append(judged(Verdict(name, entry["file"]), *of_points, *of_proofs, entry["findings"], plan.drawn))
         if plan.journals:
             records = read_records(journals_of(Path(plan.journals[name])))
             add_ratios(verdicts[-1], rows[name], records, plan.sizes, plan.margin)

@@ -45,7 +45,7 @@ with logged(snakemake):
             if row["study"] in measured:
                 measured[row["study"]].append(row)
 
-    judged, found, uses, compared = [], [], [], {}
+    judged, entries, uses, compared = [], [], [], {}
     for name, study in studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
         measurements = as_measurements(measured[name], ", ".join(plan.measurements[name]), failed)
@@ -54,14 +54,14 @@ with logged(snakemake):
         judged += judge(claims, data, plan.uncertainties)
         if study.compares == "times":
             compared[name] = study
-            found += find_best(name, data)
+            entries += find_best(name, data)
             uses += find_uses(name, data)
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study.title for name, study in studies.items()}
     causes = {name: study.causes for name, study in studies.items()}
     Path(output.claims).write_text(claims_text(judged, titles, device, sources, causes), encoding="utf-8")
-    Path(output.best_json).write_text(best_json(found, uses, list(compared), device), encoding="utf-8")
-    Path(output.best).write_text(best_text(found, uses, compared, device), encoding="utf-8")
+    Path(output.best_json).write_text(best_json(entries, uses, list(compared), device), encoding="utf-8")
+    Path(output.best).write_text(best_text(entries, uses, compared, device), encoding="utf-8")
 
     counted, planned = row_counts(rows_of(inputs.measurements)), [PlannedKernel(**entry) for entry in plan.kernels]
     shown_proofs = proofs if inputs.proofs else None
@@ -71,9 +71,9 @@ with logged(snakemake):
     of_studies = answers(studies, uses, counted, proofs, plan.edited)
     folder = Path(inputs.device).parent
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
-    status = status_text(device["provenance"], of_studies, found, len(errors), files, counted, proofs)
+    status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs)
     Path(output.status).write_text(status, encoding="utf-8")
     of_claims = Counter(verdict_kind(one.verdict) for one in judged)
     answer = run_answer(of_studies, device["provenance"], of_claims, proofs, counted, errors, output.summary, plan.page)
     answer.write(output.answer)
-    print(f"{len(judged)} claims; {len(found)} kernels, sizes and kinds of points")
+    print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

@@ -45,13 +45,13 @@ with logged(snakemake):
     plan = snakemake.params.plan
     folder = Path(snakemake.output[0])
     folder.mkdir(exist_ok=True)
-    for told in plan.kernels:
-        file, steps, kernel = told["kernel"]["file"], told["steps"], kernel_of_job(**told["kernel"])
-        with built_meanwhile(told["build"], Path(file)) as (report, binary):
+    for work in plan.kernels:
+        file, steps, kernel = work["kernel"]["file"], work["steps"], kernel_of_job(**work["kernel"])
+        with built_meanwhile(work["build"], Path(file)) as (report, binary):
             try:
-                found = in_child(partial(pictures, kernel, report, binary, steps), file)
+                drawings = in_child(partial(pictures, kernel, report, binary, steps), file)
             except UserError as error:
                 print(f"{kernel.name}: {error}")
-                found = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
-        for step, picture in zip(steps, found, strict=True):
+                drawings = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
+        for step, picture in zip(steps, drawings, strict=True):
             (folder / f"{step['name']}.svg").write_text(picture, encoding="utf-8")

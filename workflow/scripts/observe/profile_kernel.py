@@ -74,14 +74,14 @@ with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
                 )
                 rows += profile_rows(requests, result, metrics, name)
 
-    known = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
+    shared = {"study": wildcards.study, "kernel": kernel.name, "platform": wildcards.platform}
     binaries = {each.point: report["variants"].get(each.variant, {}) for each in chosen}
     write_rows(
         snakemake.output.metrics,
         METRIC_COLUMNS,
         (
             {
-                **known,
+                **shared,
                 **launched_columns(kernel, point),
                 **row,
                 "binary_sha256": binaries[point].get("binary_sha256", ""),

@@ -35,11 +35,11 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as runn
     kind = KINDS[EMULATOR]
 
     sweep = KernelSweep(kernel, multiprocessors=MULTIPROCESSORS, target=report["target"], **plan.sweep)
-    given = plan.points
-    planned = sweep.planned(proven_points(sweep, plan.has_own_axes) if given is None else list(map(Point, given)))
+    points = plan.points
+    planned = sweep.planned(proven_points(sweep, plan.has_own_axes) if points is None else list(map(Point, points)))
     protocol = measuring_protocol(plan.measuring, plan.seed, kind)
     task = BuiltKernel(kernel, report, binary).task(kind.implementation, protocol)
-    name = f"{wildcards.study}/{kernel.name}, {'proof' if given is None else 'counts'}"
+    name = f"{wildcards.study}/{kernel.name}, {'proof' if points is None else 'counts'}"
     with Journal(Path(plan.journal), notifier(terminal, name)) as journal:
         device = EmulatorPlatform.describe(EMULATOR)
         try:
@@ -49,7 +49,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as runn
                 raise
             outcomes = {each.point: Outcome("skipped", str(mistake), reason=Reason.STUDY_MISTAKE) for each in planned}
     end_try(Path(plan.journal), plan.number, outcomes.values())
-    if given is None:
+    if points is None:
         source = source_sha256(kernel_file, map(Path, snakemake.input.included))
         known = {"study": wildcards.study, "kernel": kernel.name, "source_sha256": source}
         write_rows(snakemake.output.proofs, PROOF_COLUMNS, proof_rows(kernel, outcomes, report, known))

@@ -33,11 +33,11 @@ with logged(snakemake):
     # One file, or the folder of one file a kernel.
     files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]
     folder = Path(inputs.device).parent / "studies"
-    found = {
+    titles = {
         "claims": ("Claims", any(each_row(inputs.claims[1]))),
         "best": ("Best configurations", read_json(inputs.best[1])["entries"]),
     }
-    chapters = [chapter_section(name, title, inputs[name], base) for name, (title, rows) in found.items() if rows]
+    chapters = [chapter_section(name, title, inputs[name], base) for name, (title, rows) in titles.items() if rows]
 
     content = render(
         title=f"{plan.title} – {device['name']}",

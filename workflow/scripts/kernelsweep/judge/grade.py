@@ -156,12 +156,12 @@ def _has_run(candidate: Verdict, row: Row) -> bool:
 
 def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof | None) -> None:
     """Add what a candidate's proof has found, unless the other kernel's has found the same."""
-    of_both = {row["point"] for row in (other.found if other else ())} - {""}
-    unexplained = [row for row in (proof.found if proof else ()) if row["point"] not in of_both]
+    of_both = {row["point"] for row in (other.mistakes if other else ())} - {""}
+    unexplained = [row for row in (proof.mistakes if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
         if finding["check"] != "result" or "result" not in candidate.findings:  # The emulator's sweep has rows of it.
             candidate.find(finding["check"], finding["message"])
-    candidate.proven = bool(proof and not (proof.unchecked or proof.other or unexplained or candidate.not_proven))
+    candidate.proven = bool(proof and not (proof.unchecked or proof.in_part or unexplained or candidate.not_proven))
     if not candidate.proven and not candidate.not_proven:
         missing = [row["message"] for row in proof.missing] if proof else ["the emulator has not run it"]
         candidate.not_proven = next(iter(missing), proof.in_words if proof else "")

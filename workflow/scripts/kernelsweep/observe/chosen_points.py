@@ -133,14 +133,14 @@ def pictured_steps(config: Config, study: Study, counted: Mapping[str, Sequence[
     if study.settings.compares == "outputs":
         return []
     steps = [(step.kernel, step.unroll) for step in study.settings.steps]
-    found = []
+    pictured = []
     for place, (kernel, unroll) in enumerate(steps or [(name, None) for name in study.kernels]):
         point = next((point for point in counted[kernel] if unroll is None or point.get("unroll", 1) == unroll), None)
         if point is not None and unroll is not None:
             point = _one_block(study.kernels[kernel], point, restrictions_of(study, kernel))
         if point is not None:
-            found.append(PicturedStep(place, kernel + (f"_x{unroll}" if (unroll or 1) > 1 else ""), kernel, point))
-    return found
+            pictured.append(PicturedStep(place, kernel + (f"_x{unroll}" if (unroll or 1) > 1 else ""), kernel, point))
+    return pictured
 
 
 def _one_block(kernel: KernelSource, point: Point, restrictions: Sequence[str]) -> Point | None:
@@ -216,11 +216,11 @@ def _at_sizes_of(small: KernelSweep, sweep: KernelSweep, runs: Callable[[Point],
     """
     data = sweep.kernel.problem.instance_axes
     sizes = list(dict.fromkeys(tuple((axis, point[axis]) for axis in data) for point in small.points()))
-    found: dict[Point, None] = {}
+    chosen: dict[Point, None] = {}
     for point, size in itertools.product(sweep.points(), sizes):
         changes = [dict(size), *(dict(pair for pair in size if pair[0] != axis) for axis in data)]
-        found |= dict.fromkeys(itertools.islice(filter(runs, (point.at(**change) for change in changes)), 1))
-    return list(found)
+        chosen |= dict.fromkeys(itertools.islice(filter(runs, (point.at(**change) for change in changes)), 1))
+    return list(chosen)
 
 
 def _corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool]) -> list[Point]:
@@ -248,12 +248,12 @@ def _corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool])
 
 def _corners_of(among: Sequence[Point], axes: Sequence[str]) -> list[Point]:
     """The points with the extreme values on these axes: first all smallest, then all largest, then the mixed ones."""
-    every: Iterable[Sequence[int]] = itertools.product((1, -1), repeat=min(len(axes), _MOST_AXES))
+    signs_of_corners: Iterable[Sequence[int]] = itertools.product((1, -1), repeat=min(len(axes), _MOST_AXES))
 
     def corner(signs: Sequence[int]) -> Point:
         return min(among, key=lambda p: [sign * (p[axis] or 0) for axis, sign in zip(axes, signs, strict=False)])
 
-    return list(dict.fromkeys(map(corner, sorted(every, key=lambda signs: -abs(sum(signs))))))
+    return list(dict.fromkeys(map(corner, sorted(signs_of_corners, key=lambda signs: -abs(sum(signs))))))
 
 
 def _amount(point: Point, data: Sequence[str]) -> float:

@@ -62,7 +62,7 @@ class StudyAnswer:
     @property
     def mistaken(self) -> int:
         """Its kernels in which a proof found a mistake."""
-        return sum(bool(proof.found) for proof in self.proofs.values())
+        return sum(bool(proof.mistakes) for proof in self.proofs.values())
 
 
 def answers(
@@ -95,20 +95,20 @@ def answers(
     ]
 
 
-def answer_text(found: Sequence[StudyAnswer], provenance: str, claims: Mapping[str, int], proofs: Proofs) -> str:
+def answer_text(studies: Sequence[StudyAnswer], provenance: str, claims: Mapping[str, int], proofs: Proofs) -> str:
     """The answer for the terminal: points, a line for each study with times, the claims, and what was proven.
 
     claims  the number of claims with each verdict
     proofs  of the kernels; none for a recording
     """
     kinds = ("right", "run", "excused", "skipped")
-    right, run, excused, skipped = (sum(getattr(one, kind) for one in found) for kind in kinds)
+    right, run, excused, skipped = (sum(getattr(study, kind) for study in studies) for kind in kinds)
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
     undefined = f", {excused:,} wrong as expected of undefined behaviour" if excused else ""
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
-    if edited := [f"{one.study}/{kernel}" for one in found for kernel in one.edited]:
+    if edited := [f"{study.study}/{kernel}" for study in studies for kernel in study.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
-    lines = list(map(_wrapped, lines)) + _uses_text(found)
+    lines = list(map(_wrapped, lines)) + _uses_text(studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [_wrapped(f"  claims: {', '.join(counts)}")] if counts else []
     lines += [_wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
@@ -116,23 +116,23 @@ def answer_text(found: Sequence[StudyAnswer], provenance: str, claims: Mapping[s
     return "\n".join(lines)
 
 
-def _index_cells(one: StudyAnswer, found: Iterable[Best]) -> dict[str, Any]:
+def _index_cells(answer: StudyAnswer, entries: Iterable[Best]) -> dict[str, Any]:
     """What the page of all pages says of a study's answer; nothing without times.
 
-    found  the entries of best.json
+    entries  those of best.json
     """
-    if not one.uses:
+    if not answer.uses:
         return {}
-    sizes = fastest_by_size((best for best in found if best.study == one.study), one.settings)
+    sizes = fastest_by_size((best for best in entries if best.study == answer.study), answer.settings)
     return {
         "curve": [best.fastest.peak_fraction for best in sizes if best.fastest.peak_fraction],
-        "uses": [row for row in one.uses if not row["is_refined"]],
+        "uses": [row for row in answer.uses if not row["is_refined"]],
     }
 
 
 def status_text(
     provenance: str,
-    found: Iterable[StudyAnswer],
+    answered: Iterable[StudyAnswer],
     best: Sequence[Best],
     errors: int,
     files: Mapping[str, Sequence[str]],
@@ -145,17 +145,18 @@ def status_text(
     files  each study's with its points
     """
     studies = {
-        one.study: {
-            **{key: getattr(one, key) for key in ("right", "run", "skipped", "mistaken", "edited", "uses")},
-            "title": one.settings.title,
-            "is_searched": bool(one.settings.search),
+        answer.study: {
+            **{key: getattr(answer, key) for key in ("right", "run", "skipped", "mistaken", "edited", "uses")},
+            "title": answer.settings.title,
+            "is_searched": bool(answer.settings.search),
             "proofs": {
-                kernel: {"is_proven": of.is_proven, "in_words": of.in_words} for kernel, of in one.proofs.items()
+                kernel: {"is_proven": proof.is_proven, "in_words": proof.in_words}
+                for kernel, proof in answer.proofs.items()
             },
-            "answer": _index_cells(one, best),
-            "files": files[one.study],
+            "answer": _index_cells(answer, best),
+            "files": files[answer.study],
         }
-        for one in found
+        for answer in answered
     }
     content = {
         "provenance": provenance,
@@ -168,15 +169,15 @@ def status_text(
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _uses_text(found: Sequence[StudyAnswer]) -> list[str]:
+def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     """A table of what to use, by study."""
     rows, more = [], False
-    for one in found:
-        mark = "*" if one.uses and one.uses[-1]["is_refined"] else ""
+    for study in studies:
+        mark = "*" if study.uses and study.uses[-1]["is_refined"] else ""
         more |= bool(mark)
-        for number, row in enumerate(row for row in one.uses if not row["is_refined"]):
+        for number, row in enumerate(row for row in study.uses if not row["is_refined"]):
             words = f"{row['kernel']} {row['configuration']}"
-            rows.append(("" if number else one.study, f"{row['sizes']}{mark}", words, row["loses"], row["of_peak"]))
+            rows.append(("" if number else study.study, f"{row['sizes']}{mark}", words, row["loses"], row["of_peak"]))
     if not rows:
         return []
     taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
@@ -190,7 +191,7 @@ def _uses_text(found: Sequence[StudyAnswer]) -> list[str]:
         break_long_words=False,
     )
     lines = [f"  {line}" for line in table.splitlines()]
-    searched = [one.study for one in found if one.uses and one.settings.search]
+    searched = [study.study for study in studies if study.uses and study.settings.search]
     notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
     notes += ["* Some sizes have a better one: see the page."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
@@ -203,7 +204,7 @@ def _wrapped(line: str) -> str:
 
 
 def run_answer(
-    found: Sequence[StudyAnswer],
+    studies: Sequence[StudyAnswer],
     provenance: str,
     claims: Mapping[str, int],
     proofs: Proofs,
@@ -218,7 +219,7 @@ def run_answer(
     incomplete  why the run is incomplete
     summary     the file summary.md
     """
-    text = answer_text(found, provenance, claims, proofs)
+    text = answer_text(studies, provenance, claims, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     errors = [*incomplete, *proof_errors(proofs)]
     if failed := +counted.failures:
@@ -230,5 +231,5 @@ def run_answer(
         ]
     if counted.run_again:
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
-    is_right = all(one.right == one.run for one in found) and any(one.uses for one in found)
+    is_right = all(study.right == study.run for study in studies) and any(study.uses for study in studies)
     return Answer(text, errors, page, f"edit a kernel, then: {COMMAND} compare" if is_right else "")

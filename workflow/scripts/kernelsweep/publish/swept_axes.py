@@ -73,12 +73,12 @@ def with_ratios(
     least: dict[tuple[Any, ...], tuple[Any, dict[Any, Any]]] = {}
     for key, at, row in keyed(bases.sort_values("time_us", kind="stable")):
         least.setdefault(key, (at, row))
-    found = []
+    ends = []
     for key, at, row in keyed(rows):
         place, base = least.get(key, (None, None))
-        one = Interval(1, 1, 1) if at == place else ratio(time_interval(base), time_interval(row)) if base else None
-        found.append([factor * end for end in (one.value, one.low, one.high)] if one else [float("nan")] * 3)
-    columns = pandas.DataFrame(found, rows.index, [name, f"{name} low", f"{name} high"], dtype="float64")
+        gain = Interval(1, 1, 1) if at == place else ratio(time_interval(base), time_interval(row)) if base else None
+        ends.append([factor * end for end in (gain.value, gain.low, gain.high)] if gain else [float("nan")] * 3)
+    columns = pandas.DataFrame(ends, rows.index, [name, f"{name} low", f"{name} high"], dtype="float64")
     return rows.assign(**columns)
 
 

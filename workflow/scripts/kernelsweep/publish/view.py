@@ -40,14 +40,14 @@ def draw_view(data: StudyData, address: str, width: float, gridded: Collection[s
     """
     view, rows = read_view(address), explored_rows(data, gridded)
     check_view(view, data, rows)
-    shown = labelled(viewed(data, rows, view))
-    if swept_axes.best_rows(shown, drawn_axes(view)).empty:
+    viewed_data = labelled(viewed(data, rows, view))
+    if swept_axes.best_rows(viewed_data, drawn_axes(view)).empty:
         raise UserError("view: no timed point is left by its choices. Choose others in the page's explorer.")
-    figure = DRAWERS[VIEWS[view["view"]]](shown, width)
+    figure = DRAWERS[VIEWS[view["view"]]](viewed_data, width)
     fixed = {axis: value for axis, value in fixed_axes(data, rows, view).items() if axis in kernel_axes(data.settings)}
     add_to_caption(figure, f"Configurations with {point_text(fixed)}." if fixed else "")
     if KERNEL not in drawn_axes(view) and view["view"] == "map":
-        names = shown.kernel_names
+        names = viewed_data.kernel_names
         add_to_caption(figure, f"The fastest of {list_texts(names, most=len(names))}.")
     return figure
 

@@ -16,7 +16,7 @@ from kernelsweep.judge.data.reference import has_times
 SCHEMA_VERSION = 2
 
 
-def best_json(found: Sequence[Best], uses: Sequence[Use], studies: Sequence[str], device: Mapping[str, Any]) -> str:
+def best_json(entries: Sequence[Best], uses: Sequence[Use], studies: Sequence[str], device: Mapping[str, Any]) -> str:
     """The best configurations for programs, in the format of workflow/schemas/best.schema.json.
 
     studies  the names of the searched studies
@@ -25,9 +25,9 @@ def best_json(found: Sequence[Best], uses: Sequence[Use], studies: Sequence[str]
         "schema_version": SCHEMA_VERSION,
         "device": {key: device.get(key) for key in ("name", "compute_capability", "multiprocessors", "provenance")},
         "studies": list(studies),
-        "reason_for_none": "" if found else reason_for_none(studies, device),
+        "reason_for_none": "" if entries else reason_for_none(studies, device),
         "use": list(map(asdict, uses)),
-        "entries": list(map(asdict, found)),
+        "entries": list(map(asdict, entries)),
     }
     return json.dumps(document, indent=1) + "\n"
 

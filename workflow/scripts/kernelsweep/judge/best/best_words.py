@@ -44,24 +44,24 @@ def some_of(texts: Sequence[str], most: int) -> str:
     return "; ".join([*texts[:most], *([f"{len(texts) - most} more"] if len(texts) > most else [])])
 
 
-def configuration_text(one: Configuration, beside: Configuration | None = None) -> str:
+def configuration_text(configuration: Configuration, beside: Configuration | None = None) -> str:
     """A configuration in short: `256 × 8 in 1,056 blocks`, or on a study's own axes `tile=2 rows=8`.
 
     Of own axes, those are named whose values differ from the configuration `beside` it.
     """
-    values, known = one.parameters, beside.parameters if beside else {}
+    values, others = configuration.parameters, beside.parameters if beside else {}
     if {"block_size", "unroll"} <= set(values) <= {"block_size", "unroll", "grid_size"}:
         grid = values.get("grid_size")
         return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {grid:,} blocks")
-    return point_text({axis: value for axis, value in values.items() if known.get(axis) != value}) or NONE
+    return point_text({axis: value for axis, value in values.items() if others.get(axis) != value}) or NONE
 
 
-def of_peak(one: Configuration) -> str:
+def of_peak(configuration: Configuration) -> str:
     """The share of the nearest peak: `85%`; or where none is known the throughput, `4,108 GB/s`; "" without either."""
-    if one.peak_fraction:
-        return f"{one.peak_fraction:.1%}"
-    rate = one.gflops or one.bandwidth_gbs
-    return f"{rate:,.0f} {'GFLOP/s' if one.gflops else 'GB/s'}" if rate else ""
+    if configuration.peak_fraction:
+        return f"{configuration.peak_fraction:.1%}"
+    rate = configuration.gflops or configuration.bandwidth_gbs
+    return f"{rate:,.0f} {'GFLOP/s' if configuration.gflops else 'GB/s'}" if rate else ""
 
 
 def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
@@ -114,7 +114,7 @@ def sizes_text(use: Use, study: StudySettings) -> str:
 
 
 def best_text(
-    found: Sequence[Best], uses: Sequence[Use], studies: Mapping[str, StudySettings], device: Mapping[str, Any]
+    entries: Sequence[Best], uses: Sequence[Use], studies: Mapping[str, StudySettings], device: Mapping[str, Any]
 ) -> str:
     """The page: what to use, and each kernel's best, at the reference point's element type, operation and cache state.
 
@@ -122,7 +122,7 @@ def best_text(
     """
     chapters = []
     for name, study in studies.items():
-        kernels = [best for best in found if best.study == name and at_reference_kind(best.point, study)]
+        kernels = [best for best in entries if best.study == name and at_reference_kind(best.point, study)]
         chapters.append(
             {
                 "title": study.title,
@@ -135,7 +135,7 @@ def best_text(
     return markdown(
         __file__,
         device=device_text(device),
-        reason="" if found else reason_for_none(studies, device),
+        reason="" if entries else reason_for_none(studies, device),
         little=LITTLE,
         most=MOST,
         peak=device.get("peak_bandwidth_gbs"),
@@ -158,17 +158,17 @@ def _to_use(uses: Sequence[Use], study: StudySettings) -> str:
     return _table({"sizes": False, "use": False}, {"loses at most, on average": True, "as fast": False}, rows)
 
 
-def _by_kernel(shown: Sequence[Best], study: StudySettings) -> str:
+def _by_kernel(entries: Sequence[Best], study: StudySettings) -> str:
     """A row a kernel, at the largest size."""
     sizes = size_axes(study)
-    largest = max(tuple(best.point[axis] for axis in sizes) for best in shown)
+    largest = max(tuple(best.point[axis] for axis in sizes) for best in entries)
     rows = [
         [
             f"`{best.kernel}`" + (" (undefined behaviour)" if best.undefined else ""),
             *_facts(best.fastest),
             ties_text(best),
         ]
-        for best in shown
+        for best in entries
         if tuple(best.point[axis] for axis in sizes) == largest
     ]
     where = point_text(dict(zip(map(axis_title, sizes), largest, strict=True)))
@@ -178,15 +178,15 @@ def _by_kernel(shown: Sequence[Best], study: StudySettings) -> str:
 _FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 
 
-def _facts(one: Configuration) -> list[str]:
+def _facts(configuration: Configuration) -> list[str]:
     """The columns _FACTS of a configuration."""
     return [
-        configuration_text(one),
-        f"{one.time_us:,.2f}",
-        f"{one.time_low_us:,.2f}–{one.time_high_us:,.2f}",
-        f"{one.bandwidth_gbs:,.0f}" if one.bandwidth_gbs else NONE,
-        f"{one.gflops:,.0f}" if one.gflops else NONE,
-        f"{one.peak_fraction:.1%}" if one.peak_fraction else NONE,
+        configuration_text(configuration),
+        f"{configuration.time_us:,.2f}",
+        f"{configuration.time_low_us:,.2f}–{configuration.time_high_us:,.2f}",
+        f"{configuration.bandwidth_gbs:,.0f}" if configuration.bandwidth_gbs else NONE,
+        f"{configuration.gflops:,.0f}" if configuration.gflops else NONE,
+        f"{configuration.peak_fraction:.1%}" if configuration.peak_fraction else NONE,
     ]
 
 

@@ -77,15 +77,15 @@ def find_best(name: str, data: StudyData) -> list[Best]:
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
     for row in ordered.to_dict("records"):
         places.setdefault((data.kernel_names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
-    found = []
+    entries = []
     for place in sorted(places):
         first, *slower = places[place]
         kernel = first["kernel"]
         ties = [row for row in slower if is_tie(row, first)]
         fastest, *tied = (as_configuration(row, parameters, kernel in data.gridded) for row in (first, *ties))
         point, count = dict(zip(others, place[1:], strict=True)), len(places[place])
-        found.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
-    return found
+        entries.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
+    return entries
 
 
 def best_at(data: StudyData) -> dict[str, Best]:
@@ -95,14 +95,14 @@ def best_at(data: StudyData) -> dict[str, Best]:
     return {best.kernel: best for best in found if best.kernel not in data.settings.limits}
 
 
-def comparable(found: Iterable[Best]) -> list[Best]:
+def comparable(entries: Iterable[Best]) -> list[Best]:
     """The entries that may be called the fastest: of defined behaviour, and with the first one's kind of arithmetic.
 
     Arithmetic that rounds more, as on tensor cores, solves an easier problem.
 
-    found  the kernels' best configurations, in the kernels' order
+    entries  the kernels' best configurations, in the kernels' order
     """
-    allowed = [best for best in found if not best.undefined]
+    allowed = [best for best in entries if not best.undefined]
     return [best for best in allowed if best.fastest.arithmetic == allowed[0].fastest.arithmetic]
 
 
@@ -112,13 +112,13 @@ def at_reference_kind(place: Mapping[str, Any], study: StudySettings) -> bool:
     return all(place.get(axis, value) == value for axis, value in kind.items())
 
 
-def fastest_by_size(found: Iterable[Best], study: StudySettings) -> list[Best]:
+def fastest_by_size(entries: Iterable[Best], study: StudySettings) -> list[Best]:
     """The fastest kernel's entry at each size, at the reference's other values; the smallest size first.
 
     Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
     """
     by_size: dict[tuple[Any, ...], list[Best]] = {}
-    for best in found:
+    for best in entries:
         if best.kernel not in study.limits and at_reference_kind(best.point, study):
             by_size.setdefault(tuple(best.point[axis] for axis in size_axes(study)), []).append(best)
     allowed = (comparable(of_size) for _, of_size in sorted(by_size.items()))
@@ -130,9 +130,9 @@ def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     return do_tie(time_interval(row), time_interval(fastest))
 
 
-def do_tie(one: Interval, best: Interval) -> bool:
+def do_tie(time: Interval, shortest: Interval) -> bool:
     """Whether a time can't be distinguished from the shortest."""
-    return ratio(over=one, under=best).low <= 1
+    return ratio(over=time, under=shortest).low <= 1
 
 
 def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded: bool) -> Configuration:
@@ -203,14 +203,14 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     names = [*data.kernel_names, *settings.rival_names]
     rows = timed(data.measurements, data.device)
     columns = ["kernel", *settings.kinds, *INTERVAL, *RATES, "work"]
-    found: dict[tuple[Any, ...], dict[tuple[Any, ...], dict[_Choice, Configuration]]] = {}
+    configurations: dict[tuple[Any, ...], dict[tuple[Any, ...], dict[_Choice, Configuration]]] = {}
     for row in rows.loc[rows["kernel"].isin({*names} - left_out), columns].to_dict("records"):
         kind, size = (tuple(row[axis] for axis in axes) for axes in (kinds, sizes))
-        one = as_configuration(row, parameters, row["kernel"] in data.gridded)
-        choice = (names.index(row["kernel"]), row["kernel"], *map(str, one.parameters.items()))
-        found.setdefault(kind, {}).setdefault(size, {})[choice] = one
+        configuration = as_configuration(row, parameters, row["kernel"] in data.gridded)
+        choice = (names.index(row["kernel"]), row["kernel"], *map(str, configuration.parameters.items()))
+        configurations.setdefault(kind, {}).setdefault(size, {})[choice] = configuration
     uses = []
-    for kind, by_size in sorted(found.items()):
+    for kind, by_size in sorted(configurations.items()):
         # Where only a library has a time, nothing of ours can be used.
         ordered = [size for size in sorted(by_size) if min(by_size[size])[0] < len(data.kernel_names)]
         losses = [_losses(by_size[size], len(data.kernel_names)) for size in ordered]
@@ -263,15 +263,14 @@ def _losses(configurations: Mapping[_Choice, Configuration], kernels: int) -> _L
 
 def _beside(configurations: Mapping[_Choice, Configuration], chosen: _Choice, kernels: int) -> tuple[str, float | None]:
     """The fastest library with the same arithmetic, or else the first kernel, and how many times as long it takes."""
-    one = configurations[chosen]
-    libraries = [
-        choice for choice, of in configurations.items() if choice[0] >= kernels and of.arithmetic == one.arithmetic
-    ]
+    own = configurations[chosen]
+    alike = [choice for choice, other in configurations.items() if other.arithmetic == own.arithmetic]
+    libraries = [choice for choice in alike if choice[0] >= kernels]
     others = libraries or [choice for choice in configurations if choice[0] == 0 < chosen[0]]
     if not others:
         return "", None
     other = min(others, key=lambda choice: configurations[choice].time.value)
-    return other[1], configurations[other].time.value / one.time.value
+    return other[1], configurations[other].time.value / own.time.value
 
 
 def _ties(chosen: _Choice, sizes: Sequence[Mapping[_Choice, Configuration]], allowed: _Losses) -> tuple[Tie, ...]:
@@ -300,12 +299,12 @@ def _ranges(losses: Sequence[_Losses]) -> list[tuple[int, int]]:
 
     Each range in turn is as long as possible, which gives the fewest.
     """
-    found, start = [], 0
+    ranges, start = [], 0
     for end in range(1, len(losses) + 1):
         here = losses[start : end + 1]
         if end == len(losses) or not set.intersection(*({one for one in size if size[one][1]} for size in here)):
-            found.append((start, end))
+            ranges.append((start, end))
             start = end
-    if len(found) > 1 and set.intersection(*map(set, losses)) and max(_least(losses)[1]) <= MOST:
-        return [(0, len(losses)), *found]
-    return found
+    if len(ranges) > 1 and set.intersection(*map(set, losses)) and max(_least(losses)[1]) <= MOST:
+        return [(0, len(losses)), *ranges]
+    return ranges

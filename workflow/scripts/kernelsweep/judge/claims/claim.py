@@ -124,20 +124,20 @@ def published_claims(path: Path) -> list[Claim]:
     """The claims of a CSV file. Raises UserError, naming the file and the claim, for a mistake in it."""
     claims: dict[str, Claim] = {}
     for row in read_rows(path):
-        shown = f"{path}: {row['id']}"
+        where = f"{path}: {row['id']}"
         if row["id"] in claims:
-            raise UserError(f"{shown} occurs twice; give each claim its own id")
+            raise UserError(f"{where} occurs twice; give each claim its own id")
         numbers = ("tolerance",) if row["quantity"] == OUTPUT else ("tolerance", "value")
         try:
             entry: dict[str, Any] = {key: finite(row[key]) for key in numbers if row[key]}
             entry["at"] = {axis: _number(value) for axis, value in (word.split("=") for word in row["at"].split())}
         except ValueError as error:
-            raise UserError(f"{shown}: {error}; `at` has words such as n=1024, value and tolerance numbers") from error
+            raise UserError(f"{where}: {error}; `at` has words such as n=1024, value and tolerance numbers") from error
         for key, text in row.items():
             if text and key not in entry:
                 entry[key] = text if key in Claim.model_fields else _number(text)
-        claims[row["id"]] = Claim.read(entry, shown)
-        _check_form(claims[row["id"]], shown)
+        claims[row["id"]] = Claim.read(entry, where)
+        _check_form(claims[row["id"]], where)
     return list(claims.values())
 
 
@@ -156,14 +156,14 @@ def own_claims(study: str, entries: Iterable[ClaimSettings]) -> list[Claim]:
     return [Claim(**entry.values() | {"study": study, "id": name}) for entry, name in named]
 
 
-def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], shown: str) -> None:
+def check_claims(settings: StudySettings, kernels: Mapping[str, KernelSource], file: str) -> None:
     """Check the claims in a study's settings beyond the schema: both sides exist, and the claim may compare them.
 
     Raises UserError with the file (`shown`), the key, its value and the allowed values.
     """
-    ids = [claim.id for claim in own_claims(Path(shown).stem, settings.claims)]
+    ids = [claim.id for claim in own_claims(Path(file).stem, settings.claims)]
     for number, entry in enumerate(settings.claims):
-        key = f"{shown}: claims.{number}"
+        key = f"{file}: claims.{number}"
         if ids.index(ids[number]) < number:
             raise UserError(f"{key}.id is {ids[number]!r}, which another claim has, too. Give each its own.")
         for side, allowed in (("kernel", [*kernels]), ("reference_kernel", _sides(settings, kernels))):

@@ -128,17 +128,17 @@ class _Judge:
         judged = self._judged_at(claim, at)
         if claim.quantity != SPEEDUP or judged.verdict == UNMEASURED:
             return judged
-        found = [self._judged_at(claim, {**at, **place}).verdict for place in self._places]
-        known = [(*self._words[number], verdict) for number, verdict in enumerate(found) if verdict != UNMEASURED]
+        at_places = [self._judged_at(claim, {**at, **place}).verdict for place in self._places]
+        decided = [(*self._words[number], verdict) for number, verdict in enumerate(at_places) if verdict != UNMEASURED]
         if claim.at.get("array_size") != EVERY_SIZE:
-            return replace(judged, elsewhere=known)
+            return replace(judged, elsewhere=decided)
         own = str(at.get("cache", self._reference["cache"]))
-        sizes = [(size, verdict) for cache, size, verdict in known if cache == own]
+        sizes = [(size, verdict) for cache, size, verdict in decided if cache == own]
         verdicts = {verdict for _, verdict in sizes}
         verdict = verdicts.pop() if len(verdicts) == 1 else SOME_SIZES
         size = place_words({**self._reference, **at}, self._data.settings)
         remarks = "; ".join(filter(None, [f"at {size}", judged.message]))
-        others = [place for place in known if place[0] != own]
+        others = [place for place in decided if place[0] != own]
         return replace(judged, verdict=verdict, message=remarks, sizes=sizes, elsewhere=others)
 
     def _judged_at(self, claim: Claim, at: Mapping[str, Any]) -> Judged:
@@ -170,21 +170,21 @@ class _Judge:
         place = {**self._reference, **{axis: value for axis, value in at.items() if axis != "grid_size"}}
         if not side.kernel:
             left_out = undefined_kernels(self._data.measurements) | self._unproven
-            every = [of for name, of in rows.items() if name in self._data.kernel_names and name not in left_out]
+            frames = [frame for name, frame in rows.items() if name in self._data.kernel_names and name not in left_out]
         elif side.kernel in rows:
-            every = [rows[side.kernel]]
+            frames = [rows[side.kernel]]
         else:
             raise NotMeasured(f"{side.name} is not in this sweep")
         if side.kernel.startswith(LIMIT_PREFIX):  # It has no axis of a kernel.
             place = {axis: value for axis, value in place.items() if axis in self._place_axes}
-        found = at_place(every[0] if len(every) == 1 else pandas.concat(every), {**place, **side.values})
+        selected = at_place(frames[0] if len(frames) == 1 else pandas.concat(frames), {**place, **side.values})
         for step in self._steps:
             if step.kernel == side.kernel and step.values.items() <= side.values.items() and step.grid_size:
-                found = replace(step, grid_size=at.get("grid_size", step.grid_size)).rows(found)
+                selected = replace(step, grid_size=at.get("grid_size", step.grid_size)).rows(selected)
                 break
-        if found.empty:
+        if selected.empty:
             raise NotMeasured(f"{side.name} at {point_text(place)} is not in this sweep")
-        return found
+        return selected
 
     def _row(self, side: _Side, at: Mapping[str, Any]) -> Mapping[Any, Any]:
         """The row of a side with the shortest time."""
@@ -204,13 +204,13 @@ class _Judge:
         """A side's metric, with its run-to-run variation as interval."""
         missing = f"{metric} of {side.name} was not collected"
         try:
-            found = self._at(side, at, self._metrics)
+            selected = self._at(side, at, self._metrics)
         except NotMeasured:
             raise NotMeasured(missing) from None
-        found = found[found["metric"] == metric]
-        if found.empty:
+        selected = selected[selected["metric"] == metric]
+        if selected.empty:
             raise NotMeasured(missing)
-        row = found.iloc[0]
+        row = selected.iloc[0]
         if pandas.isna(row["value"]):
             raise NotMeasured(str(row["message"]) or f"{metric} of {side.name} has no value")
         if row["binary_sha256"]:
@@ -225,12 +225,12 @@ class _Judge:
         """The kernel's output at the reference point, element by element."""
         rows = with_shown_output(self._data.settings, self._data.measurements)
         at = {"kernel": claim.kernel, "array_size": len(claim.published.split()), **claim.axes}
-        found = at_place(rows, at)
-        if found.empty:
+        selected = at_place(rows, at)
+        if selected.empty:
             raise NotMeasured(f"{point_text(at)} is not in this sweep")
-        if found["status"].iloc[0] != "ok":
-            raise NotMeasured(f"{point_text(at)}: {_why(found)}")
-        return str(found["output"].iloc[0])
+        if selected["status"].iloc[0] != "ok":
+            raise NotMeasured(f"{point_text(at)}: {_why(selected)}")
+        return str(selected["output"].iloc[0])
 
 
 def _by_kernel(rows: pandas.DataFrame) -> dict[str, pandas.DataFrame]:

@@ -62,8 +62,8 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
         lines.sort(key=lambda line: str(line.get(AGAIN) or line["measured"]))
     records: dict[str, Record] = {}
     for place, line in enumerate(lines):
-        of = line["of"]
-        shared = {name: of[name] for name in ("point", "version", "settings")}
+        key = line["of"]
+        shared = {name: key[name] for name in ("point", "version", "settings")}
         identity = identity_sha256(shared)
         record = records.pop(identity, None) or Record(identity, **shared, first=place)
         records[identity], record.place = record, place
@@ -71,9 +71,9 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
             continue
         record.source, record.measured = line["source_sha256"], line["measured"]
         if line["outcome"].status == "ok":
-            record.right[of["visit"]] = line["outcome"]
+            record.right[key["visit"]] = line["outcome"]
         else:
-            record.right.pop(of["visit"], None)
+            record.right.pop(key["visit"], None)
     return records
 
 
@@ -145,19 +145,19 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
             for row in after
             if (row["study"], row["kernel"]) == (study, kernel) and row["status"] != "skipped"
         ]
-        compared = [(own, found) for _, own, found in choices if own and isinstance(found, Record)]
+        compared = [(own, earlier) for _, own, earlier in choices if own and isinstance(earlier, Record)]
         newest = max((own for own, _ in compared), default=None, key=_FIRST)
         # What is taken back runs nothing: it was there before what it would be compared with.
-        is_taken_back = newest is not None and any(found.first > newest.first for _, found in compared)
-        for row, own, found in choices:
-            if isinstance(found, str):
-                result.reasons[name_of(row)] = found
-            elif own and found.first > own.first:
+        is_taken_back = newest is not None and any(earlier.first > newest.first for _, earlier in compared)
+        for row, own, earlier in choices:
+            if isinstance(earlier, str):
+                result.reasons[name_of(row)] = earlier
+            elif own and earlier.first > own.first:
                 result.reasons[name_of(row)] = TAKEN_BACK
             elif own and newest and (is_taken_back or own.source != newest.source):  # The point did not run again.
                 result.reasons[name_of(row)] = SAME_CODE
             else:
-                result.rows.append(_as_row(row, found, own))
+                result.rows.append(_as_row(row, earlier, own))
         is_commented = all(own and own.source != row["source_sha256"] for row, own, _ in choices)
         if newest and is_commented and not is_taken_back:
             result.unchanged.append(f"{study}/{kernel}")
@@ -175,16 +175,16 @@ def _own_and_previous(
 ) -> tuple[Record | None, Record | str]:
     """The journal's record of a row, and the record before it or the reason why there is none."""
     # If the launch plan sets the grid size, rows have it but the journal's points don't.
-    every = of_point.get(name_of(row)[2:]) or of_point.get(name_of({**row, "grid_size": None})[2:]) or []
+    visited = of_point.get(name_of(row)[2:]) or of_point.get(name_of({**row, "grid_size": None})[2:]) or []
     # A search measures most points by settings of its own.
-    searched = (record for record in every if record.version["binary"] == row["binary_sha256"])
+    searched = (record for record in visited if record.version["binary"] == row["binary_sha256"])
     own = records.get(row["identity_sha256"]) or max(searched, default=None, key=_PLACE)
-    others = [record for record in every if record.right and (own is None or record.version != own.version)]
+    others = [record for record in visited if record.right and (own is None or record.version != own.version)]
     if not others:
         return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD
-    found = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
-    if found:
-        return own, found
+    latest = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
+    if latest:
+        return own, latest
     assert own is not None, "without one, any other was found"
     changed = differing(max(others, key=_PLACE).settings, own.settings)
     return own, f"measured with another {' and '.join(changed)} before"

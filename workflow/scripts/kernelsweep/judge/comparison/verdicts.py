@@ -156,17 +156,17 @@ def compare_points(
     scatter = estimate(*timed)
     partners = _partners(before, after)
     of_pairs = scatter_of([row["pairs"] for row in before if row.get("pairs")])
-    found = []
+    compared = []
     for row in after:
         partner = partners.get(name_of(row))
         if partner is None:
-            found.append(ComparedPoint(None, row, None, NOT_COMPARED, (reasons or {}).get(name_of(row), ONLY_AFTER)))
+            compared.append(ComparedPoint(None, row, None, NOT_COMPARED, (reasons or {}).get(name_of(row), ONLY_AFTER)))
         else:
-            found.append(_compared(partner, row, scatter, of_pairs, margin))
+            compared.append(_compared(partner, row, scatter, of_pairs, margin))
     taken = {id(partner) for partner in partners.values()}
-    found += [ComparedPoint(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
+    compared += [ComparedPoint(row, None, None, NOT_COMPARED, ONLY_BEFORE) for row in before if id(row) not in taken]
     of_study = axes or {}
-    return [replace(point, axes=of_study.get(point.row["study"], point.axes)) for point in found]
+    return [replace(point, axes=of_study.get(point.row["study"], point.axes)) for point in compared]
 
 
 def _partners(before: Sequence[Row], after: Sequence[Row]) -> dict[Name, Row]:
@@ -203,15 +203,15 @@ def _compared(
     if not before.get("time_us") or not after.get("time_us"):
         return uncompared(NO_TIMES)
     if before.get("pairs") and (paired := before["pairs"].ratio(of_pairs)):
-        found = paired.interval
-        processes = before["pairs"].processes
-        return ComparedPoint(before, after, found, verdict(found, margin), PAIRED, pairs=paired, processes=processes)
+        interval = paired.interval
+        of_pairs_alone = {"pairs": paired, "processes": before["pairs"].processes}
+        return ComparedPoint(before, after, interval, verdict(interval, margin), PAIRED, **of_pairs_alone)
     if scatter is None:
         return uncompared("visited once: nothing says how far processes lie apart (measuring.visits)")
-    found = ratio(widened(after, scatter), widened(before, scatter))
+    interval = ratio(widened(after, scatter), widened(before, scatter))
     same_code = before["binary_sha256"] and before["binary_sha256"] == after["binary_sha256"]
     same_code = same_code and not before.get("changed")
-    return ComparedPoint(before, after, found, verdict(found, margin), SAME_MACHINE_CODE if same_code else "")
+    return ComparedPoint(before, after, interval, verdict(interval, margin), SAME_MACHINE_CODE if same_code else "")
 
 
 def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
@@ -221,17 +221,17 @@ def overall(points: Iterable[ComparedPoint], margin: float) -> Overall | None:
         return None
     mean = mean_ratio(
         [
-            (point.pairs or _of_sweeps(found), str((point.after or {}).get("binary_sha256")), point.processes)
-            for point, found in compared
+            (point.pairs or _of_sweeps(interval), str((point.after or {}).get("binary_sha256")), point.processes)
+            for point, interval in compared
         ]
     )
     return Overall(mean, verdict(mean, margin), Counter(point.verdict for point, _ in compared))
 
 
-def _of_sweeps(found: Interval) -> Ratio:
+def _of_sweeps(interval: Interval) -> Ratio:
     """A ratio of two sweeps' medians: all of its interval is how processes scatter."""
-    reach = max(log(found.value / found.low), log(found.high / found.value))
-    return Ratio(Mean(log(found.value), 0.0, 1), reach)
+    reach = max(log(interval.value / interval.low), log(interval.high / interval.value))
+    return Ratio(Mean(log(interval.value), 0.0, 1), reach)
 
 
 def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
@@ -308,13 +308,13 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
     return {"same_within": margin, "failed": dict(failed), "kernels": kernels}
 
 
-def _as_json(found: Overall) -> dict[str, Any]:
-    ends = {"ratio": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high}
-    counts = {verdict: found.counts[verdict] for verdict in VERDICTS}
+def _as_json(whole: Overall) -> dict[str, Any]:
+    ends = {"ratio": whole.ratio.value, "low": whole.ratio.low, "high": whole.ratio.high}
+    counts = {verdict: whole.counts[verdict] for verdict in VERDICTS}
     return {
         "points": sum(counts.values()),
         **{name: round(end, 5) for name, end in ends.items()},
-        "verdict": found.verdict,
+        "verdict": whole.verdict,
         "counts": counts,
     }
 

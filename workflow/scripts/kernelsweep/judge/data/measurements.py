@@ -65,15 +65,15 @@ def frame(rows: Sequence[Mapping[str, str]], columns: Sequence[str], numbers: Se
     texts = pandas.DataFrame(rows)
     named = list(dict.fromkeys([*columns, *texts.columns]))
     texts = texts.reindex(columns=named, fill_value="").fillna("").astype(str)
-    found = {}
+    numeric = {}
     for column in texts.columns.intersection([*INTEGERS, *FLOATS, *numbers]):
         values = pandas.to_numeric(texts[column].replace("", None))
         if column in FLOATS:
             values = values.astype("float64")
         elif column in INTEGERS:  # A study without an axis of this name has empty fields.
             values = values.astype("Int64" if column not in POINT_INTEGERS or values.isna().any() else "int64")
-        found[column] = values
-    return texts.assign(**found)
+        numeric[column] = values
+    return texts.assign(**numeric)
 
 
 def _with_own_axes(rows: pandas.DataFrame) -> pandas.DataFrame:

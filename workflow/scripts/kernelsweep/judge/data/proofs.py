@@ -19,27 +19,27 @@ CsvRow = Mapping[str, str]
 class KernelProof:
     """The proof of one kernel.
 
-    points    by check and tool, the points that were checked
-    found     the rows with a finding that nothing explains
-    expected  the rows with a finding that the study explains: of undefined behaviour, or acknowledged
-    noted     the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
-    known     those that somebody has
-    missing   the rows that say why something was not checked
-    other     the rows that say where the emulator ran other code than a GPU
+    points        by check and tool, the points that were checked
+    mistakes      the rows with a finding that nothing explains
+    expected      the rows with a finding that the study explains: of undefined behaviour, or acknowledged
+    noted         the rows with a finding that decides nothing (results.NOTES), and that nobody has acknowledged
+    acknowledged  those that somebody has
+    missing       the rows that say why something was not checked
+    in_part       the rows that say where the emulator ran other code than a GPU
     """
 
     points: Counter[tuple[str, str]] = field(default_factory=Counter)
-    found: list[CsvRow] = field(default_factory=list)
+    mistakes: list[CsvRow] = field(default_factory=list)
     expected: list[CsvRow] = field(default_factory=list)
     noted: list[CsvRow] = field(default_factory=list)
-    known: list[CsvRow] = field(default_factory=list)
+    acknowledged: list[CsvRow] = field(default_factory=list)
     missing: list[CsvRow] = field(default_factory=list)
-    other: list[CsvRow] = field(default_factory=list)
+    in_part: list[CsvRow] = field(default_factory=list)
 
     @property
     def is_proven(self) -> bool:
         """Whether all checks of its use of memory were made of the GPU's code, and nothing was found."""
-        return not (self.unchecked or self.found or self.expected or self.other)
+        return not (self.unchecked or self.mistakes or self.expected or self.in_part)
 
     @property
     def is_of_emulator(self) -> bool:
@@ -55,13 +55,13 @@ class KernelProof:
     @property
     def in_words(self) -> str:
         """Such as "nothing found at 12 points"; the kinds of what was found; or that it isn't checked, or in part."""
-        if self.found:
-            return ", ".join(_kinds(self.found))
+        if self.mistakes:
+            return ", ".join(_kinds(self.mistakes))
         if self.expected:
             return f"expected: {', '.join(_kinds(self.expected))}"
         if self.unchecked:
             return "not checked" if not self.points else f"not checked: {', '.join(self.unchecked)}"
-        if self.other:
+        if self.in_part:
             return "checked in part: other code than a GPU's"
         by = "" if self.is_of_emulator else " by compute-sanitizer"
         points = self.fewest_points
@@ -90,19 +90,19 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
         for row in each_row(path):
             proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
             if row["finding"] in (NOT_CHECKED, OTHER_CODE):
-                (proof.missing if row["finding"] == NOT_CHECKED else proof.other).append(row)
+                (proof.missing if row["finding"] == NOT_CHECKED else proof.in_part).append(row)
                 continue
             proof.points[row["check"], row["tool"]] += int(row["points"])
             if row["finding"] in NOTES:
-                (proof.known if row["expected"] else proof.noted).append(row)
+                (proof.acknowledged if row["expected"] else proof.noted).append(row)
             elif row["finding"]:
-                (proof.expected if row["expected"] else proof.found).append(row)
+                (proof.expected if row["expected"] else proof.mistakes).append(row)
     return proofs
 
 
 def failed_proofs(proofs: Proofs) -> set[tuple[str, str]]:
     """The kernels in which a proof found what nothing explains, by study and name."""
-    return {kernel for kernel, proof in proofs.items() if proof.found}
+    return {kernel for kernel, proof in proofs.items() if proof.mistakes}
 
 
 def proofs_in_words(proofs: Proofs) -> str:
@@ -115,13 +115,13 @@ def proofs_in_words(proofs: Proofs) -> str:
     by_sanitizer = sum(not proof.is_of_emulator for proof in proven.values())
     by = f", {by_sanitizer} of them by compute-sanitizer" if by_sanitizer else ""
     words = [f"{len(proven)} of {len(proofs)} kernels{by}, nothing found at {points:,} points"]
-    undefined = {name for name, proof in proofs.items() if proof.expected and not proof.found}
+    undefined = {name for name, proof in proofs.items() if proof.expected and not proof.mistakes}
     words += [f"{len(undefined)} of undefined behaviour"] if undefined else []
     others = {name: proof for name, proof in proofs.items() if name not in proven and name not in undefined}
     groups = {
-        "with mistakes": [name for name, proof in others.items() if proof.found],
-        "not checked": [name for name, proof in others.items() if proof.unchecked and not proof.found],
-        "checked in part": [name for name, proof in others.items() if not (proof.unchecked or proof.found)],
+        "with mistakes": [name for name, proof in others.items() if proof.mistakes],
+        "not checked": [name for name, proof in others.items() if proof.unchecked and not proof.mistakes],
+        "checked in part": [name for name, proof in others.items() if not (proof.unchecked or proof.mistakes)],
         "with notes": [name for name, proof in proofs.items() if proof.noted],
     }
     named = {how: list_texts(list(map("/".join, names))) for how, names in groups.items() if names}
@@ -139,7 +139,7 @@ def proof_errors(proofs: Proofs) -> list[str]:
     return [
         f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
-        for row in {row["check"]: row for row in reversed(proof.found)}.values()
+        for row in {row["check"]: row for row in reversed(proof.mistakes)}.values()
     ]
 
 
@@ -161,12 +161,13 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> dic
     mistakes, missing, in_part, notes = [], [], [], []
     for proof in proofs.values():
         is_named = [
-            row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named for row in proof.found
+            row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named
+            for row in proof.mistakes
         ]
-        mistakes += _listed([row for row, skip in zip(proof.found, is_named, strict=True) if not skip])
+        mistakes += _listed([row for row, skip in zip(proof.mistakes, is_named, strict=True) if not skip])
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
         missing += _listed([row for row in proof.missing if row["check"] in unchecked])
-        in_part += _listed(proof.other)
+        in_part += _listed(proof.in_part)
         notes += _listed(proof.noted)
     return {
         "Mistakes in kernels": mistakes,
@@ -188,9 +189,19 @@ def explained_findings(proofs: Proofs) -> dict[str, list[str]]:
     listed = [
         f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
-        for row in {(row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.known])}.values()
+        for row in {
+            (row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.acknowledged])
+        }.values()
     ]
     return {"Findings that the study explains": listed}
+
+
+def _is_named(row: CsvRow, named: Container[tuple[str, str, str]]) -> bool:
+    return row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named
+
+
+def _first_of_each_tool(rows: list[CsvRow]) -> Iterable[CsvRow]:
+    return {(row["check"], row["tool"]): row for row in reversed(rows)}.values()
 
 
 def _listed(rows: list[CsvRow]) -> list[str]:

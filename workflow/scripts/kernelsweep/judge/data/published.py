@@ -79,35 +79,35 @@ def read_published(name: str | None, folder: Path = PUBLISHED) -> list[Published
         raise UserError(f"{path}: no column {missing[0]}. A file has the columns {', '.join(columns)}.")
     published = [PublishedNumber(**{column: row[column] for column in columns}) for row in rows]
     rows_by_key: dict[tuple[str, ...], int] = {}
-    for number, one in enumerate(published, start=1):
-        where = f"{path}, {_row(number, one)}"
+    for number, entry in enumerate(published, start=1):
+        where = f"{path}, {_row(number, entry)}"
         # All but its unit and value.
-        first = rows_by_key.setdefault(astuple(one)[:-2], number)
+        first = rows_by_key.setdefault(astuple(entry)[:-2], number)
         if first < number:
             raise UserError(f"{where}: row {first} has this number already. Name another run, or leave one out.")
-        if not one.source or not (one.device or one.quantity == OUTPUT):
+        if not entry.source or not (entry.device or entry.quantity == OUTPUT):
             raise UserError(f"{where}: source or device is empty. Name both: a reader must know whose number it is.")
-        if one.quantity == TIME:
-            check_known(one.unit, MICROSECONDS, f"{where}: unit is")
-        if one.quantity != OUTPUT:
-            _check_texts(one, where)
+        if entry.quantity == TIME:
+            check_known(entry.unit, MICROSECONDS, f"{where}: unit is")
+        if entry.quantity != OUTPUT:
+            _check_texts(entry, where)
     return published
 
 
-def _check_texts(one: PublishedNumber, where: str) -> None:
+def _check_texts(entry: PublishedNumber, where: str) -> None:
     """Raise UserError for a number or parameters that can't be read."""
     try:
-        is_possible = one.number > 0 or one.quantity not in (TIME, SPEEDUP)
+        is_possible = entry.number > 0 or entry.quantity not in (TIME, SPEEDUP)
     except ValueError:
         is_possible = False
     if not is_possible:
-        raise UserError(f"{where}: value is {one.value!r}. Allowed: a number, of times above 0, also such as '≥ 2'.")
-    if wrong := [word for word in one.parameters.split() if not all(word.partition("="))]:
+        raise UserError(f"{where}: value is {entry.value!r}. Allowed: a number, of times above 0, also such as '≥ 2'.")
+    if wrong := [word for word in entry.parameters.split() if not all(word.partition("="))]:
         raise UserError(f"{where}: parameters has {wrong[0]!r}. Allowed: axes with values, such as unroll=8.")
 
 
-def _row(number: int, one: PublishedNumber) -> str:
-    return f"row {number} ({' '.join(filter(None, (one.kernel or one.listing, one.quantity)))})"
+def _row(number: int, published: PublishedNumber) -> str:
+    return f"row {number} ({' '.join(filter(None, (published.kernel or published.listing, published.quantity)))})"
 
 
 def check_published(
@@ -119,14 +119,14 @@ def check_published(
 ) -> None:
     """Raise UserError, with file (`where`) and row, for a kernel, an axis or a quantity that the study doesn't have."""
     quantities = [*NO_METRICS, *metrics]
-    for number, one in enumerate(published, start=1):
-        shown = f"{where}, {_row(number, one)}"
-        check_known(one.quantity, quantities, f"{shown}: quantity is")
-        for column, kernel in {"kernel": one.kernel, "over": one.over}.items():
+    for number, entry in enumerate(published, start=1):
+        row = f"{where}, {_row(number, entry)}"
+        check_known(entry.quantity, quantities, f"{row}: quantity is")
+        for column, kernel in {"kernel": entry.kernel, "over": entry.over}.items():
             if kernel:  # Else it is of no kernel of ours, as a host's time.
-                check_known(kernel, kernels, f"{shown}: {column} is")
-        for axis in one.axes:
-            check_known(axis, axes, f"{shown}: parameters has")
+                check_known(kernel, kernels, f"{row}: {column} is")
+        for axis in entry.axes:
+            check_known(axis, axes, f"{row}: parameters has")
 
 
 def published_outputs(published: Iterable[PublishedNumber]) -> dict[tuple[str, str], str]:
@@ -146,20 +146,21 @@ def columns_beside(
 
     A speedup is over the first step: as the source says, or as follows from its times.
     """
-    found: dict[tuple[str, str], list[PublishedNumber | None]] = {}
-    for one in published:
-        if not one.over or (one.quantity, one.over) == (SPEEDUP, steps[0][0]):
-            column = [one if beside_step([one], step) else None for step in steps]
-            known = found.get((one.origin, one.quantity), column)
-            found[one.origin, one.quantity] = [new or old for new, old in zip(column, known, strict=True)]
+    by_origin: dict[tuple[str, str], list[PublishedNumber | None]] = {}
+    for entry in published:
+        if not entry.over or (entry.quantity, entry.over) == (SPEEDUP, steps[0][0]):
+            column = [entry if beside_step([entry], step) else None for step in steps]
+            earlier = by_origin.get((entry.origin, entry.quantity), column)
+            by_origin[entry.origin, entry.quantity] = [new or old for new, old in zip(column, earlier, strict=True)]
     columns = {}
-    for (origin, quantity), column in found.items():
+    for (origin, quantity), column in by_origin.items():
         if any(column):
             columns[origin, quantity] = column
         if quantity == TIME and (first := column[0]):
-            columns[origin, SPEEDUP] = found.get((origin, SPEEDUP)) or [one and _speedup(one, first) for one in column]
+            speedups = [entry and _speedup(entry, first) for entry in column]
+            columns[origin, SPEEDUP] = by_origin.get((origin, SPEEDUP)) or speedups
     return columns
 
 
-def _speedup(one: PublishedNumber, first: PublishedNumber) -> PublishedNumber:
-    return replace(one, quantity=SPEEDUP, over=first.kernel, unit="", value=f"{first.time_us / one.time_us:.2f}")
+def _speedup(entry: PublishedNumber, first: PublishedNumber) -> PublishedNumber:
+    return replace(entry, quantity=SPEEDUP, over=first.kernel, unit="", value=f"{first.time_us / entry.time_us:.2f}")

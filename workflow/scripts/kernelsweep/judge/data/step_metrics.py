@@ -35,15 +35,15 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
     there is no value). A value of another build than the one that was timed is replaced
     by a message. Empty if the study was not profiled.
     """
-    found = []
+    tables = []
     for number, (kernel, unroll, rows, measured) in enumerate(_entries(data)):
         binaries = set(measured["binary_sha256"].dropna()) - {""}
         of_step = rows.drop_duplicates("metric").set_index("metric")
         of_step = of_step.loc[[name for name in data.metrics.definitions if name in of_step.index]].reset_index()
         stale = ~of_step["binary_sha256"].isin({"", *binaries}) & bool(binaries)
         of_step = of_step.assign(step=number, kernel=kernel, unroll=unroll, value=of_step["value"].mask(stale))
-        found.append(of_step.assign(message=of_step["message"].mask(stale, ANOTHER_BUILD)))
-    return pandas.concat(found, ignore_index=True)[list(_COLUMNS)]
+        tables.append(of_step.assign(message=of_step["message"].mask(stale, ANOTHER_BUILD)))
+    return pandas.concat(tables, ignore_index=True)[list(_COLUMNS)]
 
 
 def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]:
@@ -59,20 +59,20 @@ def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFram
         yield kernel, None, rows, measured[measured["parameters"].isin(set(rows["parameters"]))]
 
 
-def shown_metrics(data: StudyData, found: pandas.DataFrame) -> list[str]:
+def shown_metrics(data: StudyData, metrics: pandas.DataFrame) -> list[str]:
     """The metrics that the study names and that were collected."""
-    collected = set(found["metric"])
+    collected = set(metrics["metric"])
     return [name for name in data.settings.metrics if name in collected]
 
 
-def by_step(found: pandas.DataFrame, metric: str, steps: int) -> pandas.Series[float]:
+def by_step(metrics: pandas.DataFrame, metric: str, steps: int) -> pandas.Series[float]:
     """One metric's value for each of the ladder's steps."""
-    return found[found["metric"] == metric].set_index("step")["value"].reindex(range(steps)).astype("float64")
+    return metrics[metrics["metric"] == metric].set_index("step")["value"].reindex(range(steps)).astype("float64")
 
 
-def unit_of(found: pandas.DataFrame, metric: str) -> str:
+def unit_of(metrics: pandas.DataFrame, metric: str) -> str:
     """The unit of a metric that was collected."""
-    return str(found.loc[found["metric"] == metric, "unit"].iloc[0])
+    return str(metrics.loc[metrics["metric"] == metric, "unit"].iloc[0])
 
 
 def title(metric: str) -> str:
@@ -91,7 +91,7 @@ def heading(metric: str, unit: str) -> str:
     return title(metric) if {unit, one} & set(metric.split("_")) else f"{title(metric)} ({unit})"
 
 
-def sources(found: pandas.DataFrame, device: Mapping[str, Any]) -> str:
+def sources(metrics: pandas.DataFrame, device: Mapping[str, Any]) -> str:
     """The tools that counted, for readers; with the day of a recording's counters if that was another run's."""
     days = {NCU: f", {device['profiled']}"} if "profiled" in device else {}
-    return " and ".join(SOURCES.get(source, source) + days.get(source, "") for source in sorted(set(found["source"])))
+    return " and ".join(SOURCES.get(source, source) + days.get(source, "") for source in sorted(set(metrics["source"])))

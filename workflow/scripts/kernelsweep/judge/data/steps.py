@@ -61,11 +61,11 @@ def ladder_steps(study: StudySettings, device: Mapping[str, Any]) -> list[Step]:
     """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
     steps, first = [], {kernel.name: sides_of(kernel.launches[0].grid) for kernel in study.kernels if kernel.launches}
     for step in study.steps:
-        found = Step(step.kernel, step.unroll)
+        ladder_step = Step(step.kernel, step.unroll)
         if step.grid_size is not None:
             blocks = grid_on_device(step.grid_size, device["multiprocessors"], study.reference["block_size"])
-            found = replace(found, grid_size=blocks, grid=first.get(step.kernel, found.grid))
-        steps.append(found)
+            ladder_step = replace(ladder_step, grid_size=blocks, grid=first.get(step.kernel, ladder_step.grid))
+        steps.append(ladder_step)
     return steps
 
 

@@ -51,11 +51,11 @@ class Row:
         unit = self.unit
         return {
             element
-            for each in self.warps[warp]
-            if (each.operation == "load") == loads
-            for place in each.places
+            for request in self.warps[warp]
+            if (request.operation == "load") == loads
+            for place in request.places
             if place is not None
-            for element in range(place // unit, (place + each.size) // unit)
+            for element in range(place // unit, (place + request.size) // unit)
         }
 
     def lanes(self, warp: int) -> set[int]:
@@ -86,15 +86,15 @@ def draw(name: str, where: str, trace: Trace) -> str:
     where  the point in words
     """
     rows = rows_of(trace.warps)
-    shown = rows[:MOST_ROWS]
+    drawn = rows[:MOST_ROWS]
     warps = len(trace.warps)
     width = THREADS + warps * (LANES * LANE + GAP) + COST_WIDTH
-    more = [f"and {len(rows) - len(shown)} more"] if len(rows) > len(shown) else ["and more"] if trace.is_cut else []
+    more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
     parts = [_head(warps)]
-    parts += [_row(row, HEAD + ROW * number) for number, row in enumerate(shown)]
-    parts += [_text(LEFT, HEAD + ROW * len(shown) + LOADS + 2, text) for text in more]
+    parts += [_row(row, HEAD + ROW * number) for number, row in enumerate(drawn)]
+    parts += [_text(LEFT, HEAD + ROW * len(drawn) + LOADS + 2, text) for text in more]
     title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
-    return _drawing(title, width, HEAD + ROW * (len(shown) + len(more)) + 4, parts)
+    return _drawing(title, width, HEAD + ROW * (len(drawn) + len(more)) + 4, parts)
 
 
 def empty(name: str, reason: str) -> str:
@@ -165,13 +165,13 @@ def _row(row: Row, top: float) -> str:
         lines = [(left + scale * start, 0.6) for start in range(BANKS, extent, BANKS)]
         parts.append(f"<g opacity='.4'>{_shape(lines, top, HEIGHT)}</g>")
     for loads, start, height in ((True, top, LOADS), (False, top + LOADS + 1, STORES)):
-        found = [row.elements(warp, loads) for warp in range(len(row.warps))]
+        elements = [row.elements(warp, loads) for warp in range(len(row.warps))]
         # Warps at the same elements stand one above the other.
-        is_shared = len(set().union(*found)) < sum(map(len, found))
-        band = height / len(found) if is_shared else height
+        is_shared = len(set().union(*elements)) < sum(map(len, elements))
+        band = height / len(elements) if is_shared else height
         parts += [
             _coloured(warp, _shape(_spans(_runs(places), left, scale), start + band * warp * is_shared, band))
-            for warp, places in enumerate(found)
+            for warp, places in enumerate(elements)
         ]
     for warp in range(len(row.warps)):
         lanes, begin = row.lanes(warp), _warp_left(warp)

@@ -76,12 +76,12 @@ def count_rows(study: str, kernel: KernelSource, outcomes: Mapping[Point, Outcom
     """A row for each metric of each point that ran to its end, with a right or a wrong result; else empty rows."""
     rows = []
     for point, outcome in outcomes.items():
-        known = {"study": study, "kernel": kernel.name, "platform": EMULATOR, "source": COUNTED}
-        known |= launched_columns(kernel, point)
+        shared = {"study": study, "kernel": kernel.name, "platform": EMULATOR, "source": COUNTED}
+        shared |= launched_columns(kernel, point)
         if outcome.counts:
             of_metric: dict[str, Row] = {name: {"value": value} for name, value in outcome.counts.items()}
         else:
             message = f"Not counted: {outcome.status}: {' '.join(outcome.message.split())}"
             of_metric = {name: {"message": message} for name in UNIT_OF_METRIC}
-        rows += [{**known, "metric": name, "unit": UNIT_OF_METRIC[name], **row} for name, row in of_metric.items()]
+        rows += [{**shared, "metric": name, "unit": UNIT_OF_METRIC[name], **row} for name, row in of_metric.items()]
     return rows

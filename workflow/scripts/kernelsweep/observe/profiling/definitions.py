@@ -78,19 +78,19 @@ def _counter(text: str) -> Counter:
 
 
 def _factor(name: str, unit: str, base: str) -> float:
-    known = {base: 1.0, **_FACTORS.get(base, {})}
+    units = {base: 1.0, **_FACTORS.get(base, {})}
     scales = {scale for scales in _FACTORS.values() for scale in scales} | set(_FACTORS)
-    if unit not in known and (base in _FACTORS or unit in scales):
-        raise UserError(f"metrics.{name}.unit is {unit!r}. Allowed for its counter: {', '.join(filter(None, known))}.")
-    return known.get(unit, 1.0)  # A count or a ratio may have a more specific name: sectors, threads.
+    if unit not in units and (base in _FACTORS or unit in scales):
+        raise UserError(f"metrics.{name}.unit is {unit!r}. Allowed for its counter: {', '.join(filter(None, units))}.")
+    return units.get(unit, 1.0)  # A count or a ratio may have a more specific name: sectors, threads.
 
 
-def check_metric_names(names: Iterable[str], table: Mapping[str, object], shown: str) -> None:
+def check_metric_names(names: Iterable[str], table: Mapping[str, object], file: str) -> None:
     """Raise UserError if a study in the file `shown` names a metric that the configuration doesn't have."""
     for name in names:
         if name not in table:
             guess = nearest(name, table) or ";"
-            raise UserError(f"{shown}: metrics names {name!r}{guess} In config/metrics.yaml: {', '.join(table)}.")
+            raise UserError(f"{file}: metrics names {name!r}{guess} In config/metrics.yaml: {', '.join(table)}.")
 
 
 def asked_for(chosen: Sequence[Definition]) -> list[str]:

@@ -102,13 +102,13 @@ def match_launches(capture: Capture, answers: Sequence[Answer], kernel: str) -> 
     Raises UserError if the capture has another number of launches than the worker made, or a launch of another
     function, grid or block: its metrics would be another point's.
     """
-    made = [(plain_name(one.variant), one.grid, one.block) for answer in answers for one in answer.launches]
-    found = [(one.function, one.grid, one.block) for one in capture.launches]
-    if made != found:
-        pairs = zip(made, found, strict=False)
-        first = next((f"; the first other one is {two}, not {one}" for one, two in pairs if one != two), "")
+    made = [(plain_name(launch.variant), launch.grid, launch.block) for answer in answers for launch in answer.launches]
+    ran = [(launch.function, launch.grid, launch.block) for launch in capture.launches]
+    if made != ran:
+        pairs = zip(made, ran, strict=False)
+        first = next((f"; the first other one is {two}, not {launch}" for launch, two in pairs if launch != two), "")
         raise UserError(
-            f"{kernel}: {len(made)} launches were to be profiled, and Nsight Compute captured {len(found)}{first}."
+            f"{kernel}: {len(made)} launches were to be profiled, and Nsight Compute captured {len(ran)}{first}."
         )
     captured = iter(capture.launches)
     return [[next(captured) for _ in answer.launches] for answer in answers]

@@ -80,18 +80,18 @@ def parse_log(text: str) -> Log:
             troubles.append(trouble)
         elif finding := _finding(record):
             key = (finding.severity, finding.kind, finding.location)
-            known = findings.get(key)
-            findings[key] = replace(known, count=known.count + 1) if known else finding
-    found = tuple(findings.values())
-    races = any(_RACE.match(finding.kind) for finding in found)
+            earlier = findings.get(key)
+            findings[key] = replace(earlier, count=earlier.count + 1) if earlier else finding
+    all_findings = tuple(findings.values())
+    races = any(_RACE.match(finding.kind) for finding in all_findings)
     if not races:  # Only racecheck's summary counts warnings.
-        warnings += sum(finding.count for finding in found if finding.severity == "warning")
+        warnings += sum(finding.count for finding in all_findings if finding.severity == "warning")
     if errors is None:
         troubles.append("the log has no summary: compute-sanitizer didn't end normally")
-    elif errors == 0 and any(finding.severity == "error" for finding in found):
-        first = next(finding for finding in found if finding.severity == "error")
+    elif errors == 0 and any(finding.severity == "error" for finding in all_findings):
+        first = next(finding for finding in all_findings if finding.severity == "error")
         troubles.append(f"the log's summary counts no error, but the log has one: {first.message}")
-    return Log(errors or 0, warnings, found, tuple(dict.fromkeys(troubles)))
+    return Log(errors or 0, warnings, all_findings, tuple(dict.fromkeys(troubles)))
 
 
 def _records(text: str) -> list[list[str]]:

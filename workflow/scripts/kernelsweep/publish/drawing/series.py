@@ -125,12 +125,12 @@ def _label_places(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> 
     """As many labels of an axis' values as have room."""
     low, high = axes.get_xlim()
     in_inches = axes.get_window_extent().width / axes.figure.dpi / (high - low)
-    shown: list[int] = []
+    labelled: list[int] = []
     for number, (place, text) in enumerate(zip(places, texts, strict=True)):
-        letters = (len(texts[shown[-1]]) + len(text)) / 2 if shown else 0
-        if not shown or (place - places[shown[-1]]) * in_inches >= letters * LETTER_IN + GAP_IN:
-            shown.append(number)
-    axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
+        letters = (len(texts[labelled[-1]]) + len(text)) / 2 if labelled else 0
+        if not labelled or (place - places[labelled[-1]]) * in_inches >= letters * LETTER_IN + GAP_IN:
+            labelled.append(number)
+    axes.set_xticks([places[number] for number in labelled], [texts[number] for number in labelled])
 
 
 def on_grid(axes: Axes) -> None:

@@ -65,34 +65,34 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     y = chosen.get("y") or (free.pop(0) if free else None)
     panel = chosen.get("panel", "" if KERNEL in (x, y) else KERNEL)
     drawn = list(dict.fromkeys(filter(None, [x, y, panel])))
-    best, every = swept_axes.best_rows(data, drawn), swept_axes.rows_there(data, drawn)
+    best, rows = swept_axes.best_rows(data, drawn), swept_axes.rows_there(data, drawn)
     if best.empty or x is None or y is None:
         reason = swept_axes.no_times(data) if best.empty else "A heat map needs two axes with several values."
         frame = Frame(width, FIGURE.heading(data.title), "Nothing to draw.", place_caption(data, drawn, ""))
         return empty_figure(frame, reason)
-    shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
+    quantity = swept_axes.shown_quantity(best, chosen.get(SHOW))
     # Where the work names no throughput, shares: they are high where it is fast, too.
-    shown = BEST_SHARE if shown == "time_us" and SHOW not in chosen else shown
-    label = chosen.get("label") or QUANTITIES[shown]
+    quantity = BEST_SHARE if quantity == "time_us" and SHOW not in chosen else quantity
+    label = chosen.get("label") or QUANTITIES[quantity]
     # Problems of several sizes are not compared with each other.
     sizes = swept_axes.problem_axes(data, drawn)
     group = best.groupby(sizes).ngroup() if sizes else best[KERNEL].map(lambda _: 0)
     fastest = best.loc[best["time_us"].groupby(group).idxmin()].to_dict("records")
     ties = [is_tie(row, fastest[number]) for row, number in zip(best.to_dict("records"), group, strict=True)]
-    best = best.assign(shown=best[shown].astype("float64"), is_outlined=ties)
-    empty = every.assign(shown=float("nan"), is_outlined=False)
+    best = best.assign(shown=best[quantity].astype("float64"), is_outlined=ties)
+    empty = rows.assign(shown=float("nan"), is_outlined=False)
     cells = pandas.concat([best, empty]).drop_duplicates(drawn)
     cells = cells.assign(status=shown_status(cells))
     blank = set(cells.loc[cells["shown"].isna(), "status"])
-    unit = UNITS.get(shown, label)
-    colours = _colours(best["shown"], shown == "time_us")
+    unit = UNITS.get(quantity, label)
+    colours = _colours(best["shown"], quantity == "time_us")
     where = f" at each {list_texts(list(map(without_unit, map(axis_text, sizes))))}" if sizes else ""
     meaning = (
         f"Number and colour of a cell: {unit}, the best over all other axes; outlined: the best{where} and its ties; "
         "blank: not in the sweep."
     )
     meaning += f" Hatched: {status_key(sorted(blank - {'ok'}))}." if blank - {"ok"} else ""
-    meaning += f" {NO_VALUE}: no {shown} is known." if "ok" in blank else ""
+    meaning += f" {NO_VALUE}: no {quantity} is known." if "ok" in blank else ""
     axes_texts = (axis_text(x), axis_text(y))
     words = map(without_unit, (label, *axes_texts))
     heading = FIGURE.heading(data.title, "{} by {} and {}".format(*words))
@@ -170,13 +170,13 @@ def _label(data: StudyData, axis: str, value: Any) -> str:
     return f"{times} × {data.device['multiprocessors']}" if times and not rest else axis_value(axis, value)
 
 
-def _colours(shown: pandas.Series[float], is_time: bool) -> ScalarMappable:
+def _colours(values: pandas.Series[float], is_time: bool) -> ScalarMappable:
     """The colours of numbers, on which black digits can be read: dark is fast."""
     colours = ListedColormap(matplotlib.colormaps["YlGnBu"](numpy.linspace(0.0, 0.55, 256)))
     if not is_time:
-        return ScalarMappable(PowerNorm(GAMMA, 0.0, shown.max()), colours)
+        return ScalarMappable(PowerNorm(GAMMA, 0.0, values.max()), colours)
     # A time's rate is one over it. The norm is asked for shorter ones, too, such as 0.
-    low, high = shown.min(), shown.max()
+    low, high = values.min(), values.max()
     power = (lambda time: -(numpy.maximum(time, low) ** -GAMMA), lambda power: (-power) ** (-1 / GAMMA))
     return ScalarMappable(FuncNorm(power, low, high), colours.reversed())
 
@@ -213,9 +213,9 @@ def _draw_cells(axes: Axes, cells: pandas.DataFrame, colours: ScalarMappable, di
     """
     names = ["shown", "status", "is_outlined"]
     table = cells.pivot(index="down", columns="across", values=names)
-    shown, status, is_outlined = (table[name] for name in names)
+    numbers, status, is_outlined = (table[name] for name in names)
     seaborn.heatmap(
-        shown.astype(float),
+        numbers.astype(float),
         annot=bool(digits),
         fmt=digits,
         annot_kws={"color": palette.BLACK, "va": "center_baseline"},
@@ -227,11 +227,11 @@ def _draw_cells(axes: Axes, cells: pandas.DataFrame, colours: ScalarMappable, di
         linecolor="white",
         cbar=False,
         xticklabels=step,
-        yticklabels=[*shown.index],
+        yticklabels=[*numbers.index],
         ax=axes,
     )
     axes.set(xlabel="", ylabel="")
-    for row, column in numpy.argwhere((shown.isna() & status.notna()).to_numpy()):
+    for row, column in numpy.argwhere((numbers.isna() & status.notna()).to_numpy()):
         look: Any = {"facecolor": palette.PALE_GREY, "edgecolor": "white", "hatch": "/////", "linewidth": 0.5}
         axes.add_patch(Rectangle((column, row), 1, 1, zorder=2, **look))
         letter = STATUS_LETTERS.get(str(status.to_numpy()[row, column]), NO_VALUE)

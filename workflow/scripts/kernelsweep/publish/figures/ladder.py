@@ -68,7 +68,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     """A row for each step: its time, and its speedup. Steps without a time say why."""
     table = _rows(data)
     columns = published_columns(data)
-    published = [one for one in columns if one.quantity == SPEEDUP]
+    published = [column for column in columns if column.quantity == SPEEDUP]
     if not table["speedup"].notna().any() and table["time_us"].notna().any():
         published = []  # The first step failed here: there is no common axis.
     heading = FIGURE.heading(data.title, "Speedup, step by step" if published else "")
@@ -91,7 +91,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     axes.grid(visible=False, axis="y")
     values, colour = _values(table["time_us"], table["speedup"]), palette.INK
     if timed.empty:
-        times = [one.values for one in columns if (one.origin, one.quantity) == (published[0].origin, TIME)]
+        times = [column.values for column in columns if (column.origin, column.quantity) == (published[0].origin, TIME)]
         values, colour = _values(*times, published[0].values), palette.text_in(HOLLOW[0][1])
     _name_rows(axes, names, values, colour)
     axes.set_xlabel(f"times as fast as {table['label'].iloc[0]} on the same GPU" if published else "time (µs)")

@@ -62,15 +62,15 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     if not published_outputs(data.published):
         frame = Frame(width, heading, "No published exchange to draw.", caption)
         return empty_figure(frame, "The study names no published exchanges.")
-    every = _pictures(data)
-    pictures = [one for one in every if (len(one.published) + NAMES) * CELL_LEAST_IN <= width]
-    if len(pictures) < len(every):
+    all_pictures = _pictures(data)
+    pictures = [picture for picture in all_pictures if (len(picture.published) + NAMES) * CELL_LEAST_IN <= width]
+    if len(pictures) < len(all_pictures):
         caption += " Larger arrays are in the wider figure."
     across = columns(len(pictures), width, PICTURE_IN)
-    narrow = [one for one in pictures if len(one.published) <= MOST_CELLS]
+    narrow = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
     rows = [narrow[start : start + across] for start in range(0, len(narrow), across)]
-    rows += [[one] for one in pictures if one not in narrow]
-    same = sum(bool(one.measured) and one.measured == one.published for one in pictures)
+    rows += [[picture] for picture in pictures if picture not in narrow]
+    same = sum(bool(picture.measured) and picture.measured == picture.published for picture in pictures)
     message = f"{same} of {len(pictures)} outputs are as published."
     figure = new_figure(Frame(width, heading, message, caption), HEIGHT_IN * len(rows))
     grid = figure.add_gridspec(len(rows), across)
@@ -94,11 +94,11 @@ def _pictures(data: StudyData) -> list[_Picture]:
 
 def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, elements: int) -> _Picture:
     name, expected, arguments = f"{kernel}: {text}".replace("-", "−"), _values(published), sorted(text.split())
-    found = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(expected)) & (rows["unroll"] == elements)]
-    found = found[[sorted(str(words).split()) == arguments for words in found["arguments"]]]
-    if found.empty:
+    points = rows[(rows["kernel"] == kernel) & (rows["array_size"] == len(expected)) & (rows["unroll"] == elements)]
+    points = points[[sorted(str(words).split()) == arguments for words in points["arguments"]]]
+    if points.empty:
         return _Picture(name, expected, [], "no such point in this sweep", elements)
-    point = found.iloc[0]
+    point = points.iloc[0]
     measured = _values(point["output"]) if pandas.notna(point["output"]) else []
     if len(measured) != len(expected):
         status = "" if point["status"] == "ok" else str(point["status"]).replace("_", " ")

@@ -54,22 +54,22 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     chosen = data.settings.figure_axes.get("lines", {})
     panel = chosen.get("panel")
     axes = [axis for axis in (x, by, panel) if axis]
-    best, every = swept_axes.best_rows(data, axes), swept_axes.rows_there(data, axes)
+    best, swept = swept_axes.best_rows(data, axes), swept_axes.rows_there(data, axes)
     caption = place_caption(data, axes, "Each point: the best over all other axes; bars: 95% intervals.")
     if best.empty:
         frame = Frame(width, FIGURE.heading(data.title), "No times to draw.", caption)
         return empty_figure(frame, swept_axes.no_times(data))
-    shown = swept_axes.shown_quantity(best, chosen.get(SHOW))
-    label = chosen.get("label") or QUANTITIES[shown]
-    failed = every[every["status"] != "skipped"].assign(shown=float("nan"))
-    low, high = swept_axes.ends_of(best, shown)
-    best = best.assign(shown=best[shown].astype("float64"), low=low, high=high)
+    quantity = swept_axes.shown_quantity(best, chosen.get(SHOW))
+    label = chosen.get("label") or QUANTITIES[quantity]
+    failed = swept[swept["status"] != "skipped"].assign(shown=float("nan"))
+    low, high = swept_axes.ends_of(best, quantity)
+    best = best.assign(shown=best[quantity].astype("float64"), low=low, high=high)
     rows = pandas.concat([best, failed]).drop_duplicates(axes)
     names = [axis_value(by, name) for name in values_of(best, by, data)] if by else ["best"]
     rows = rows.assign(line=rows[by].map(lambda name: axis_value(by, name)) if by else "best")
     panels = rows[panel].map(lambda name: _panel_name(panel, name)) if panel else ""
     rows = rows.assign(panel=panels)
-    groups, coloured = _alike(rows, x, names, shown != "time_us")
+    groups, coloured = _alike(rows, x, names, quantity != "time_us")
     labels = {group[0]: "\n".join(broken(", ".join(group), LABEL_LETTERS, " ")) for group in groups}
     usual = {group[0]: style.colour(number) for number, group in enumerate(coloured)}
     colours = {label: data.settings.colours.get(name, usual.get(name, palette.GREY)) for name, label in labels.items()}
@@ -86,7 +86,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
         handles = draw_lines(of_panel, drawn, x, ("shown", "low", "high"), "line", colours, texts)
     grid.set_axis_labels(axis_text(x), label)
     hot = {_panel_name(panel, "hot")} if panel == "cache" else set()
-    _scale_y(grid.axes_dict, hot, rows, shown, data)
+    _scale_y(grid.axes_dict, hot, rows, quantity, data)
     add_legend(figure, handles, axis_text(by) if by else "")
     return figure
 
@@ -142,7 +142,7 @@ def _are_alike(one: pandas.Series[float], other: pandas.Series[float]) -> bool:
 
 
 def _scale_y(
-    panels: Mapping[str, Axes], hot: Collection[str], rows: pandas.DataFrame, shown: str, data: StudyData
+    panels: Mapping[str, Axes], hot: Collection[str], rows: pandas.DataFrame, quantity: str, data: StudyData
 ) -> None:
     """Ratios are read against 1, all else against 0; times that are far apart on a logarithmic axis.
 
@@ -151,14 +151,14 @@ def _scale_y(
     hot  the panels of a hot cache
     """
     low, high = rows["low"].min(), rows["high"].max()
-    peak = (data.device["peak_bandwidth_gbs"] if shown == "bandwidth_gbs" else None) or 0.0
-    is_drawn, is_log = 0 < peak <= FURTHEST_PEAK * high, shown == "time_us" and high > LOGARITHMIC_FROM * low
+    peak = (data.device["peak_bandwidth_gbs"] if quantity == "bandwidth_gbs" else None) or 0.0
+    is_drawn, is_log = 0 < peak <= FURTHEST_PEAK * high, quantity == "time_us" and high > LOGARITHMIC_FROM * low
     limits = (0.0, max(high, peak * is_drawn) * HEADROOM)
     if is_log:
         limits = (low / HEADROOM, high * HEADROOM)
-    elif shown == GAIN:
+    elif quantity == GAIN:
         limits = (min(low, 1) / AROUND, max(high, 1) * AROUND)
-    elif shown == PEAK_SHARE:
+    elif quantity == PEAK_SHARE:
         limits = (0.0, max(high, 100))
     for name, axes in panels.items():
         if is_log:
@@ -171,5 +171,5 @@ def _scale_y(
             axes.axhline(peak, color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
             text = f"memory's peak: {peak:,.0f}"
             axes.text(0.01, 0.99 * peak, text, transform=axes.get_yaxis_transform(), va="top", color=palette.GREY)
-        if shown in REFERENCES:
-            axes.axhline(REFERENCES[shown], color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)
+        if quantity in REFERENCES:
+            axes.axhline(REFERENCES[quantity], color=palette.GREY, linewidth=0.8, linestyle=(0, (6, 2)), zorder=1)

@@ -59,16 +59,16 @@ def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
     newest = {study: platform.newest(study) for study in platform.studies}
     uncounted = [study for study in newest if platform.is_uncounted(study)]
     outcomes = [platform.outcome(study) for study in newest if study not in uncounted]
-    is_right = all(one.is_right for one in outcomes) and not any(status.errors for status in newest.values())
+    is_right = all(outcome.is_right for outcome in outcomes) and not any(status.errors for status in newest.values())
     last = max(newest.values(), key=lambda status: status.made)
     return {
         "name": name,
         "page": _page(platform.whole, results),
-        "sign": _sign(is_right, not uncounted and not any(one.edited for one in outcomes)),
+        "sign": _sign(is_right, not uncounted and not any(outcome.edited for outcome in outcomes)),
         "points": _points(outcomes, len(uncounted)),
         "counted": when(last.made),
         "provenance": (platform.whole or last).provenance,
-        "files": [link(platform.folder / one, results, one) for one in _FILES if (platform.folder / one).is_file()],
+        "files": [link(platform.folder / file, results, file) for file in _FILES if (platform.folder / file).is_file()],
         "older": list(filter(None, (_older(status, platform, results) for status in platform.statuses))),
         "studies": [_study_row(study, platform, results, study in uncounted) for study in newest],
     }

@@ -78,9 +78,9 @@ def drawing(path: Path, name: str) -> str:
 _SHAPES, _TEXTS = shapes_on_page(), texts_on_page()
 
 
-def _on_page(found: re.Match[str]) -> str:
+def _on_page(match: re.Match[str]) -> str:
     """A text's start, or a colour of anything else, in the page's colours."""
-    part = found[0]
+    part = match[0]
     if part.startswith("#"):
         return _SHAPES.get(part, part)
     return re.sub(r"#[0-9a-f]{6}\b", lambda colour: _TEXTS.get(colour[0], colour[0]), part)

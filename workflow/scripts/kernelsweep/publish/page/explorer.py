@@ -39,14 +39,14 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
 def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
     """The same for the rows of comparison.csv: each kernel, and before the edit as a baseline."""
     sides, rows = {"after": "{}", "before": "{} before"}, list(rows)
-    known = {}
+    sides_of_studies = {}
     for name, study in studies.items():
         edited = {row["kernel"] for row in rows if row["study"] == name}
         lists = {
             key: [side.format(kernel) for kernel in study[key] if kernel in edited for side in sides.values()]
             for key in ("names", "gridded")
         }
-        known[name] = {**study, **lists}
+        sides_of_studies[name] = {**study, **lists}
     points = [
         {
             **row,
@@ -58,7 +58,7 @@ def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Ro
         for row in rows
         for side, name in sides.items()
     ]
-    explored = explorer_data(known, points)
+    explored = explorer_data(sides_of_studies, points)
     for study in explored.values():
         study["baseline"] = next((kernel for kernel in study["kernels"] if kernel.endswith(" before")), None)
     return explored
@@ -100,10 +100,10 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
                 }
             )
             at[axis] = [places[text] for text in texts]
-    shown = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
+    columns = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
-    shown.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
+    columns.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     return {
         "title": study["title"],
@@ -112,13 +112,13 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
-        "quantities": {column: _QUANTITIES[column] for column in shown},
+        "quantities": {column: _QUANTITIES[column] for column in columns},
         "at": at,
         "kernel": [names.index(point["kernel"]) for point in points],
         "flags": [remarks.index(point["flags"]) for point in points],
         "low": [float(point["time_low_us"]) for point in points],
         "high": [float(point["time_high_us"]) for point in points],
-        "values": {column: [_number(column, point) for point in points] for column in shown},
+        "values": {column: [_number(column, point) for point in points] for column in columns},
     }
 
 

@@ -30,9 +30,9 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
         if found["is_shown"]
     }
     margin = 1 + summary["same_within"]
-    every = [row for of_kernel in rows.values() for row in of_kernel]
-    start = log(min([1 / margin, *(row["low"] for row in every)]))
-    end = log(max([margin, *(row["high"] for row in every)]))
+    bars = [row for of_kernel in rows.values() for row in of_kernel]
+    start = log(min([1 / margin, *(row["low"] for row in bars)]))
+    end = log(max([margin, *(row["high"] for row in bars)]))
     room = _HEADROOM * (end - start)
 
     def place(ratio: float) -> float:
@@ -50,7 +50,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
 
     return {
         "kernels": {kernel: [bar(row) for row in of_kernel] for kernel, of_kernel in rows.items()},
-        "is_short": len(every) <= _MOST_BARS,
+        "is_short": len(bars) <= _MOST_BARS,
         "within": (place(1 / margin), place(margin)),
         "one": place(1),
         "ends": [f"{exp(start - room):.2f}", f"{exp(end + room):.2f}"],

@@ -64,12 +64,12 @@ def _unfolding(lines: str, base: str) -> str:
 
 def _with_folds(tokens: Sequence[Token]) -> list[Token]:
     """The tokens, in which a paragraph that begins or ends what unfolds is that."""
-    found = list(tokens)
-    for place in range(len(found) - 3, -1, -1):
-        text = found[place + 1].content
-        if found[place].type == "paragraph_open" and _FOLD.fullmatch(text):
-            found[place : place + 3] = [Token("html_block", "", 0, content=f"{text}\n")]
-    return found
+    folded = list(tokens)
+    for place in range(len(folded) - 3, -1, -1):
+        text = folded[place + 1].content
+        if folded[place].type == "paragraph_open" and _FOLD.fullmatch(text):
+            folded[place : place + 3] = [Token("html_block", "", 0, content=f"{text}\n")]
+    return folded
 
 
 def _level(heading: Token) -> int:

@@ -90,9 +90,9 @@ def _problem(entry: Best) -> dict[str, Any]:
     return {axis: value for axis, value in entry.point.items() if axis != "cache"}
 
 
-def _parameters(one: Configuration) -> dict[str, Any]:
+def _parameters(configuration: Configuration) -> dict[str, Any]:
     """The configuration; without the grid size where that follows from the others."""
-    return {axis: value for axis, value in one.parameters.items() if value is not None}
+    return {axis: value for axis, value in configuration.parameters.items() if value is not None}
 
 
 def _identifier(text: str) -> str:

@@ -62,20 +62,20 @@ def check_recording(folder: Path, private: Iterable[str] = ()) -> None:
 
     private  further forbidden words, such as the names of the machine and its user
     """
-    shown = f"resources/recordings/{folder.name}"
+    name = f"resources/recordings/{folder.name}"
     if not NAME.fullmatch(folder.name):
-        raise UserError(f"{shown}: a recording's name has letters, digits, dots, hyphens and underscores only")
+        raise UserError(f"{name}: a recording's name has letters, digits, dots, hyphens and underscores only")
     files = sorted(folder.iterdir())
     if (size := sum(path.stat().st_size for path in files)) > LARGEST_BYTES:
-        raise UserError(f"{shown}: {size} bytes; a recording has at most {LARGEST_BYTES}")
+        raise UserError(f"{name}: {size} bytes; a recording has at most {LARGEST_BYTES}")
     check_content(folder)
     for path in files:
         text = _text(path)
         # The slow search for a whole word is only for words that occur at all.
         patterns = [*_PRIVATE, *(re.compile(rf"\b{re.escape(word)}\b") for word in private if word in text)]
-        for found in filter(None, (pattern.search(text) for pattern in patterns)):
-            line = text.count("\n", 0, found.start()) + 1
-            raise UserError(f"{shown}/{path.name}, line {line}: {found[0]!r} may identify a person or machine.")
+        for match in filter(None, (pattern.search(text) for pattern in patterns)):
+            line = text.count("\n", 0, match.start()) + 1
+            raise UserError(f"{name}/{path.name}, line {line}: {match[0]!r} may identify a person or machine.")
 
 
 def check_content(folder: Path) -> None:
@@ -101,17 +101,17 @@ def _text(path: Path) -> str:
 
 def check_environment(folder: Path) -> None:
     """Raise UserError if a key is missing in a recording's environment.json, or its device has no clock."""
-    shown = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
+    file = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
     environment = read_json(folder / ENVIRONMENT)
-    check_keys(environment, ENVIRONMENT_KEYS, shown)
-    check_keys(environment["configuration"], {"studies": dict}, f"{shown}: configuration")
+    check_keys(environment, ENVIRONMENT_KEYS, file)
+    check_keys(environment["configuration"], {"studies": dict}, f"{file}: configuration")
     device = environment["device"]
-    check_device(device, shown)
-    check_keys(device, DEVICE_KEYS, shown)
+    check_device(device, file)
+    check_keys(device, DEVICE_KEYS, file)
     timed = [name for name, kind in KINDS.items() if kind.has_clock]
     if device["kind"] not in timed:
         raise UserError(
-            f"{shown}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
+            f"{file}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
         )
 
 

@@ -46,10 +46,10 @@ class PublishedColumn:
         return [f"*{_shown(one)}*" if one else EMPTY for one in self.numbers]
 
 
-def _shown(one: PublishedNumber) -> str:
-    if one.quantity == TIME:
-        return f"{one.time_us:,.12g}"
-    return f"{one.value}×" if one.quantity == SPEEDUP else one.value
+def _shown(number: PublishedNumber) -> str:
+    if number.quantity == TIME:
+        return f"{number.time_us:,.12g}"
+    return f"{number.value}×" if number.quantity == SPEEDUP else number.value
 
 
 def _heading(quantity: str, unit: str, over: str = "") -> str:
@@ -64,24 +64,24 @@ def published_tables(published: Sequence[PublishedNumber]) -> list[TableText]:
 
 def _source_table(source: str, numbers: Sequence[PublishedNumber]) -> TableText:
     """A row for each listing at its parameters, and a column for each run and quantity."""
-    of_rows = [one for one in numbers if one.listing or one.kernel]
+    of_rows = [number for number in numbers if number.listing or number.kernel]
     rows: dict[tuple[str, ...], dict[str, str]] = {}
     stated: dict[str, dict[str, None]] = {"device": {}}
     columns: dict[str, bool] = {}
-    for one in of_rows:
-        of_row = ({"device": one.device} if one.kernel and one.device else {}) | one.axes
-        row = rows.setdefault((one.listing, one.kernel, one.device, one.parameters), of_row)
+    for number in of_rows:
+        of_row = ({"device": number.device} if number.kernel and number.device else {}) | number.axes
+        row = rows.setdefault((number.listing, number.kernel, number.device, number.parameters), of_row)
         for what, value in of_row.items():
             stated.setdefault(what, {})[value] = None
-        head = (f"{one.run}: " if one.run else "") + _heading(one.quantity, one.unit, one.over)
-        row[head], columns[head] = one.value, one.quantity != OUTPUT
+        head = (f"{number.run}: " if number.run else "") + _heading(number.quantity, number.unit, number.over)
+        row[head], columns[head] = number.value, number.quantity != OUTPUT
     varied = {what: columns.keys() != {OUTPUT} for what, values in stated.items() if len(values) > 1}
     names = [" ".join(f"`{name}`" for name in (listing, kernel) if name) for listing, kernel, *_ in rows]
     alike = {what: value for what, [*values] in stated.items() for value in values if what not in varied}
     facts = [value if what == "device" else f"{what}={value}" for what, value in alike.items()]
     facts += [] if stated.keys() - {"device"} else ["no size is stated"]
-    facts += [f"{title(one.quantity)} {one.value}" for one in numbers if one not in of_rows]
-    facts += [*dict.fromkeys(f"{one.listing}: {one.device}" for one in of_rows if not one.kernel)]
+    facts += [f"{title(number.quantity)} {number.value}" for number in numbers if number not in of_rows]
+    facts += [*dict.fromkeys(f"{number.listing}: {number.device}" for number in of_rows if not number.kernel)]
     return TableText(
         title=f"Published in {source}",
         provenance=f"As printed{': ' if facts else ''}{'; '.join(facts)}.",

@@ -85,15 +85,15 @@ def story_of(data: StudyData) -> list[StoryRow]:
             for step, label in zip(data.steps, step_labels(data.steps), strict=True)
         ]
     best, rows = best_at(data), at_place(data.kernel_rows, shown_place(data))
-    found = []
+    story = []
     for kernel in (name for name in data.kernel_names if name not in data.settings.limits):
         of_kernel = rows[rows["kernel"] == kernel]
         chosen = best[kernel].fastest.parameters if kernel in best else {}
         at = {axis: value for axis, value in chosen.items() if value is not None}
         failed_first = of_kernel.sort_values("status", key=lambda status: status == "ok", kind="stable")
         point = _first(at_place(of_kernel, at) if at else failed_first)
-        found.append(StoryRow(kernel, kernel, at, point, best.get(kernel)))
-    return found
+        story.append(StoryRow(kernel, kernel, at, point, best.get(kernel)))
+    return story
 
 
 def published_columns(data: StudyData) -> list[PublishedColumn]:
@@ -199,12 +199,12 @@ def _base(kernel: str, kind: str, data: StudyData) -> dict[str, Any]:
 
 def _measured(point: Mapping[str, Any], data: StudyData) -> dict[str, Any]:
     """The columns that a row copies from its point; times only where the point is right."""
-    known = {axis: value for axis, value in point.items() if not pandas.isna(value)}
-    row = {axis: known[axis] for axis in data.settings.kinds if axis in known}
-    row |= {column: known[column] for column in _OF_POINT if column in known}
+    values = {axis: value for axis, value in point.items() if not pandas.isna(value)}
+    row = {axis: values[axis] for axis in data.settings.kinds if axis in values}
+    row |= {column: values[column] for column in _OF_POINT if column in values}
     if point["status"] == "ok" and data.has_times:
-        row |= {column: known[column] for column in (*_OF_TIME, "work", "peak_fraction") if column in known}
-        row["peak_of"] = known.get("peak_of") or ("memory" if "peak_fraction" in known else "")
+        row |= {column: values[column] for column in (*_OF_TIME, "work", "peak_fraction") if column in values}
+        row["peak_of"] = values.get("peak_of") or ("memory" if "peak_fraction" in values else "")
     return row
 
 
@@ -215,12 +215,12 @@ def _beside(data: StudyData) -> list[dict[str, Any]]:
     kinds = dict.fromkeys(data.settings.rival_names, RIVAL_ROW)
     kinds |= {limit_kernel(limit): LIMIT_ROW for limit in data.settings.limits}
     for name, kind in kinds.items():
-        there = at_place(data.measurements[data.measurements["kernel"] == name], place)
+        rows_there = at_place(data.measurements[data.measurements["kernel"] == name], place)
         if kind == LIMIT_ROW:
-            there = there.sort_values("time_us").head(1)
+            rows_there = rows_there.sort_values("time_us").head(1)
         # How a library launches is not known.
         unknown = dict.fromkeys(kernel_axes(data.settings)) if name not in data.kernel_names else {}
-        for point in there.to_dict("records"):
+        for point in rows_there.to_dict("records"):
             measured = _measured({str(column): value for column, value in point.items()}, data)
             own = {axis: value for axis, value in unknown.items() if axis in ("block_size", "unroll", "grid_size")}
             rows.append(_base(name, kind, data) | measured | own | ({"launches": None} if unknown else {}))
@@ -247,9 +247,9 @@ def _gain(row: Mapping[Any, Any], first: Mapping[Any, Any]) -> Interval:
 
 def _with_metrics(table: pandas.DataFrame, data: StudyData) -> pandas.DataFrame:
     """The table with a column for each of the study's metrics."""
-    found, steps = step_metrics(data), len(data.steps)
+    metrics, steps = step_metrics(data), len(data.steps)
     columns = {}
-    for name in shown_metrics(data, found):
-        header = f"{name} ({unit_of(found, name)})"
-        columns[header] = by_step(found, name, steps)
+    for name in shown_metrics(data, metrics):
+        header = f"{name} ({unit_of(metrics, name)})"
+        columns[header] = by_step(metrics, name, steps)
     return table.assign(**{header: values.reindex(range(len(table))) for header, values in columns.items()})

@@ -78,13 +78,13 @@ def table_text(table: pandas.DataFrame, data: StudyData) -> TableText:
     """
     where = reference_text(data.settings) if data.steps else place_text(shown_place(data))
     is_timed = data.has_times and not data.compares_outputs
-    shown = table if is_timed else table.drop_duplicates("kernel")
-    columns = _filled([*(_of_points(table, data) if is_timed else ()), *_of_sweep(shown, " (all points)" * is_timed)])
-    marks, notes = _numbered([_notes(row, where, data) for _, row in shown.iterrows()])
+    rows = table if is_timed else table.drop_duplicates("kernel")
+    columns = _filled([*(_of_points(table, data) if is_timed else ()), *_of_sweep(rows, " (all points)" * is_timed)])
+    marks, notes = _numbered([_notes(row, where, data) for _, row in rows.iterrows()])
     return TableText(
         title=data.title,
         provenance=f"{device_text(data.device)}; {where if is_timed else values_text(swept_values(data))}.",
-        kernels=list(shown["kernel"]),
+        kernels=list(rows["kernel"]),
         marks=marks,
         columns=columns,
         notes=notes,
@@ -239,11 +239,11 @@ def _explanation(table: pandas.DataFrame, columns: Sequence[Column], data: Study
 
 def _peaks(data: StudyData) -> list[str]:
     """What a share of a peak is, where the device has one."""
-    known = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data.kernel_rows)}
-    texts = [f"{gflops:,.0f} GFLOP/s of {kind}" for kind, gflops in known.items() if gflops]
+    peaks = {kind: arithmetic_peak_gflops(data.device, kind) for kind in arithmetic_kinds(data.kernel_rows)}
+    texts = [f"{gflops:,.0f} GFLOP/s of {kind}" for kind, gflops in peaks.items() if gflops]
     if peak := data.device["peak_bandwidth_gbs"]:
         texts.insert(0, f"memory {peak:,.0f} GB/s")
-    missing = [why_unknown(data.device, kind) for kind, gflops in known.items() if not gflops]
+    missing = [why_unknown(data.device, kind) for kind, gflops in peaks.items() if not gflops]
     return [*([f"Theoretical peaks: {', '.join(texts)}."] if texts else []), *missing]
 
 
@@ -252,23 +252,26 @@ def _peaks(data: StudyData) -> list[str]:
 
 def _counters(data: StudyData) -> list[TableText]:
     """The hardware metrics of a study's steps; none if they have not been collected."""
-    found, steps = step_metrics(data), data.steps
-    if not (shown := shown_metrics(data, found)):
+    metrics, steps = step_metrics(data), data.steps
+    if not (names := shown_metrics(data, metrics)):
         return []
-    told = found[found["metric"].isin(shown)]
-    who = sources(told, data.device)
+    named = metrics[metrics["metric"].isin(names)]
+    who = sources(named, data.device)
     published = published_columns(data)
-    columns = [_counter(found, name, [one for one in published if one.quantity == name], len(steps)) for name in shown]
+    columns = [
+        _counter(metrics, name, [column for column in published if column.quantity == name], len(steps))
+        for name in names
+    ]
     if any(step.unroll != 1 for step in steps):
         columns.insert(0, Column("unroll", [str(step.unroll) for step in steps]))
     definitions = data.metrics.definitions
-    texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in shown]
+    texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in names]
     texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
     texts += [_IN_ITALICS] if any("*" in column.header for column in columns) else []
-    marks, notes = _numbered([_messages(told, number) for number in range(len(steps))])
+    marks, notes = _numbered([_messages(named, number) for number in range(len(steps))])
     return [
         TableText(
-            title="What the kernels do to memory" if set(told["source"]) == {COUNTED} else "Hardware counters",
+            title="What the kernels do to memory" if set(named["source"]) == {COUNTED} else "Hardware counters",
             provenance=f"{who[:1].upper()}{who[1:]}; {reference_text(data.settings)}.",
             kernels=[step.kernel for step in steps],
             marks=marks,
@@ -279,9 +282,9 @@ def _counters(data: StudyData) -> list[TableText]:
     ]
 
 
-def _counter(found: pandas.DataFrame, name: str, published: Sequence[PublishedColumn], steps: int) -> Column:
+def _counter(metrics: pandas.DataFrame, name: str, published: Sequence[PublishedColumn], steps: int) -> Column:
     """A metric's column, with what is published of it beside each value."""
-    values, unit = by_step(found, name, steps), unit_of(found, name)
+    values, unit = by_step(metrics, name, steps), unit_of(metrics, name)
     ours = numbers(values, 2 if unit == "%" else decimals(values.abs().max()))
     # A narrow column: the source is named above.
     units = [f", {one.first.unit}" if one.first.unit != unit else "" for one in published]
@@ -290,9 +293,9 @@ def _counter(found: pandas.DataFrame, name: str, published: Sequence[PublishedCo
     return Column(" ".join([heading(name, unit), *heads]), list(map(" ".join, cells)))
 
 
-def _messages(found: pandas.DataFrame, step: int) -> list[str]:
+def _messages(metrics: pandas.DataFrame, step: int) -> list[str]:
     """Why metrics of a step have no value: each reason once, with its metrics."""
-    rows = found[(found["step"] == step) & (found["message"] != "")]
+    rows = metrics[(metrics["step"] == step) & (metrics["message"] != "")]
     return [
         f"{', '.join(map(title, of_message['metric']))}: {message}"
         for message, of_message in rows.groupby("message", sort=False)
@@ -409,18 +412,18 @@ def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
     Otherwise time, rate, share of the peak and speedup. Raises UserError for a column that isn't there.
     """
     rate = "gflops" if rows["gflops"].notna().any() else "bandwidth_gbs"
-    known = {str(column).partition(" (")[0]: rows[column] for column in rows}
+    columns_of_table = {str(column).partition(" (")[0]: rows[column] for column in rows}
     published = {
         one.name.partition(" (")[0]: (f"{one.first.device} {what}", 1, places)
         for one, what, places in _published_times(data)
     }
     columns = []
     for name in data.settings.table or ("time_us", rate, "peak_fraction", "speedup", *published):
-        if name not in known:
-            guess = nearest(name, known) or ";"
-            raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(known)}.")
+        if name not in columns_of_table:
+            guess = nearest(name, columns_of_table) or ";"
+            raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(columns_of_table)}.")
         header, scale, places = (_SHORT | published).get(name, (name.replace("_", " "), 1, None))
-        values = known[name]
+        values = columns_of_table[name]
         if name == "time_us":
             cells = [_uncertain_time(row) for _, row in rows.iterrows()]
         elif pandas.api.types.is_numeric_dtype(values):
