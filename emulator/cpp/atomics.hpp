@@ -21,11 +21,11 @@ EMULATOR_APART Value update_atomically(Value *address, Update update)
 }
 
 template <typename Value>
-EMULATOR_APART void observe_atomic(const Value *address, bool is_of_block, const void *caller, Site site)
+EMULATOR_APART void observe_atomic(const Value *address, bool is_of_block, const void *caller, Site site, bool is_store = false)
 {
     if (__builtin_expect(uintptr_t(address) % sizeof(Value) != 0, 0))
         fail_misaligned(this_worker(), "the operand of an atomic function", sizeof(Value), site);
-    counting::observe_atomic(address, sizeof(Value), is_of_block, caller);
+    counting::observe_atomic(address, sizeof(Value), is_of_block, caller, is_store);
 }
 
 // Adds each element of a vector by itself.

@@ -38,7 +38,7 @@ struct source_location {
     };
 };
 } // namespace std
-#define EMULATOR_COLUMN static_cast<const std::source_location::__impl *>(__builtin_source_location())->_M_column
+#define EMULATOR_COLUMN static_cast<const ::std::source_location::__impl *>(__builtin_source_location())->_M_column
 #endif
 #endif
 #if !defined(EMULATOR_COLUMN)

@@ -61,9 +61,9 @@ EMULATOR_UNCOUNTED void copy_by_group(const Group &group, void *target, const vo
 template <typename Element, typename Count>
 constexpr size_t known_alignment(const Count &)
 {
-    if constexpr (std::is_class_v<Count>)
+    if constexpr (::std::is_class_v<Count>)
         return Count::align;
-    else if constexpr (std::is_void_v<Element>)
+    else if constexpr (::std::is_void_v<Element>)
         return 1;
     else
         return alignof(Element);

@@ -3,8 +3,9 @@
 
 #include "copies.hpp"
 #include "cuda_words.hpp"
+#include "scopes.hpp"
 
-#include <utility> // std::move, for the token of a phase
+#include <utility> // ::std::move, for the token of a phase
 
 namespace emulator {
 
@@ -60,8 +61,6 @@ EMULATOR_APART void wait_for_phase(const Phases &phases, uint32_t phase, const v
 } // namespace emulator
 
 namespace cuda {
-
-enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread = 10 };
 
 template <thread_scope scope>
 class barrier {

@@ -20,7 +20,8 @@ LANES = 32  # of a warp
 RED_ZONE = 256 * 1024  # bytes on each side of a device buffer, as red_zone in spaces.hpp
 ALIGNMENT = 256  # of a GPU's allocations, so that a request touches the same sectors
 SPACES = ("global", "shared")
-ACCESSES = ("load", "store", "atomic", "atomic")
+ACCESSES = ("load", "store", "atomic", "atomic", "atomic", "atomic")
+OF_BLOCK = (3, 5)  # among them
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
@@ -54,7 +55,7 @@ class Site(ctypes.Structure):
     """The counted accesses of one place in the code to one space of memory.
 
     address                the code's, from the library's start
-    operation_number       as Operation in requests.hpp: the last is of atomic functions for a block
+    operation_number       as Operation in requests.hpp
     is_of_range            whether values that start()'s filling has for its reads may have come too late
     size                   bytes that a lane accesses
     requests               of warps
@@ -88,7 +89,7 @@ class Site(ctypes.Structure):
     @property
     def is_of_block(self) -> bool:
         """Whether it is atomic for the threads of a block alone."""
-        return bool(self.operation_number == len(ACCESSES) - 1)
+        return self.operation_number in OF_BLOCK
 
 
 class Mistake(ctypes.Structure):

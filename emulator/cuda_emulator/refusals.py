@@ -42,6 +42,8 @@ _OF_HEADERS = {
     "math_constants.h": r"CUDART_[A-Z]\w*",
     "cooperative_groups.h": r"cooperative_groups",
     "cooperative_groups/reduce.h": r"(?:cooperative_groups|cg)::(?:reduce|plus|less|greater)",
+    "cooperative_groups/scan.h": r"(?:cooperative_groups|cg)::(?:inclusive|exclusive)_scan",
+    "cuda/atomic": r"cuda::(?:atomic(?:_ref|_thread_fence)?|memory_order\w*)",
     "cooperative_groups/memcpy_async.h": r"(?:cooperative_groups|cg)::(?:memcpy_async|wait\w*)",
     "cuda/barrier": r"cuda::(?:barrier|memcpy_async|aligned_size_t|device|ptx)",
     "cuda/pipeline": r"cuda::(?:(?:make_)?pipeline\w*|thread_scope\w*)",

@@ -72,7 +72,11 @@ class Case:
     @property
     def calls_others(self) -> bool:
         """Whether its mistake is in a function that it calls."""
-        return self.topic in ("fences", _CHAINS) or self.name in _CALLS_OTHERS or self.name.startswith("bulk_copy_")
+        return (
+            self.topic in ("fences", "orders", _CHAINS)
+            or self.name in _CALLS_OTHERS
+            or self.name.startswith("bulk_copy_")
+        )
 
     @property
     def last_line(self) -> int:

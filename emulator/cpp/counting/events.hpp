@@ -21,7 +21,7 @@ void end_block(); // or leave it at the barrier of blocks that take turns
 void start_turns(Resident *cluster, unsigned blocks); // of some blocks
 void pass_grid_barrier();
 void pass_barrier(unsigned warps);
-void observe_atomic(const void *address, size_t size, bool is_of_block, const void *caller);
+void observe_atomic(const void *address, size_t size, bool is_of_block, const void *caller, bool is_store = false);
 void observe_word(const void *address, size_t size, bool is_store, const void *caller);
 void observe_fence(bool is_of_device);
 void observe_launch_wait();    // for the launch before

@@ -53,7 +53,7 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         if (operation >= atomic && state.check_races) { // of a __device__ variable, whose accesses aren't counted
             check_pending();
             ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
-            pass_atomic(address, worker->current->index, operation == atomic);
+            pass_atomic(address, worker->current->index, !is_of_block(operation));
         }
         const unsigned lane = worker->current->index % lanes_of_a_warp;
         if (__builtin_expect(++spins.unseen[lane] >= unseen_length, 0)) {
@@ -85,7 +85,7 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     if (doubts.are_settled)
         check_pending();
     if (operation >= atomic)
-        pass_atomic(address, thread, place.space == global_memory && operation == atomic);
+        pass_atomic(address, thread, place.space == global_memory && !is_of_block(operation));
     if (!doubts.are_settled)
         return;
     requests.sites[site].is_of_range |= doubts.is_range;
@@ -114,9 +114,10 @@ EMULATOR_UNCOUNTED inline void observe_range(const void *pointer, size_t size, O
     doubts.is_range = false;
 }
 
-EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, bool is_of_block, const void *caller)
+EMULATOR_UNCOUNTED void observe_atomic(const void *address, size_t size, bool is_of_block, const void *caller, bool is_store)
 {
-    observe(address, size, is_of_block ? atomic_of_block : atomic, caller);
+    const Operation of_block = is_store ? atomic_store_of_block : atomic_of_block;
+    observe(address, size, is_of_block ? of_block : is_store ? atomic_store : atomic, caller);
 }
 
 EMULATOR_UNCOUNTED void observe_word(const void *address, size_t size, bool is_store, const void *caller)

@@ -232,7 +232,7 @@ EMULATOR_UNCOUNTED_INLINE bool is_atomic(const Access &access)
 EMULATOR_UNCOUNTED_INLINE bool are_atomic(const Access &first, const Access &second)
 {
     const Operation one = requests.sites[first.site].operation, other = requests.sites[second.site].operation;
-    return one >= atomic && other >= atomic && (first.run == second.run || (one == atomic && other == atomic));
+    return one >= atomic && other >= atomic && (first.run == second.run || !(is_of_block(one) || is_of_block(other)));
 }
 
 // The finding of this kind between these places, or null where there is no room for one more.
@@ -481,7 +481,7 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Shadow &shadow, size_t index, const Pl
     const Access write = cell.get(last_write);
     if (place.space == shared_memory && !is_current(write, shared_memory))
         cell.initialised = cell.in_flight = 0;
-    if (operation != store && (cell.initialised & now.bytes) != now.bytes)
+    if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes)
         report(uninitialised, place, now, now);
     if (operation != load)
         cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);

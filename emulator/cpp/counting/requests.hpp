@@ -23,7 +23,13 @@ constexpr unsigned round_length = 256;
 constexpr unsigned most_requests = 2 * round_length * lanes_of_a_warp;
 constexpr unsigned request_slots = 2 * most_requests;
 
-enum Operation : unsigned char { load, store, atomic, atomic_of_block };
+// The last four are atomic for all threads, for those of a block, and the same of those that only write.
+enum Operation : unsigned char { load, store, atomic, atomic_of_block, atomic_store, atomic_store_of_block };
+
+EMULATOR_UNCOUNTED_INLINE constexpr bool is_of_block(Operation operation)
+{
+    return operation == atomic_of_block || operation == atomic_store_of_block;
+}
 
 // The counts of a call site. Sectors belong to global memory, wavefronts and conflicts to shared memory.
 struct Tally {
@@ -141,7 +147,7 @@ EMULATOR_UNCOUNTED_INLINE unsigned find_site(uintptr_t address, size_t size, Spa
     if (requests.site_count == most_sites)
         return no_site;
     requests.sites[requests.site_count] = {address, uint32_t(size), space, operation, false, false, {}};
-    requests.has_block_scope |= operation == atomic_of_block;
+    requests.has_block_scope |= is_of_block(operation);
     requests.slots[slot] = uint16_t(++requests.site_count);
     return requests.site_count - 1;
 }

@@ -57,6 +57,13 @@ public:
     static dim3 thread_index() { return threadIdx; }
     static dim3 group_dim() { return blockDim; }
     static dim3 dim_threads() { return blockDim; }
+    // What a thread does between the two is taken to come before the wait of the others.
+    struct arrival_token {};
+    static arrival_token barrier_arrive() { return {}; }
+    EMULATOR_APART void barrier_wait(arrival_token &&, EMULATOR_SITE) const
+    {
+        ::emulator::wait_at_barrier(false, site, __builtin_return_address(0));
+    }
 
 private:
     thread_block() : thread_group(0, size(), thread_rank()) {}
@@ -273,6 +280,22 @@ template <typename Group>
 coalesced_group binary_partition(const Group &group, bool predicate, EMULATOR_SITE)
 {
     return labeled_partition(group, int(predicate), site);
+}
+
+// One thread of a group calls a function: the first one.
+template <typename Group, typename Function, typename... Arguments>
+void invoke_one(const Group &group, Function &&function, Arguments &&...arguments)
+{
+    if (group.thread_rank() == 0)
+        function(static_cast<Arguments &&>(arguments)...);
+}
+template <typename Group, typename Function, typename... Arguments>
+auto invoke_one_broadcast(const Group &group, Function &&function, Arguments &&...arguments)
+{
+    decltype(function(static_cast<Arguments &&>(arguments)...)) result = {};
+    if (group.thread_rank() == 0)
+        result = function(static_cast<Arguments &&>(arguments)...);
+    return group.shfl(result, 0);
 }
 
 template <typename Group>
