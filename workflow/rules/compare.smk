@@ -7,7 +7,7 @@ rule compare_sweeps:
         after=inputs.compared,
         device=path("device"),
         # An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample.
-        proofs=inputs.proofs_beside_samples,
+        proofs=inputs.compared_proofs,
     output:
         rows=path("comparison", file="comparison.csv"),
         text=path("comparison", file="comparison.md"),

@@ -243,6 +243,7 @@ class ComparisonPlan:
     store     of compiled units
     explored  what the explorer needs to know of each study
     index     the page of all pages
+    never_measured  kernels (study/kernel) that are left out, because they have no earlier version
     """
 
     compare: Plain
@@ -251,6 +252,7 @@ class ComparisonPlan:
     store: str
     explored: Mapping[str, Plain]
     index: str
+    never_measured: Sequence[str]
 
 
 @dataclass(frozen=True)

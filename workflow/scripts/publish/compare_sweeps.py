@@ -12,6 +12,7 @@ from kernelsweep.judge.comparison.text import comparison_answer, comparison_text
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
+from kernelsweep.judge.data.words import list_texts
 from kernelsweep.logs import logged
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
@@ -37,6 +38,8 @@ with logged(snakemake):
     store = UnitStore(Path(plan.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
     verdict = verdict_lines(points, margin, unchanged, registers)
+    if plan.never_measured:
+        verdict.append(f"Not compared, because never measured: {list_texts(plan.never_measured)}.")
     of_after = read_device(snakemake.input.device)["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)

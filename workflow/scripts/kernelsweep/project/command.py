@@ -3,6 +3,7 @@
     kernelsweep check FILE.cu       watch a file's kernels on the emulator, without a study (check --help)
     kernelsweep new NAME            start a study in this folder: its YAML file, a kernel, and a problem.py
     kernelsweep new NAME FILE.cu    the same for a kernel of yours, which stays where it is
+    kernelsweep compare [STUDY ...] what an edit did, of these studies or of all
     kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
 
 So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernelsweep compare`` tells what an edit did.
@@ -11,6 +12,7 @@ So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernel
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import sys
@@ -37,11 +39,26 @@ def main() -> None:
 
             print(start_study(arguments[1:]))
         else:
-            _run_snakemake(["-s", str(HOME / "Snakefile"), *arguments])
+            _run_snakemake(["-s", str(HOME / "Snakefile"), *_compared(arguments)])
     except UserError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:  # In the first second; later, the rules answer it.
         sys.exit(1)
+
+
+def _compared(arguments: Sequence[str]) -> list[str]:
+    """The arguments of Snakemake, for which the studies behind `compare` are a setting, and no targets."""
+    if arguments[0] != "compare":
+        return [*arguments]
+    studies = [*itertools.takewhile(lambda word: word.isidentifier(), arguments[1:])]
+    rest = [*arguments[1 + len(studies) :]]
+    if not studies:
+        return [*arguments]
+    setting = f"studies=[{','.join(studies)}]"
+    if "--config" in rest:
+        rest.insert(rest.index("--config") + 1, setting)
+        return ["compare", *rest]
+    return ["compare", *rest, "--config", setting]
 
 
 def _run_snakemake(arguments: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from kernelsweep.compile.build import names_gpu
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording, recording_name
 from kernelsweep.home import EMULATOR_HEADERS, HOME, include_folders, shown
-from kernelsweep.judge.comparison.which_files import earlier_files
+from kernelsweep.judge.comparison.which_files import PREVIOUS, earlier_files
 from kernelsweep.observe.sanitizer import find_sanitizer
 from kernelsweep.project import building
 from kernelsweep.project.building import compiles_what_it_measures
@@ -27,6 +27,7 @@ from kernelsweep.study.kernels.source import included_files as files_included
 from kernelsweep.study.kernels.source import source_sha256
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.sweep.baselines.libraries import COMPILED
+from kernelsweep.sweep.journal import journals_of
 
 # Sources and builds
 
@@ -302,7 +303,36 @@ def accesses(project: Project, scope: str) -> list[str]:
 
 def compared(project: Project, platform: str) -> list[str]:
     """The measurements that are compared with earlier ones."""
-    return measurements(project, platform) if is_recording(platform) else of_kernels(project, platform, "points")
+    return measurements(project, platform) if is_recording(platform) else of_compared(project, platform, "points")
+
+
+def compared_proofs(project: Project, platform: str) -> list[str]:
+    """The emulator's proofs of the kernels that are compared. A recording has none."""
+    return [] if is_recording(platform) else of_compared(project, platform, "kernel_proofs")
+
+
+def of_compared(project: Project, platform: str, file: str) -> list[str]:
+    """A kind of file (files.py) of each kernel that is compared."""
+    left_out = never_measured(project, platform)
+    return [
+        path(file, platform=platform, study=study, kernel=kernel)
+        for study, kernel in project.kernels_of(platform)
+        if f"{study}/{kernel}" not in left_out
+    ]
+
+
+def never_measured(project: Project, platform: str) -> list[str]:
+    """The kernels (study/kernel) without an earlier version, as none was measured; nobody waits for these in `compare`.
+
+    None where another sweep is compared with, and where no kernel was measured.
+    """
+    kernels = [] if project.config.compare.before != PREVIOUS else project.kernels_of(platform)
+    without = [
+        f"{study}/{kernel}"
+        for study, kernel in kernels
+        if not journals_of(Path(path("journal", platform=platform, study=study, kernel=kernel)))
+    ]
+    return without if len(without) < len(kernels) else []
 
 
 def compared_with(project: Project, platform: str) -> list[str]:

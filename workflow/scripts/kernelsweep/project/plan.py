@@ -454,6 +454,7 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
         store=path("unit_store"),
         explored=_explored_studies(project, platform),
         index=path("index"),
+        never_measured=inputs.never_measured(project, platform),
     )
 
 
