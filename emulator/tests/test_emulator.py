@@ -417,9 +417,8 @@ TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
     ("head", "line", "word"),
     [
         ("", "data[0] = tex1D<int>(0, 1);", "tex1D"),
-        ("#include <cuda/atomic>\n", "", "cuda/atomic"),
-        ("", "cuda::atomic_ref<int> one(data[0]);", "cuda::atomic_ref"),
-        ("", "data[0] = cuda::std::numeric_limits<int>::max();", "cuda::std::numeric_limits"),
+        ("#include <cuda/latch>\n", "", "cuda/latch"),
+        ("", "cuda::latch ready(1);", "cuda::latch"),
         (
             "#include <cuda/pipeline>\n",
             "cuda::pipeline<cuda::thread_scope_device> pipe;",
@@ -431,15 +430,13 @@ TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
         ("", "NV_IF_TARGET(NV_PROVIDES_SM_90, (data[0] = 1;))", "NV_PROVIDES_SM_90"),
         ("__block_size__((32, 1, 1)) ", "", "__block_size__"),
         ("", "data[0] = erfcinvf(0.5f);", "erfcinvf"),
-        (GROUPS, TILE + "data[0] = cg::inclusive_scan(tile, data[0]);", "cg::inclusive_scan"),
-        (GROUPS, TILE + "cg::invoke_one(tile, [&] { data[0] = 1; });", "cg::invoke_one"),
         (GROUPS, "__shared__ cg::block_tile_memory<64> memory;", "cg::block_tile_memory"),
         (
             GROUPS,
             "cg::tiled_partition<64>(cg::this_thread_block());",
             "a tile has a power of two threads; one of more than 32",
         ),
-        (GROUPS, "cg::this_thread_block().barrier_arrive();", "cooperative_groups::thread_block::barrier_arrive"),
+        (GROUPS, "cg::this_cluster().query_shared_rank(data);", "cooperative_groups::cluster_group::query_shared_rank"),
     ],
 )
 def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, head: str, line: str, word: str) -> None:
@@ -453,6 +450,21 @@ def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, head: str, line: s
     [
         ("", "half x;", "half comes with cuda_fp16.h, which nothing includes here"),
         ("", "__nv_bfloat16 x;", "__nv_bfloat16 comes with cuda_bf16.h, which nothing includes here"),
+        (
+            "",
+            "cuda::atomic_ref<int> one(data[0]);",
+            "cuda::atomic_ref comes with cuda/atomic, which nothing includes here",
+        ),
+        (
+            "",
+            "data[0] = cuda::std::numeric_limits<int>::max();",
+            "comes with cuda/std/limits, which nothing includes here",
+        ),
+        (
+            GROUPS,
+            TILE + "data[0] = cg::inclusive_scan(tile, 1);",
+            "cg::inclusive_scan comes with cooperative_groups/scan.h, which nothing includes here",
+        ),
         ('#include "cudacommon.h"\n', "", "error: cudacommon.h: No such file or directory"),
         ("template <typename T> concept Any = true;\n", "", "Name the language in the kernel's options: [-std=c++20]"),
     ],
