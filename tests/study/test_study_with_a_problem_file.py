@@ -79,7 +79,9 @@ def load(tmp_path: Path) -> Callable[..., Project]:
         (tmp_path / "kernels/own").mkdir(parents=True, exist_ok=True)
         (tmp_path / "config/studies/own.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
         (tmp_path / "kernels/own/problem.py").write_text(problem)
-        (tmp_path / "kernels/own/own.cu").write_text("__constant__ float weights[5];\n")
+        (tmp_path / "kernels/own/own.cu").write_text(
+            "__constant__ float weights[5];\nconstexpr int of_macros = unroll + WIDE; // WIED, UNROLL\n"
+        )
         metrics = yaml.safe_load((ROOT / "config/metrics.yaml").read_text())
         return load_project({**metrics, "platform": "emulator", **config}, tmp_path)
 
@@ -188,6 +190,10 @@ def changed(**changes: Any) -> dict[str, Any]:
     [
         ({"grid": "widht / tile"}, "launches.0.grid: 'widht / tile': unknown name 'widht'"),
         ({"kernel": "rows tile"}, "'rows tile' is no function. Allowed: a name such as rows"),
+        (
+            {"macros": ["unroll", {"WIED": "width > 100"}]},
+            r"'own': macros has 'WIED', which own\.cu and its headers never name; did you mean 'WIDE'",
+        ),
         ({"search": {"budget": 9, "at": {"width": 100}}}, "width, height are tied, so each needs as many values"),
         ({"axes": {**STUDY["axes"], "time_us": [1]}}, "has 'time_us', which is a column of measurements.csv"),
     ],

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kernelsweep.errors import UserError, check_known
+from kernelsweep.home import HEADERS
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.study.axes import CACHE_STATES
 from kernelsweep.study.expressions import FUNCTIONS, check_expression
@@ -17,6 +18,7 @@ from kernelsweep.study.kernels.source import (
     GRID_SIZE,
     LAUNCHES,
     KernelSource,
+    check_macros,
     kernel_file,
     missing_package,
     parameters_of,
@@ -114,7 +116,10 @@ def checked_study(
     for entry in settings.kernels:
         path = (files or {}).get(entry.name) or kernel_file(entry, name, root, shown)
         read_source(path)  # Raises UserError where it is no text.
-        kernels[entry.name] = read_kernel(entry, path, problem, settings.cxx, shown)
+        kernels[entry.name] = kernel = read_kernel(entry, path, problem, settings.cxx, shown)
+        if not entry.build:
+            where = f"{shown}: the kernel {entry.name!r}: macros has"
+            check_macros(kernel.launches.macros, path, [root / HEADERS], entry.options, where)
     steps = _with_grids(settings.steps, "steps", kernels, shown)
     profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
     return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root, shown)

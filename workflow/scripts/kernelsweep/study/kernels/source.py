@@ -149,6 +149,33 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     return [file for file in list(found.values())[1:] if not file.is_relative_to("/usr")]
 
 
+# Headers of CUDA and of C++, which ask for no macro but NDEBUG.
+_STANDARD_HEADER = re.compile(
+    r"[a-z_]+|(?:sys/)?(?:assert|errno|fcntl|float|inttypes|limits|malloc|math|omp|std\w+|stat|string|time|types|unistd)\.h"
+    r"|cuda/\w+|(?:cuda|cooperative_groups|curand|device|driver|math|mma|nv|sm|surface|texture|vector)\w*(?:/\w+)*\.h(?:pp)?"
+)
+
+
+def check_macros(names: Iterable[str], path: Path, include: Sequence[Path], options: Sequence[str], where: str) -> None:
+    """Raise UserError for a macro that neither a kernel's file nor a header of it names.
+
+    A header that can't be read may name any macro.
+
+    where  begins the message
+    """
+    files = [path, *included_files(path, include, options)]
+    texts = [read_source(file) for file in files]
+    headers = [match["quoted"] or match["angled"] for text in texts for match in _INCLUDE.finditer(text)]
+    read = {file.name for file in files}
+    if any(Path(header).name not in read and not _STANDARD_HEADER.fullmatch(header) for header in headers):
+        return
+    words = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", cxx_code(text, keep_leading=False))}
+    for name in names:
+        if name not in words and name != "NDEBUG":
+            found = nearest(name, sorted(word for word in words if word.upper() == word))
+            raise UserError(f"{where} {name!r}, which {path.name} and its headers never name{found or '.'}")
+
+
 def read_source(path: Path) -> str:
     """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
     try:
