@@ -76,6 +76,11 @@ class Runner:
         if task.binary:
             platform.load(Path(task.binary), task.variants)
 
+    @property
+    def judges(self) -> bool:
+        """Whether the problem says which results are right."""
+        return not {"reference", "mistake"}.isdisjoint(self._problem.functions)
+
     def run(self, request: VisitRequest) -> Outcome:
         """Check a point, unless an earlier visit has; then time it, if it is right and the platform has a clock.
 

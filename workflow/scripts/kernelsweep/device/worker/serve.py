@@ -120,7 +120,8 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         outcome = replace(outcome, message=f"{outcome.message}. Before that: {races[0]}")
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
-        return replace(outcome, status="wrong_result", message=outside[0].message)
+        right = "the values are right, but " if runner.judges else ""
+        return replace(outcome, status="wrong_result", message=f"{right}{outside[0].message}")
     return outcome
 
 
