@@ -9,11 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from checkout import ROOT
 
+from kernelsweep.errors import UserError
 from kernelsweep.project.check import Checked, Given, check_file
 from kernelsweep.project.command import check
 from kernelsweep.project.guess import guess
+from kernelsweep.project.new_study import start_study
 
 # One process compiles the emulator.
 pytestmark = pytest.mark.xdist_group("check")
@@ -156,3 +159,36 @@ def test_the_command_leaves_no_file_and_its_status_says_what_was_found(
     )
     assert done.returncode == 1 and done.stdout.count("elements, as it touches") >= 6, done.stdout + done.stderr
     assert [*tmp_path.iterdir()] == [file]
+
+
+def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("src", "include", "build"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "include/scaled.h").write_text("#define SCALED(x) (FACTOR * (x))\n")
+    (tmp_path / "build/includes.rsp").write_text("-I../include\n")
+    file = tmp_path / "src/scale.cu"
+    file.write_text(
+        '#include "scaled.h"\n__global__ void scale(float *y, const float *x, int n)\n{\n'
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = SCALED(x[i]);\n}\n"
+        "void run(float *y, const float *x, int n) { scale<<<(n + 127) / 128, 128>>>(y, x, n); }\n"
+    )
+    command = "nvcc -DFACTOR=3 --options-file includes.rsp -O3 -std=c++20 -x cu -c ../src/scale.cu"
+    entry = {"directory": str(tmp_path / "build"), "command": command, "file": "../src/scale.cu"}
+    (tmp_path / "build/compile_commands.json").write_text(json.dumps([entry]))
+    monkeypatch.chdir(tmp_path)
+    result = checked(file, "scale")
+    assert result.right, result
+    assert (
+        result.guessed["flags"] == (f"-DFACTOR=3 -I{tmp_path}/include -std=c++20 (with build/compile_commands.json)")
+        and "headers" not in result.guessed
+    )
+    assert start_study(["scale", "src/scale.cu"]).endswith(
+        " Options are build/compile_commands.json's. Run it: kernelsweep scale"
+    )
+    (kernel,) = yaml.safe_load((tmp_path / "config/studies/scale.yaml").read_text())["kernels"]
+    assert kernel["options"] == ["-DFACTOR=3", "-Iinclude", "-std=c++20"] and kernel["launches"][0]["grid"] == [
+        "n / block"
+    ]
+    (tmp_path / "build/compile_commands.json").write_text("[{]")
+    with pytest.raises(UserError, match=r"build/compile_commands\.json: no list of compile commands in JSON"):
+        checked(file, "scale")

@@ -89,10 +89,29 @@ def language_standard(options: Sequence[str]) -> list[str]:
     return [f"-std={value}" for name, value in _option_values(options) if name in _OF_STANDARD][-1:]
 
 
+def source_options(words: Sequence[str], folder: Path) -> list[str]:
+    """The options among a compiler's words that say something of a source, each one word, with paths from `folder`."""
+    found = []
+    for name, value in _values_of(words):
+        if name in _OF_FOLDER:
+            found.append(f"-I{(folder / value).resolve()}")
+        elif name in _OF_FILE:
+            found.append(f"-include={(folder / value).resolve()}")
+        else:
+            of_macro = "-D" if name in _OF_MACRO else "-U" if name in _OF_NO_MACRO else "-std="
+            found.append(f"{of_macro}{value}")
+    return list(dict.fromkeys(found))
+
+
 def _option_values(options: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The options that say something of a source, each with its value, however the two are written."""
     words = [*shlex.split(os.environ.get("NVCC_PREPEND_FLAGS", "")), *options]
     words += shlex.split(os.environ.get("NVCC_APPEND_FLAGS", ""))
+    return _values_of(words)
+
+
+def _values_of(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """As _option_values(), of a command's words."""
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, _, value = word.partition("=")
         if name in (*_OF_FOLDER, *_OF_FILE, *_OF_MACRO, *_OF_NO_MACRO, *_OF_STANDARD):

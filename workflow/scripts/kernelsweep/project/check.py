@@ -22,6 +22,7 @@ from typing import Any
 
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
+from kernelsweep.project.compile_commands import flags_of
 from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, Parameter, guess, kernels_in, missing_headers, names_of
 from kernelsweep.results import INDIFFERENT_READ, NOTES
 from kernelsweep.study.kernels.source import included_files
@@ -156,18 +157,28 @@ def read_case(text: str) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Given:
-    """What the user says of a call in place of guesses; options are the compiler's, such as -DTILE=16."""
+    """What the user says of a call in place of guesses; options are the compiler's, such as -DTILE=16.
+
+    flags_from  the compile_commands.json that has further options
+    """
 
     cases: Sequence[Mapping[str, int]] = ()
     grid: str = ""
     block: str = ""
     shared: str = ""
     options: Sequence[str] = ()
+    flags_from: str = ""
+
+    def with_flags_of(self, file: Path) -> Given:
+        """This, with what a compile_commands.json says of the file."""
+        flags, place = flags_of(file)
+        return replace(self, options=[*self.options, *flags], flags_from=os.path.relpath(place)) if place else self
 
 
 def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
     """Check a kernel of a file, or all of them side by side. Raises UserError where the file hasn't it, or has none."""
-    names = [*kernels_in(file, _includes(given.options))]
+    given = given.with_flags_of(file)
+    names = [*kernels_in(file, folders_in(given.options))]
     if kernel or len(names) == 1:
         yield _checked(file, kernel, given)
         return
@@ -180,7 +191,7 @@ def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
 
 def _checked(file: Path, kernel: str, given: Given) -> Checked:
     started = time.perf_counter()
-    guessed = _with(guess(file, kernel, _includes(given.options)), given)
+    guessed = _with(guess(file, kernel, folders_in(given.options)), given)
     result = Checked(os.path.relpath(guessed.file), guessed.name, guessed.line)
     try:
         holds = learnt(file, guessed, given)
@@ -188,11 +199,12 @@ def _checked(file: Path, kernel: str, given: Given) -> Checked:
         outcomes = _Runs(file.resolve(), guessed, given)(points, holds)
     except UserError as error:
         return replace(result, unchecked={"": str(error)}, seconds=time.perf_counter() - started)
-    result = replace(result, guessed=_in_words(guessed, holds, points, given) | _left_out(file, given))
+    result = replace(result, guessed=_in_words(guessed, holds, points, given) | _of_files(file, given))
     return replace(judged(result, outcomes, file, given.options), seconds=time.perf_counter() - started)
 
 
-def _includes(options: Sequence[str]) -> list[Path]:
+def folders_in(options: Sequence[str]) -> list[Path]:
+    """The folders of headers that options such as -Iinclude name."""
     return [Path(one[2:]) for one in options if one.startswith("-I")]
 
 
@@ -490,9 +502,10 @@ def _in_words(
     return told
 
 
-def _left_out(file: Path, given: Given) -> dict[str, str]:
-    missing = missing_headers(file, _includes(given.options))
-    return {"headers": f"{', '.join(missing)} not found, and left out"} if missing else {}
+def _of_files(file: Path, given: Given) -> dict[str, str]:
+    missing = missing_headers(file, folders_in(given.options))
+    told = {"headers": f"{', '.join(missing)} not found, and left out"} if missing else {}
+    return told | ({"flags": f"{' '.join(given.options)} (with {given.flags_from})"} if given.flags_from else {})
 
 
 def launch_in_words(guessed: Guess) -> str:
@@ -506,7 +519,7 @@ def launch_in_words(guessed: Guess) -> str:
 
 def judged(result: Checked, outcomes: Mapping[Point, Outcome], file: Path, options: Sequence[str]) -> Checked:
     """The result with what the outcomes of points say."""
-    sources = {one.name: one for one in (*included_files(file, [file.parent, *_includes(options)]), file)}
+    sources = {one.name: one for one in (*included_files(file, [file.parent, *folders_in(options)]), file)}
     found: dict[Any, Finding] = {}
     ran, unchecked = [], {}
     for point, outcome in outcomes.items():

@@ -28,6 +28,7 @@ from kernelsweep.project.check import (
     cache_folder,
     check_file,
     default_points,
+    folders_in,
     guessed_functions,
     judged,
     launch_in_words,
@@ -103,7 +104,7 @@ class Study:
         outcomes = sweep_kernel(self._study(self._all_axes), name, cache_folder(), points=self._points)
         result = Checked(str(self.kernel), name, self._guess.line, judged="reference" in self._functions)
         result = replace(result, guessed={"launch": launch_in_words(self._guess)} if self.launches is None else {})
-        result = judged(result, outcomes, self._file, self.options)
+        result = judged(result, outcomes, self._file, self._options)
         return replace(result, seconds=time.perf_counter() - started)
 
     def sweep(self, platform: str = EMULATOR, folder: str | Path | None = None, **measuring: Any) -> pandas.DataFrame:
@@ -205,8 +206,13 @@ class Study:
         return Path(self.kernel).resolve()
 
     @cached_property
+    def _options(self) -> Sequence[str]:
+        """The options, with what a compile_commands.json says of the file."""
+        return Given(options=self.options).with_flags_of(self._file).options
+
+    @cached_property
     def _guess(self) -> Guess:
-        return guess(self._file, self.function)
+        return guess(self._file, self.function, folders_in(self._options))
 
     @cached_property
     def _key(self) -> str:
@@ -224,7 +230,7 @@ class Study:
             written = {one.name: one.dtype for one in self._guess.arrays if one.written}
             found["outputs"] = outputs_of(found["inputs"], found["reference"], written, self._axis_names)
         if "outputs" not in found or "inputs" not in found:
-            guesses = guessed_functions(self._file, self._guess, Given(options=self.options))
+            guesses = guessed_functions(self._file, self._guess, Given(options=self._options))
             found = {**guesses, **found}
         if callable(self.launches):
             found["launches"] = self.launches
@@ -254,7 +260,8 @@ class Study:
             entry["launches"] = [{**_launch(guessed), "arguments": arguments_of(guessed, self._inputs_named)}]
         elif not callable(self.launches):
             entry["launches"] = [dict(one) for one in self.launches]
-        entry |= {key: [*value] for key in ("macros", "options", "constants") if (value := getattr(self, key))}
+        keys = {"macros": self.macros, "options": self._options, "constants": self.constants}
+        entry |= {key: [*value] for key, value in keys.items() if value}
         of_axes = {axis: [*values] for axis, values in axes.items()}
         restrictions = {"restrictions": [*self.restrictions]} if self.restrictions else {}
         return {"title": guessed.name, "problem": "problem.py", "axes": of_axes, **restrictions, "kernels": [entry]}

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import yaml
+
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
-from kernelsweep.project.check import Given, Holds, arguments_of, default_points, learnt, problem_text
+from kernelsweep.project.check import Given, Holds, arguments_of, default_points, folders_in, learnt, problem_text
 from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, guess, kernels_in, missing_headers
 from kernelsweep.project.project import check_study_names
 
@@ -64,27 +66,31 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
 
     Raises UserError.
     """
-    kernels = kernels_in(file)
-    chosen = guess(file, name if name in kernels else "")
+    given = Given().with_flags_of(file)
+    include = folders_in(given.options)
+    kernels = kernels_in(file, include)
+    chosen = guess(file, name if name in kernels else "", include)
     others = [other for other in kernels if other != chosen.name]
     told = f" Its other kernels: {', '.join(others)}." if others else ""
-    if missing := missing_headers(file):
+    if given.flags_from:
+        told += f" Options are {given.flags_from}'s."
+    if missing := missing_headers(file, include):
         told += f" Not found: {', '.join(missing)}; name their folders in the kernel's options, as -Iinclude."
-    covering = guess(file, chosen.name, launched=False)
+    covering = guess(file, chosen.name, include, launched=False)
     if not set(chosen.sizes) & {word for side in chosen.grid for word in re.findall(r"\w+", side)} and covering.grid:
         chosen = covering  # The file launches it for one size only.
     try:
-        holds, of_run = learnt(file, chosen, Given()), True
+        holds, of_run = learnt(file, chosen, given), True
     except UserError:
         size = (*chosen.sizes, "n")[0]
         holds, of_run = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}, False
     holds = {array: one if one.known else replace(one, size=(*chosen.sizes, "n")[0]) for array, one in holds.items()}
-    return _study_text(template, chosen, holds), _problem_text(chosen, holds, of_run), told
+    return _study_text(template, chosen, holds, given.options), _problem_text(chosen, holds, of_run), told
 
 
-def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds]) -> str:
+def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds], options: Sequence[str]) -> str:
     """The study's file: each size, template parameter and block is an axis."""
-    grid, block, of_block = [*chosen.grid], [*chosen.block], chosen.block_parameter
+    grid, block, of_block = [*map(_rounded_up, chosen.grid)], [*chosen.block], chosen.block_parameter
     dimensions = max([len(chosen.sizes), *(1 + one.size.count(" * ") for one in holds.values())])
     axes = {size: _LARGE.get(dimensions, "[128, 256]") for size in chosen.sizes} or {"n": _LARGE[1]}
     for parameter, value in chosen.template.items():
@@ -117,8 +123,23 @@ def _study_text(template: str, chosen: Guess, holds: Mapping[str, Holds]) -> str
         + emulator
         + f"{{{', '.join(f'{axis}: {[*dict.fromkeys(values)]}' for axis, values in small.items())}}}"
         + kernels.partition("launches:")[0]
+        + (f"options: [{', '.join(map(_option, options))}]\n    " if options else "")
         + f"launches:{place}\n      - {lines}\n"
     )
+
+
+def _rounded_up(side: str) -> str:
+    """A side of a grid such as (n + 127) // 128 as n / 128, which a study rounds up."""
+    found = re.fullmatch(r"\((.+) \+ (\d+)\) // (\d+)", side)
+    if not found or int(found[2]) + 1 != int(found[3]):
+        return side
+    return f"{found[1]} / {found[3]}" if re.fullmatch(r"[\w *]+", found[1]) else f"({found[1]}) / {found[3]}"
+
+
+def _option(option: str) -> str:
+    """An option as the study has it: folders below the working directory by their path from there."""
+    text = option.replace(f"{Path.cwd()}/", "")
+    return text if re.fullmatch(r"[\w/.=-]+", text) else yaml.safe_dump(text, default_style='"').strip()
 
 
 def _quoted(text: str) -> str:
