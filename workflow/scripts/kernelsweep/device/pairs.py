@@ -37,7 +37,7 @@ FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "undecided"
 MOST_PAIRS = 200  # of a visit
 # Of a visit's pairs: whether the version now runs first (1) or second (-1).
 ORDER = (1, -1, -1, 1)
-_GROWTH = 1.4  # A visit's pairs are looked at again after so many times as many.
+_GROWTH = 1.4  # After so many times as many pairs, they are looked at again.
 _TRIMMED = 0.2  # of the ratios at either end, from FEWEST_TRIMMED of them on
 FEWEST_TRIMMED = 10
 FEWEST_PAIRS = 2  # One has no variance.

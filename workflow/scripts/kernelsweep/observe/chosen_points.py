@@ -93,7 +93,7 @@ def points_to_profile(study: StudySettings, sweep: KernelSweep) -> list[PlannedP
         if values.get(GRID_SIZE) is not None:
             values[GRID_SIZE] = grid_on_device(values[GRID_SIZE], sweep.multiprocessors, values["block_size"])
         tried = {axis: [values[axis]] if axis in values else _in_turn(swept) for axis, swept in axes.items()}
-        # Restrictions are reasons here: a step that can't run is told.
+        # Restrictions are reasons here: a step that can't run is a row that says why.
         planned = sweep.planned(valid_points([tried], [], sweep.tied))
         found = next((each for each in planned if not each.skipped), planned[-1])
         chosen[found.point] = found

@@ -80,7 +80,7 @@ def compiles_what_it_measures(project: Project, platform: str, study: str) -> bo
     """Whether the job that measures a kernel compiles it: for a search, only the configurations that it proposes.
 
     For this machine's GPU, too, while the GPU is opened and runs the units that are ready. A cluster's nodes with GPUs
-    may have no compiler, and their time is dear.
+    may have no compiler, and their time costs more than this machine's.
     """
     is_here = platform in project.models and project.models[platform].count > 0
     return is_here or not kind_of(platform).has_clock or bool(project.studies[study].settings.search)

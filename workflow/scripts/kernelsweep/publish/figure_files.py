@@ -16,7 +16,7 @@ TEXTS_FILE = "texts.json"
 
 # The key of a figure's quantity in a study's file, beside those of its axes.
 SHOW = "show"
-# The quantities that figures show, from the one that tells most, and their labels. The last compares times at equal
+# The quantities that figures show, the one that says most first, and their labels. The last compares times at equal
 # sizes.
 BEST_SHARE = "best_share"
 QUANTITIES = {

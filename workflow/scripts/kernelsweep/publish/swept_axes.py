@@ -106,7 +106,7 @@ def varied_sizes(data: StudyData) -> list[str]:
 
 
 def shown_quantity(rows: pandas.DataFrame, name: str | None) -> str:
-    """The quantity that a figure shows: the one of a name, or the one of QUANTITIES that tells most.
+    """The quantity that a figure shows: the one of a name, or the first of QUANTITIES that every row has.
 
     rows  with times, at least one
     """

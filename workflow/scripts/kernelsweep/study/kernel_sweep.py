@@ -33,7 +33,7 @@ _AT_ONCE = 2**12
 
 # A start of Snakemake asks several times.
 @cache
-def considered(points: ValidPoints, problem: Problem, target: str | None) -> ValidPoints:
+def points_of_search(points: ValidPoints, problem: Problem, target: str | None) -> ValidPoints:
     """The points that a search may measure; on a target without times, a selection of points to check.
 
     target  what is compiled for, as Target has it, or the platform of that name
@@ -192,7 +192,7 @@ class KernelSweep:
 
     def candidates(self) -> ValidPoints:
         """The points that a search may measure, or a selection to check."""
-        return considered(self._valid(), self.kernel.problem, self.target)
+        return points_of_search(self._valid(), self.kernel.problem, self.target)
 
     def _valid(self) -> ValidPoints:
         return swept_points(self.axes, self.multiprocessors, self.restrictions, self.tied)

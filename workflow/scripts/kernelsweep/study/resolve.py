@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelsweep.errors import UserError
 from kernelsweep.study.axes import Axes, resolve_axes
-from kernelsweep.study.kernel_sweep import considered, launched_points, swept_points, units
+from kernelsweep.study.kernel_sweep import launched_points, points_of_search, swept_points, units
 from kernelsweep.study.kernels.source import GRID_SIZE, KernelSource
 from kernelsweep.study.kernels.units import Unit
 from kernelsweep.study.settings import AxesLayer, Config
@@ -99,11 +99,11 @@ def restrictions_of(study: Study, kernel: str | None = None) -> list[str]:
 def listed_points(config: Config, study: Study, kernel: str, platform: str) -> ValidPoints:
     """A kernel's points on a platform.
 
-    Of a study with a search, these are the points that the search may measure, or a selection to check (considered()).
+    Of a study with a search, these are points_of_search().
     Grids that are counted in multiprocessors are those of a device with one.
     """
     found = _valid(config, study, kernel, platform)
-    return considered(found, study.problem, platform) if study.settings.search else found
+    return points_of_search(found, study.problem, platform) if study.settings.search else found
 
 
 def valid_count(config: Config, study: Study, kernel: str, platform: str) -> int:

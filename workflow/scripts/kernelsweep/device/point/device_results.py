@@ -125,7 +125,7 @@ class ResultComparison:
         return {name: (one.values.size, 0 if one.bound is None else one.bound.size) for name, one in values.items()}
 
     def _upload_rounded(self, name: str, values: Elements, result: DeviceResult, number: int) -> bool:
-        """Put the only right elements of a result on the device. Returns whether its type has them all."""
+        """Upload the expected elements, rounded to the result's type. Returns whether that type has them all."""
         memory = self._buffers.get(name, Role.EXPECTED, number)
         for start in range(0, result.count, _AT_ONCE):
             stop = min(start + _AT_ONCE, result.count)

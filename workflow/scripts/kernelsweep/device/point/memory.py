@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import gcd
 from typing import Any
@@ -33,6 +33,22 @@ _SMALLEST, _LARGEST, _ODD = 0x80000000, 0x7FFFFFFF, 0xABABABAB
 _WIDEST = 16
 
 
+@dataclass(frozen=True)
+class _Filled:
+    """What a place has of an array: the input of this number, up to so many bytes."""
+
+    input: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class _Uploaded:
+    """What a buffer of Role.CONTENTS has: an array's contents, repeated so many times."""
+
+    contents: Elements
+    repeats: int
+
+
 class KernelMemory:
     """The memory of a kernel's points, one point after another. It is kept between points, and grows with them.
 
@@ -48,10 +64,8 @@ class KernelMemory:
         granularity = 1 if platform.watches else PAGE if own_pages else _WIDEST if any(guard) else WORD
         self._buffers = Buffers(platform, granularity, guard)
         self.comparison = ResultComparison(platform)
-        # What is in place: the number of the input, and the bytes of its contents; by array and place.
-        self._filled: dict[tuple[str, int], tuple[int, int]] = {}
-        # What is in the buffers of this role, and how often repeated; by array and number of the input.
-        self._contents: dict[tuple[str, int], tuple[Elements, int]] = {}
+        self._filled: dict[tuple[str, int], _Filled] = {}  # by array and place
+        self._uploaded: dict[tuple[str, int], _Uploaded] = {}  # by array and number of the input
         self._arrays: dict[str, Array] = {}  # of the point that was prepared last
         self._input = 0  # the number of the input that was prepared
         self._has_pointers = False  # whether a structure has the address of an array
@@ -282,7 +296,7 @@ class KernelMemory:
         self._buffers.free()
         self.comparison.free()
         self._filled.clear()
-        self._contents.clear()
+        self._uploaded.clear()
 
     def _with_contents(self) -> Mapping[str, Array]:
         return {name: array for name, array in self._arrays.items() if array.contents is not None}
@@ -326,7 +340,7 @@ class KernelMemory:
         self._drop_other_contents(self._input)
         for name in [name for name, array in self._with_contents().items() if _pointers(array.dtype)]:
             self._forget(name)
-            self._contents.pop((name, self._input), None)
+            self._uploaded.pop((name, self._input), None)
         for name in self._with_contents():
             self._allocate(name, Role.ARRAY)
         for name in self._arrays:
@@ -336,8 +350,8 @@ class KernelMemory:
         for name, array in self._arrays.items():
             self._buffers.set_guards(name, self._role(name), _bytes(array), self._poison_of(array))
             if (name, 0) in self._filled:  # The guard may lie on more contents, of a longer array before.
-                number, size = self._filled[name, 0]
-                self._filled[name, 0] = number, min(size, _bytes(array))
+                filled = self._filled[name, 0]
+                self._filled[name, 0] = replace(filled, bytes=min(filled.bytes, _bytes(array)))
 
     def _allocate(self, name: str, role: Role, place: int = 0) -> None:
         """Allocate memory of an array's size."""
@@ -346,27 +360,27 @@ class KernelMemory:
             self._filled.pop((name, place), None)
 
     def _put(self, name: str, place: int) -> None:
-        """Have the contents of a place's input there, unless they are."""
+        """Copy the contents of a place's input there, unless they are there already."""
         size, number, origin = _bytes(self._arrays[name]), self.input_at(place), self._origin(place)
-        put, filled = self._filled.get((name, place), (number, 0))
-        if put == number and filled >= size:
+        filled = self._filled.get((name, place))
+        if filled and filled.input == number and filled.bytes >= size:
             return
         if place == origin:
             self._fill(name, self._inputs[number][name], place)
         else:
             source, target = (self._buffers.get(name, Role.ARRAY, at) for at in (origin, place))
             self._platform.copy(target, source, size)
-        self._filled[name, place] = number, size
+        self._filled[name, place] = _Filled(number, size)
 
     def _fill(self, name: str, array: Array, place: int) -> None:
         """Repeat an array's contents over it."""
         size, repeats, number = _bytes(array), _repeats(array), self.input_at(place)
-        if (name, number) not in self._contents:
+        if (name, number) not in self._uploaded:
             assert array.contents is not None
             uploaded = _in_words(self._with_addresses(array.contents, place), repeats)
             self._buffers.room(name, Role.CONTENTS, uploaded.nbytes, number)
             self._platform.upload(self._buffers.get(name, Role.CONTENTS, number), uploaded)
-            self._contents[name, number] = (array.contents, repeats)
+            self._uploaded[name, number] = _Uploaded(array.contents, repeats)
         memory, filled = self._buffers.get(name, Role.ARRAY, place), min(_contents_bytes(array), size)
         self._platform.copy(memory, self._buffers.get(name, Role.CONTENTS, number), filled)
         while filled < size:
@@ -377,10 +391,12 @@ class KernelMemory:
     def _drop_other_contents(self, number: int) -> None:
         """Forget what other points have left of the input of a number."""
         for name, array in self._inputs[number].items():
-            contents, repeated = self._contents.get((name, number), (None, 0))
-            if contents is not array.contents or repeated != _repeats(array):
-                self._contents.pop((name, number), None)
-                self._filled = {at: was for at, was in self._filled.items() if at[0] != name or was[0] != number}
+            uploaded = self._uploaded.get((name, number))
+            if not uploaded or uploaded.contents is not array.contents or uploaded.repeats != _repeats(array):
+                self._uploaded.pop((name, number), None)
+                self._filled = {
+                    key: filled for key, filled in self._filled.items() if key[0] != name or filled.input != number
+                }
 
     def _is_unchanged(self, name: str) -> bool:
         """Whether the last run left an array's contents unchanged. Compared on the device."""

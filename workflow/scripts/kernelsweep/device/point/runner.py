@@ -31,8 +31,8 @@ from kernelsweep.study.problem.file_instance import FileInstance
 from kernelsweep.study.problem.problem import Elements
 from kernelsweep.study.problem.problem_file import problem_of
 
-# The first run of a point begins, and has ended: it has a time limit of its own.
-RUNS, RAN = "runs", "ran"
+# What a runner reports: a point's first run has a time limit of its own.
+FIRST_RUN_BEGINS, FIRST_RUN_ENDS = "begins", "ends"
 
 # A variant's name with the values of all axes but the cache.
 _Launched = tuple[object, ...]
@@ -54,14 +54,14 @@ class Runner:
         platform: Platform,
         task: KernelTask,
         instances: Instances | None = None,
-        tell: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Load the task's binary, if it has one.
 
         instances  the task's, if some are made already
-        tell       gets RUNS before a point's first run, and RAN after it
+        report     gets FIRST_RUN_BEGINS before a point's first run, and FIRST_RUN_ENDS after it
         """
-        self._platform, self._tell = platform, tell
+        self._platform, self._report = platform, report
         self._task = task
         self._roundings = Expression(task.roundings)
         self._problem = problem_of(task.problem)
@@ -141,9 +141,9 @@ class Runner:
         assert sampling
         # A first launch may wait for the device, which waits while samples are queued.
         if not request.check and launched not in self._launched:
-            self._tell(RUNS)
+            self._report(FIRST_RUN_BEGINS)
             run.check_run()
-            self._tell(RAN)
+            self._report(FIRST_RUN_ENDS)
         self._launched.add(launched)
         partner = self._partner(run, request, launched) if request.partner else None
         places = self.memory.prepare_places(run.point, run.beside(partner), second)
@@ -214,8 +214,8 @@ class Runner:
 
     def _check(self, run: PointRun) -> Outcome:
         instance, repeated = self._instances.at(run.point), self._task.protocol.repeated_runs
-        self._tell(RUNS)
-        return check_point(run, instance, self._depth_of(run), repeated, partial(self._tell, RAN))
+        self._report(FIRST_RUN_BEGINS)
+        return check_point(run, instance, self._depth_of(run), repeated, partial(self._report, FIRST_RUN_ENDS))
 
     def _depth_of(self, run: PointRun) -> int:
         """The longest chain of roundings that an element's value goes through on the device."""

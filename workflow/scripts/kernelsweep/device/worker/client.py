@@ -15,7 +15,7 @@ from typing import Any
 
 from kernelsweep.device.kinds import kind_of_implementation
 from kernelsweep.device.outcome import Outcome, read_outcome
-from kernelsweep.device.point.runner import RUNS
+from kernelsweep.device.point.runner import FIRST_RUN_BEGINS
 from kernelsweep.device.request import Rest, Start, VisitRequest
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.process import WorkerProcess
@@ -110,7 +110,7 @@ class Worker:
             ), False
         answer = _answer(process, limit := self._timeout)
         while answer and "now" in answer:
-            limit = seconds if answer["now"] == RUNS else self._timeout
+            limit = seconds if answer["now"] == FIRST_RUN_BEGINS else self._timeout
             answer = _answer(process, limit)
         if answer is None:
             self.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas
 
@@ -149,8 +149,19 @@ LITTLE = 0.02
 # ... and is recommended for no size at which it costs more than this.
 MOST = 0.10
 
-# A kernel's configuration as a key: the kernel's place in the story, its name, and its axes' values.
-_Choice = tuple[Any, ...]
+
+class _Choice(NamedTuple):
+    """A kernel's configuration as a key, in the order of the story.
+
+    place   the kernel's in the story; libraries follow our kernels
+    values  of its axes, as texts
+    """
+
+    place: int
+    kernel: str
+    values: tuple[str, ...]
+
+
 # By configuration, how much more it costs than the fastest at a size, and whether that is little.
 _Losses = Mapping[_Choice, tuple[float, bool]]
 
@@ -207,12 +218,12 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     for row in rows.loc[rows["kernel"].isin({*names} - left_out), columns].to_dict("records"):
         kind, size = (tuple(row[axis] for axis in axes) for axes in (kinds, sizes))
         configuration = as_configuration(row, parameters, row["kernel"] in data.gridded)
-        choice = (names.index(row["kernel"]), row["kernel"], *map(str, configuration.parameters.items()))
+        choice = _Choice(names.index(row["kernel"]), row["kernel"], tuple(map(str, configuration.parameters.items())))
         configurations.setdefault(kind, {}).setdefault(size, {})[choice] = configuration
     uses = []
     for kind, by_size in sorted(configurations.items()):
         # Where only a library has a time, nothing of ours can be used.
-        ordered = [size for size in sorted(by_size) if min(by_size[size])[0] < len(data.kernel_names)]
+        ordered = [size for size in sorted(by_size) if min(by_size[size]).place < len(data.kernel_names)]
         losses = [_losses(by_size[size], len(data.kernel_names)) for size in ordered]
         for start, end in _ranges(losses):
             choice, lost = _least(losses[start:end])
@@ -221,7 +232,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
             uses.append(
                 Use(
                     study=name,
-                    kernel=choice[1],
+                    kernel=choice.kernel,
                     kind=dict(zip(kinds, kind, strict=True)),
                     sizes=tuple(dict(zip(sizes, size, strict=True)) for size in ordered[start:end]),
                     everywhere=end - start == len(ordered),
@@ -246,12 +257,12 @@ def _losses(configurations: Mapping[_Choice, Configuration], kernels: int) -> _L
 
     kernels  the number of our kernels; libraries follow them
     """
-    first = min(configurations, key=lambda choice: (choice[0], configurations[choice].time.value))
+    first = min(configurations, key=lambda choice: (choice.place, configurations[choice].time.value))
     arithmetic = configurations[first].arithmetic
     costs = {
         choice: one.time
         for choice, one in configurations.items()
-        if choice[0] < kernels and one.arithmetic == arithmetic
+        if choice.place < kernels and one.arithmetic == arithmetic
     }
     least = min(costs.values(), key=lambda cost: cost.value)
     lost = {choice: cost.value / least.value - 1 for choice, cost in costs.items()}
@@ -265,12 +276,12 @@ def _beside(configurations: Mapping[_Choice, Configuration], chosen: _Choice, ke
     """The fastest library with the same arithmetic, or else the first kernel, and how many times as long it takes."""
     own = configurations[chosen]
     alike = [choice for choice, other in configurations.items() if other.arithmetic == own.arithmetic]
-    libraries = [choice for choice in alike if choice[0] >= kernels]
-    others = libraries or [choice for choice in configurations if choice[0] == 0 < chosen[0]]
+    libraries = [choice for choice in alike if choice.place >= kernels]
+    others = libraries or [choice for choice in configurations if choice.place == 0 < chosen.place]
     if not others:
         return "", None
     other = min(others, key=lambda choice: configurations[choice].time.value)
-    return other[1], configurations[other].time.value / own.time.value
+    return other.kernel, configurations[other].time.value / own.time.value
 
 
 def _ties(chosen: _Choice, sizes: Sequence[Mapping[_Choice, Configuration]], allowed: _Losses) -> tuple[Tie, ...]:
@@ -282,7 +293,7 @@ def _ties(chosen: _Choice, sizes: Sequence[Mapping[_Choice, Configuration]], all
 
     tied = [choice for choice in allowed if choice != chosen and is_tied(choice)]
     tied.sort(key=lambda choice: (sizes[-1][choice].time_us, choice))
-    return tuple(Tie(choice[1], sizes[-1][choice]) for choice in tied)
+    return tuple(Tie(choice.kernel, sizes[-1][choice]) for choice in tied)
 
 
 def _least(losses: Sequence[_Losses]) -> tuple[_Choice, list[float]]:

@@ -52,7 +52,7 @@ class PublishedNumber:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The values on axes that the source states. What an exchange was told is one value."""
+        """The values on axes that the source states. The arguments of an exchange are one value."""
         return {"arguments": self.parameters} if self.quantity == OUTPUT else read_parameters(self.parameters)
 
     def is_of(self, step: Step) -> bool:

@@ -33,7 +33,7 @@ _FAILURES = (
 )
 
 _ERROR = re.compile(r"^==ERROR== (.*)$", re.MULTILINE)
-# An error of the profiled process, which its answers tell better.
+# An error of the profiled process, of which its answers say more.
 _APPLICATION = "The application "
 
 _IMPORT_SECONDS = 120

@@ -115,10 +115,10 @@ def proof_row(
         "skipped": (NOT_CHECKED, reason),
     }[status]
     if findings and finding != NOT_CHECKED:
-        told = [f"{one.message} ({one.location})" if one.location else one.message for one in findings]
-        known = [known_why(kernel, check, _PLACE.findall(each)) for each in told]
-        first = known.index("") if "" in known else 0
-        finding, message, expected = findings[first].kind, told[first], known[first] or expected
+        messages = [f"{each.message} ({each.location})" if each.location else each.message for each in findings]
+        reasons = [known_why(kernel, check, _PLACE.findall(message)) for message in messages]
+        first = reasons.index("") if "" in reasons else 0
+        finding, message, expected = findings[first].kind, messages[first], reasons[first] or expected
     return {
         "check": check,
         "tool": tool,

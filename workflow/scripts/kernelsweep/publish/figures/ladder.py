@@ -154,7 +154,7 @@ def _row_labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
 
 
 def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
-    """The labels of the steps, then of libraries and limits. An axis by which a library's rows differ is told, too."""
+    """The labels of the steps, then of libraries and limits. An axis by which a library's rows differ is named, too."""
     further = table.iloc[len(data.steps) :]
     limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits}
     rivals = further[further["kind"] == RIVAL_ROW]

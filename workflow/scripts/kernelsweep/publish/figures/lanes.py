@@ -55,7 +55,7 @@ class _Picture:
 def draw(data: StudyData, width: float = TWO_COLUMNS) -> Figure:
     """A picture for each published exchange: the elements before and after it, joined by lines, coloured by thread.
 
-    Elements are numbered, so the values of the measured output tell where each came from. A picture whose output is not
+    Elements are numbered, so the values of the measured output show where each came from. A picture whose output is not
     as published, or that has none, says so.
     """
     caption, heading = _caption(data), FIGURE.heading(data.title)

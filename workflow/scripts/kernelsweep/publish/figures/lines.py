@@ -27,7 +27,7 @@ FIGURE = FIGURES["lines"]
 PANEL_IN = (2.3, 2.5)
 # The room above the largest value, and that around ratios.
 HEADROOM, AROUND = 1.08, 1.02
-# More would not be told apart.
+# More lines would look alike.
 MOST_LINES = 8
 # An axis of fewer values says little as a line.
 LEAST_VALUES = 3

@@ -84,7 +84,7 @@ def units_of(variants: Iterable[tuple[Sequence[str], Mapping[str, str]]]) -> lis
 
 
 def merged_units(several: Iterable[Iterable[Unit]]) -> list[Unit]:
-    """The units with the variants of all."""
+    """The units that hold all variants of several lists of units."""
     return units_of((functions, unit.given) for units in several for unit in units for functions in unit.variants)
 
 

@@ -228,7 +228,7 @@ class FileInstance:
         return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
     def expect(self, point: Point) -> None:
-        """Have the right results that judge() needs, and their bounds, on disk if they are dear. Raises UserError."""
+        """Compute the reference and its bounds now, so that judge() finds them on disk. Raises UserError."""
         if "reference" in self.functions:
             _ = self.expected
             if not self._asks_for_roundings:
