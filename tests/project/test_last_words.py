@@ -140,11 +140,11 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         tell("own work", **own)
     tell("ours", is_of_kernelsweep=True)
     tell("a warning", logging.WARNING)
-    tell("a table", event="run_info", stats={"a": 2, "b": 9, "c": 1, "total": 12})
+    tell("a table", event="run_info", stats={"a_rule_of_a_long_name": 7, "other": 37, "total": 44})
     kernel = {"study": "matmul", "kernel": "naive"}
     for job, rule in enumerate(("build_kernel", "measure_kernel", "publish_matmul", *["a_rule_of_a_long_name"] * 5)):
         tell("a job", event="job_info", jobid=job, rule_name=rule, wildcards=kernel if job < 2 else {"study": "matmul"})
-    for done, seconds in ((1, 1.0), (2, 3.0), (3, 6.0), (4, 8.5)):
+    for done, seconds in ((1, 1.0), (2, 3.0), (3, 6.0), (4, 8.5), (5, 14.0), (6, 110.0)):
         now[0] = 100 + seconds
         tell("finished", event="job_finished", job_id=done - 1)
         tell("a step", event="progress", done=done, total=44)
@@ -152,9 +152,11 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     assert [one for one in passed if one != "a job"] == [
         "ours",
         "a warning",
-        "12 jobs: 9 b, 2 a, ...",
-        "2 of 44 jobs, 1:03 left: publish_matmul and 5 more",
-        "4 of 44 jobs, 1:25 left: a_rule_of_a_long_name matmul and 3 more",
+        "44 jobs: 37 other, 7 a_rule_of_a_long_name",
+        "2 of 44 jobs, 0:11 left: publish_matmul and 5 more",
+        "4 of 44 jobs, 0:14 left: a_rule_of_a_long_name matmul and 3 more",
+        "5 of 44 jobs, 0:19 left: a_rule_of_a_long_name matmul and 2 more",
+        "6 of 44 jobs: a_rule_of_a_long_name matmul for 1:50 and 1 more",
     ]
 
 

@@ -129,15 +129,9 @@ def read_ending(log: str | Path) -> Ending:
     return Ending()
 
 
-def time_left(done: int, total: int, seconds: float) -> str:
-    """Minutes and seconds until all of some like things are done, as in ", 0:12 left"; "" as long as none is.
-
-    seconds  in which `done` of them were done
-    """
-    if not done:
-        return ""
-    left = round(seconds / done * (total - done))
-    return f", {left // 60}:{left % 60:02} left"
+def in_minutes(seconds: float) -> str:
+    """Minutes and seconds, such as 0:12."""
+    return f"{round(seconds) // 60}:{round(seconds) % 60:02}"
 
 
 def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:

@@ -20,8 +20,9 @@ from typing import Any
 
 from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
-from kernelsweep.logs import read_ending, time_left
+from kernelsweep.logs import in_minutes, read_ending
 from kernelsweep.project.files import path as path_of
+from kernelsweep.project.time_left import TimeLeft
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
@@ -88,7 +89,8 @@ class LastWords(logging.Filter):
         self._is_dry = is_dry
         self._started = self._next_line = 0.0
         self._done = self._total = 0
-        self._running: dict[int | None, str] = {}  # the jobs that run now, by their number
+        self._running: dict[int | None, tuple[str, float]] = {}  # the jobs that run now, and since when, by number
+        self._time_left = TimeLeft()
         self._over = threading.Event()
         self._has_jobs = self._has_error = False
         self._folder: Path | None = None  # of the run, once it has started
@@ -173,6 +175,7 @@ class LastWords(logging.Filter):
             self.scheduling()
         if event in ("job_finished", "job_error"):
             self._running.pop(getattr(record, "job_id", job), None)
+            self._time_left.end(getattr(record, "job_id", job), time.monotonic())
         if event == "job_info":
             self._has_jobs = True
             self._begin(record, job)
@@ -208,7 +211,8 @@ class LastWords(logging.Filter):
         wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
         where = "/".join(wildcards[name] for name in ("study", "kernel") if name in wildcards)
         rule: str = getattr(record, "rule_name", "")
-        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}"
+        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}", time.monotonic()
+        self._time_left.begin(job, rule, time.monotonic())
         if self._started == 0.0 and self._is_quiet and not self._is_dry():
             self._started = time.monotonic()
             self._next_line = self._started + _SECONDS_TO_FIRST_LINE
@@ -216,6 +220,7 @@ class LastWords(logging.Filter):
 
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
         """Log how many jobs there are, and of which rules most are, instead of Snakemake's table."""
+        self._time_left.plan({rule: count for rule, count in stats.items() if rule != "total"})
         rules = sorted(((count, rule) for rule, count in stats.items() if rule != "total"), reverse=True)
         most = ", ".join(f"{count} {rule}" for count, rule in rules[:_NAMED_RULES])
         more = ", ..." if len(rules) > _NAMED_RULES else ""
@@ -227,15 +232,23 @@ class LastWords(logging.Filter):
             self._show_progress()
 
     def _show_progress(self) -> None:
-        """Log how many jobs are done, the time left, and which jobs run now; unless the last such line is new."""
+        """Log how many jobs are done, the time left, and which jobs run now; unless the last such line is new.
+
+        Where the time left is not known, because a job takes long, the line begins with that job and its time so far.
+        """
         now = time.monotonic()
         if now < self._next_line or not self._running:
             return
         self._next_line = now + _SECONDS_BETWEEN_LINES
-        done = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
-        line = f"{done}{time_left(self._done, self._total, now - self._started)}: "
-        first, *others = list(self._running.values())  # Another thread may change it.
-        line += first
+        jobs, left = list(self._running.values()), self._time_left.seconds(now)  # Another thread may change it.
+        line = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
+        if left is not None:
+            line += f", {in_minutes(left)} left"
+        elif self._done:
+            (longest, since), *shorter = sorted(jobs, key=lambda job: job[1])
+            jobs = [(f"{longest} for {in_minutes(now - since)}", since), *shorter]
+        first, *others = [name for name, _ in jobs]
+        line += f": {first}"
         for place, name in enumerate(others):
             if len(f"{line}, {name} and 99 more") > _COLUMNS:
                 line += f" and {len(others) - place} more"

@@ -21,7 +21,7 @@ from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.process import environment
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.locks import lock_first
-from kernelsweep.logs import time_left
+from kernelsweep.logs import in_minutes
 from kernelsweep.running import THREAD_VARIABLES, end_with_parent, in_child
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import Data, Problem, problem_of
@@ -131,7 +131,8 @@ class References:
                 if time.monotonic() - started >= most:
                     return
                 missing = sum(self._left.values())
-                left = time_left(before - missing, before, time.monotonic() - started)
+                done = before - missing
+                left = f", {in_minutes((time.monotonic() - started) / done * missing)} left" if done else ""
                 told = f"{self._total - missing} of {self._total} done on {self._processes} cores{left}"
                 self._notify(f"waiting for references of {self._problem.name}: {told}")
                 pause = _NEXT_NOTICE_SECONDS
