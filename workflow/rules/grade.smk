@@ -1,10 +1,13 @@
 # Untrusted kernels, judged as further kernels of a study (docs/grading.md). Not part of `all`.
 
+import json
+
 from kernelsweep.project.grading import exit_status
-from kernelsweep.sandbox import VARIABLE, choose_sandbox
+from kernelsweep.sandbox import HIDDEN, VARIABLE, choose_sandbox
 
 if PROJECT.grading:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
+    os.environ[HIDDEN] = json.dumps([config["candidate"]])
     LAST_WORDS.status = lambda: exit_status(
         targets_of(workflow), Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
     )

@@ -1,60 +1,94 @@
 """The sandbox of what an untrusted kernel can reach: compilers, and the emulator's processes (docs/grading.md).
 
-bubblewrap makes it where it is installed, else the `unshare` of util-linux: namespaces of users, mounts, processes and
-networks, with a file system that can only be read, apart from a job's temporary folder. `prlimit` limits memory, time
-on the processor and the size of files.
+bubblewrap makes it where it is installed, else the `unshare` of util-linux: namespaces of users, mounts, processes,
+networks and host names, with a file system of a few folders that can only be read, and a folder to write to. `prlimit`
+limits memory, time on the processor, the size of files and the number of threads. An emulator's process then gives up
+the system calls that reach beyond it: sockets, new processes, new namespaces.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import platform
+import re
 import shutil
+import site
 import subprocess
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from kernelsweep.errors import UserError
+from kernelsweep.system_calls import give_up_calls
 
 # The environment variable that says to the jobs of a run which sandbox they use; unset where all code is trusted.
 VARIABLE = "KERNELSWEEP_SANDBOX"
+# The one with the files and folders that no candidate sees, as JSON: the candidates.
+HIDDEN = "KERNELSWEEP_HIDDEN"
 BUBBLEWRAP, NAMESPACES, NO_SANDBOX = "bubblewrap", "namespaces", "none"
 _INSIDE = "inside"
 
 _GIBIBYTE = 2**30
 COMPILING_SECONDS = 120
 _LIMITS = ["prlimit", f"--fsize={2 * _GIBIBYTE}", "--core=0"]
-_OF_COMPILERS = [f"--as={16 * _GIBIBYTE}", f"--cpu={COMPILING_SECONDS}"]
 _OF_EMULATOR = [f"--as={256 * _GIBIBYTE}"]  # of which each block that waits for others reserves one
+# Threads, of which libraries of linear algebra have one or two a core.
+_MOST_THREADS = 1024
+# Before this release of Linux, that limit counted all processes of the user.
+_COUNTS_BY_NAMESPACE = (5, 14)
 
 # What compilers read besides their own folder and their arguments.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+# Of /proc, what steers the whole machine; root's candidate could write there, as the machine's root.
+_OF_MACHINE = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
+# The environment variables that an emulator's process has, besides those that its caller sets for it.
+_KEPT = (
+    *("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONHASHSEED"),
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES"),
+)
+_PRIVATE = "/tmp"  # where an emulator's process writes: memory of its own
 
-# $1: how many paths that can be read follow; then those, the folder to write to, the working directory, the command.
+# $1: how large a private folder may be. Then, in pairs, what to do with a path, up to "--"; then the working directory
+# and the command.
 _IN_NAMESPACES = r"""
-set -e; count=$1; shift; root=/mnt
-mount -t tmpfs none "$root"
-show() {
-    if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root${1%/*}"; : > "$root$1"; fi
-    mount --rbind "$1" "$root$1"
+set -e; size=$1; shift; root=/mnt; writable=
+mount -t tmpfs -o size="$size" none "$root"
+place() {
+    if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root${1%/*}"; [ -e "$root$1" ] || : > "$root$1"; fi
 }
-while [ "$count" -gt 0 ]; do show "$1"; count=$((count - 1)); shift; done
-show "$1"; mkdir -p "$root/proc" "$root$2"; mount -t proc proc "$root/proc"
+while [ "$1" != -- ]; do
+    case "$1" in
+        read) place "$2"; mount --rbind "$2" "$root$2" ;;
+        write) place "$2"; mount --rbind "$2" "$root$2"; writable="$writable:$root$2:" ;;
+        private) mkdir -p "$root$2"; mount -t tmpfs -o size="$size" none "$root$2"; writable="$writable:$root$2:" ;;
+        hide) if [ -d "$2" ]; then mount -t tmpfs none "$root$2"; else mount --bind /dev/null "$root$2"; fi ;;
+    esac
+    shift 2
+done
+shift; mkdir -p "$root/proc" "$root/old" "$root$1"; mount -t proc proc "$root/proc"
+echo 0 > "$root/proc/sys/user/max_user_namespaces" || :
+for each in OF_MACHINE; do
+    if [ -e "$root/proc/$each" ]; then mount --bind "$root/proc/$each" "$root/proc/$each"; fi
+done
 ours=
-while read -r _ _ _ _ place _; do  # Mounts that the new root hides come before it.
+while read -r _ _ _ _ place options _; do  # Mounts that the new root hides come before it.
     place=$(printf %b "$place")
     case "$ours$place" in "$root") ours=1; continue ;; esac
     [ -n "$ours" ] || continue
+    case "$writable" in *":$place:"*) continue ;; esac
     case "$place" in
-        "$root" | "$root$1" | "$root"/proc | "$root"/dev*) ;;
-        "$root"*) mount -o remount,bind,ro "$place" 2>/dev/null || mount -o remount,bind,ro,nosuid,nodev "$place" ;;
+        "$root"/proc) ;;
+        "$root"/dev/*) mount -o "remount,bind,ro${options#r?}" "$place" ;;
+        "$root"/*) mount -o "remount,bind,ro${options#r?},nosuid,nodev" "$place" ;;
     esac
 done < /proc/self/mountinfo
-folder=$2; shift 2
-exec chroot "$root" sh -c 'cd "$1"; shift; exec setpriv --no-new-privs --inh-caps=-all --bounding-set=-all "$@"' \
-    sh "$folder" "$@"
-"""
+cd "$root"; PATH="$PATH:/usr/sbin:/sbin" pivot_root . old; umount -l /old; mount -o remount,bind,ro /
+cd "$1"; shift
+exec setpriv --no-new-privs --inh-caps=-all --bounding-set=-all "$@"
+""".replace("OF_MACHINE", " ".join(_OF_MACHINE))
 
 
 def choose_sandbox(may_lack: bool) -> str:
@@ -74,7 +108,8 @@ def choose_sandbox(may_lack: bool) -> str:
 @cache
 def _works(way: str) -> bool:
     try:
-        run = subprocess.run(_command(way, ["true"], [*_system()], "/tmp", _OF_COMPILERS), capture_output=True)
+        paths = [*_reading(_system()), ("private", _PRIVATE)]
+        run = subprocess.run(_command(way, ["true"], paths, "/", _of_compilers()), capture_output=True)
     except OSError:
         return False
     return run.returncode == 0
@@ -97,50 +132,141 @@ def compiling(command: Sequence[str], tools: Iterable[str]) -> list[str]:
         return [*command]
     prefixes = [Path(found).resolve().parent.parent for tool in tools if (found := shutil.which(tool))]
     named = [Path(word.removeprefix("-I")).absolute() for word in command[1:] if "/" in word]
-    read = [*_system(), *prefixes, *(path for path in named if path.exists())]
-    return _command(way, command, read, _scratch(), _OF_COMPILERS)
+    scratch = os.environ.get("TMPDIR", "/tmp")
+    read = [path for path in (*_system(), *prefixes, *named) if not str(path).startswith(f"{scratch}/")]
+    return _command(way, command, [*_reading(read), ("write", scratch)], os.getcwd(), _of_compilers())
 
 
-def emulating(command: Sequence[str]) -> list[str]:
-    """The command of a process that runs kernels on the emulator, in the sandbox if this run has one.
+def emulating(
+    command: Sequence[str], environment: Mapping[str, str], files: Iterable[Path] = ()
+) -> tuple[list[str], dict[str, str]]:
+    """The command of a process that runs kernels on the emulator, and its environment; in the sandbox if there is one.
 
-    It reads what this process reads, and writes to TMPDIR alone.
+    files  what it reads besides
+
+    It sees this Python, the working directory but for results (of which it sees what is compiled) and names that begin
+    with a dot, and a private folder, where it may write. It does not see what the variable HIDDEN names.
     """
-    way, inside = os.environ.get(VARIABLE, NO_SANDBOX), ["env", f"{VARIABLE}={_INSIDE}", *command]
-    return [*command] if way == NO_SANDBOX else _command(way, inside, ["/"], _scratch(), _OF_EMULATOR)
+    way = os.environ.get(VARIABLE, NO_SANDBOX)
+    if way == NO_SANDBOX:
+        return [*command], dict(environment)
+    here = Path.cwd()
+    own = [path for path in here.iterdir() if not path.name.startswith(".") and path.name != "results"]
+    own = [path for path in own if path.is_dir() or path.is_file()]  # and no socket
+    read = [*_system(), *_python(), *own, here / "results/build", here / "results/references"]
+    hidden = [Path(name).absolute() for name in json.loads(os.environ.get(HIDDEN, "[]"))]
+    seen = _reading(read)
+    hiding = [("hide", str(path)) for path in hidden if _lies_in(str(path), [shown for _, shown in seen])]
+    hides = [path for _, path in hiding]
+    further = [str(path) for file in files for path in {file.absolute(), file.resolve()} if path.exists()]
+    paths = [("private", _PRIVATE), *seen, *hiding]
+    paths += [
+        ("read", path) for path in further if not _lies_in(path, [each for _, each in seen]) or _lies_in(path, hides)
+    ]
+    kept = {name: environment[name] for name in _KEPT if name in environment}
+    own_variables = {"HOME": _PRIVATE, "TMPDIR": _PRIVATE, "PYTHONUSERBASE": site.getuserbase(), VARIABLE: _INSIDE}
+    return _command(way, command, paths, str(here), [*_OF_EMULATOR, *_threads()]), {**kept, **own_variables}
 
 
-def check_inside() -> None:
-    """Raise UserError where a kernel's code is to be loaded that is untrusted, by a process outside of the sandbox."""
+def is_inside() -> bool:
+    """Whether this process runs kernels in the sandbox."""
+    return os.environ.get(VARIABLE) == _INSIDE
+
+
+def before_code_is_loaded() -> None:
+    """Give up the system calls that reach beyond this process, where it runs in the sandbox.
+
+    Raises UserError where a kernel's code is to be loaded that is untrusted, by a process outside of the sandbox.
+    """
     if os.environ.get(VARIABLE, NO_SANDBOX) not in (_INSIDE, NO_SANDBOX):
         raise UserError("A candidate's code runs in the sandbox alone: it can be graded, and not counted or drawn.")
+    if is_inside():
+        give_up_calls()
 
 
-def _scratch() -> str:
-    return os.environ.get("TMPDIR", "/tmp")
+def _reading(paths: Iterable[str | Path]) -> list[tuple[str, str]]:
+    """The paths that exist, to read; without those that lie in another one."""
+    there = sorted({str(path) for path in paths if os.path.exists(path)})
+    return [("read", path) for path in there if not _lies_in(path, [other for other in there if other != path])]
+
+
+def _lies_in(path: str, folders: Iterable[str]) -> bool:
+    return any(Path(path).is_relative_to(folder) for folder in folders)
+
+
+def _python() -> list[Path]:
+    """The folders of this Python, and of what it imports."""
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    folders = [Path(name).absolute() for name in (*prefixes, *sys.path) if name]
+    executable = Path(sys.executable)
+    while executable.is_symlink():
+        executable = executable.parent / os.readlink(executable)
+        folders.append(Path(os.path.normpath(executable)).parent.parent)
+    return [*folders, *(folder.resolve() for folder in folders)]
 
 
 def _system() -> list[Path]:
-    return [Path(name) for name in _SYSTEM if os.path.exists(name)]
+    return [Path(name) for name in _SYSTEM]
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _of_compilers() -> list[str]:
+    """The limits of a compiler: half of the memory at most, which template and macro bombs take."""
+    return [
+        f"--as={min(16 * _GIBIBYTE, max(2 * _GIBIBYTE, _memory() // 2))}",
+        f"--cpu={COMPILING_SECONDS}",
+        *_threads(),
+    ]
+
+
+def _threads() -> list[str]:
+    release = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+    return [f"--nproc={_MOST_THREADS}"] if release >= _COUNTS_BY_NAMESPACE else []
 
 
 def _command(
-    way: str, command: Sequence[str], read: Sequence[str | Path], scratch: str, limits: Sequence[str]
+    way: str, command: Sequence[str], paths: Sequence[tuple[str, str]], folder: str, limits: Sequence[str]
 ) -> list[str]:
-    limited, cwd = [*_LIMITS, *limits, *command], os.getcwd()
-    shown = list(dict.fromkeys(str(path) for path in read if not str(path).startswith(f"{scratch}/")))
-    if way == BUBBLEWRAP:
-        binds = [word for path in shown for word in ("--ro-bind", path, path)]
-        places = [] if "/" in shown else ["--dir", cwd]
-        kept = ["--dev", "/dev", "--proc", "/proc", "--bind", scratch, scratch, *places, "--chdir", cwd]
-        own = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session"]
-        return ["bwrap", *own, *binds, *kept, "--", *limited]
-    if "/" in shown:  # All but the scratch folder is read-only already.
-        shown = [
-            str(path)
-            for path in sorted(Path("/").iterdir())
-            if path.name not in ("proc", "sys", "dev") and path.exists()
+    """A command in a sandbox.
+
+    paths   each with what is done with it, in order: to `read`, to `write`, `private`, to `hide`
+    folder  the working directory
+    """
+    # Where the machine runs out of memory, Linux ends these processes first.
+    limited = [*_LIMITS, *limits, "choom", "-n", "1000", "--", *command]
+    size = str(max(_GIBIBYTE, _memory() // 16))
+    devices = [("read", name) for name in _DEVICES]
+    if way == NAMESPACES:
+        unshared = [
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "--net",
+            "--ipc",
+            "--uts",
+            "--pid",
+            "--fork",
+            "--kill-child",
         ]
-    unshared = ["--user", "--map-root-user", "--mount", "--net", "--ipc", "--pid", "--fork", "--kill-child"]
-    script = ["sh", "-c", _IN_NAMESPACES, "sh", str(len(shown) + len(_DEVICES)), *shown, *_DEVICES]
-    return ["unshare", *unshared, *script, scratch, cwd, *limited]
+        words = [word for pair in (*paths, *devices) for word in pair]
+        # A session of its own: kill(0) would end the job, too.
+        return ["unshare", *unshared, "setsid", "sh", "-c", _IN_NAMESPACES, "sh", size, *words, "--", folder, *limited]
+    own = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc"]
+    for each, path in paths:
+        if each == "read":
+            own += ["--ro-bind", path, path]
+        elif each == "write":
+            own += ["--bind", path, path]
+        elif each == "private" or os.path.isdir(path):
+            own += ["--size", size, "--tmpfs", path]
+        else:
+            own += ["--ro-bind", "/dev/null", path]
+    own += [word for _, path in devices for word in ("--dev-bind", path, path)]
+    # bubblewrap leaves them to root, as it takes a folder's mode for that of what is in it.
+    own += [word for name in _OF_MACHINE for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")]
+    read_only = ["/", *(path for each, path in paths if each == "hide" and os.path.isdir(path))]
+    own += ["--dir", folder, *(word for path in read_only for word in ("--remount-ro", path)), "--chdir", folder]
+    return ["bwrap", *own, "--", *limited]

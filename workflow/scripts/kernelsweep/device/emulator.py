@@ -27,7 +27,7 @@ from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
 from kernelsweep.errors import LaunchError
 from kernelsweep.reasons import Reason
-from kernelsweep.sandbox import check_inside
+from kernelsweep.sandbox import before_code_is_loaded
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
 from kernelsweep.study.problem.array_values import ArrayValue
 from kernelsweep.study.problem.comparison import difference, error_share
@@ -43,7 +43,7 @@ class EmulatedUnit(Library):
     """One translation unit of a kernel: its library, and which buffers it knows."""
 
     def __init__(self, path: Path) -> None:
-        check_inside()
+        before_code_is_loaded()
         super().__init__(path)
         self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
 

@@ -23,6 +23,7 @@ from kernelsweep.errors import GPU_FAILED, StudyError, UserError, gpu_failed
 from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 from kernelsweep.sandbox import is_untrusted
 from kernelsweep.study.point import Point
+from kernelsweep.study.problem.problem_file import problem_of
 
 # The variables of the environment that differ between jobs.
 _OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)
@@ -51,7 +52,7 @@ class Worker:
     def __init__(self, task: KernelTask, visit: int, device: str | None = None) -> None:
         self._task, self._visit, self._device = task, visit, device
         self._timeout = task.protocol.timeout_seconds
-        self._process: WorkerProcess | None = WorkerProcess(task.platform)
+        self._process: WorkerProcess | None = self._new()
         self._has_begun = self._is_ready = False
 
     def begin(self, first: Point | None = None) -> None:
@@ -68,7 +69,7 @@ class Worker:
         if (place := self._place()) and (parked := WorkerProcess.parked(place)):
             self.stop()
             self._process = parked
-        self._process, self._has_begun = self._process or WorkerProcess(self._task.platform), True
+        self._process, self._has_begun = self._process or self._new(), True
         with suppress(BrokenPipeError):  # A process that was killed meanwhile: open() finds that it doesn't answer.
             self._process.send(Start(self._task, environment, first))
 
@@ -151,6 +152,10 @@ class Worker:
         if self._process:
             self._process.stop()
         self._process, self._has_begun, self._is_ready = None, False, False
+
+    def _new(self) -> WorkerProcess:
+        files = problem_of(self._task.problem).files if is_untrusted() else ()
+        return WorkerProcess(self._task.platform, files=files)
 
     def _place(self) -> Path | None:
         """The file that a worker leaves to the next one of its visit, platform and device; None where all end."""

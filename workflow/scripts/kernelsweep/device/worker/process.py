@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, NoReturn
 
@@ -39,17 +40,18 @@ def environment() -> dict[str, str]:
 _Begun = tuple[int, IO[str], IO[str]]
 
 
-def _started(platform: str, messages: IO[str]) -> _Begun:
-    command = [sys.executable, "-m", serve_platform.__module__, platform]
-    # On a GPU, nothing of a kernel is code of this process.
+def _started(platform: str, messages: IO[str], files: Iterable[Path]) -> _Begun:
+    command, variables = [sys.executable, "-m", serve_platform.__module__, platform], environment()
+    if kind_of_implementation(platform) == KINDS[EMULATOR]:  # On a GPU, nothing of a kernel is code of this process.
+        command, variables = emulating(command, variables, files)
     process = subprocess.Popen(
-        emulating(command) if kind_of_implementation(platform) == KINDS[EMULATOR] else command,
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=messages,
         encoding="utf-8",
         errors="replace",
-        env=environment(),
+        env=variables,
     )
     process.returncode = 0  # Else Popen would wait for it, and wait() would miss its status.
     assert process.stdin is not None and process.stdout is not None
@@ -99,14 +101,15 @@ class WorkerProcess:
 
     platform  the platform's implementation, as in platforms.kinds.Kind
     parked    one that an earlier job has left, in place of a new one
+    files     what the problem is read from, which a sandbox has to show
 
     A new one imports the implementation and waits. It touches no device yet.
     """
 
-    def __init__(self, platform: str, parked: _Begun | None = None) -> None:
+    def __init__(self, platform: str, parked: _Begun | None = None, files: Iterable[Path] = ()) -> None:
         self.messages: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         can_fork = thread_count() == 1 and not _has_opened_a_gpu() and not is_untrusted()
-        begun = parked or (_forked if can_fork else _started)(platform, self.messages)
+        begun = parked or (_forked(platform, self.messages) if can_fork else _started(platform, self.messages, files))
         self.pid, self.requests, self.answers = begun
         self._handle = os.pidfd_open(self.pid)
         self._status: int | None = None

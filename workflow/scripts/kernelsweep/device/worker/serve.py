@@ -35,6 +35,7 @@ from kernelsweep.errors import GPU_FAILED, ContextLost, UserError, is_of_gpu
 from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ
 from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
+from kernelsweep.sandbox import is_inside
 from kernelsweep.study.point import Point
 
 
@@ -50,7 +51,8 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         start = read(line)
         if own_end is not None:
             os.close(own_end)
-        os.environ.update(start.environment)
+        if not is_inside():  # which has its own
+            os.environ.update(start.environment)
         tempfile.tempdir = None  # A job's ends with it.
         name_this_process()
         task = start.task

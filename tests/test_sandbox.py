@@ -1,0 +1,149 @@
+"""The sandbox of the target grade: no way leads out of it, as root or as a user, and honest code runs there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ways_out
+from checkout import ROOT
+
+from kernelsweep import sandbox
+
+_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+# Runs the ways out as the job runs a process of the emulator, or a compiler; in place of the process that starts it.
+_DRIVER = """
+import json, os, sys
+from pathlib import Path
+from kernelsweep import sandbox
+
+kind, ways, given = sys.argv[1:]
+if kind == "emulator":
+    environment = dict(os.environ)
+    command, environment = sandbox.emulating([sys.executable, ways, given, "--loaded"], environment)
+else:
+    project = json.loads(given)["PROJECT"]
+    files = [f"{project}/kernels/problem.py", ways, str(Path(ways).parent)]
+    python = os.path.realpath(sys.executable)
+    command = sandbox.compiling([python, ways, given, *files], [python])
+    environment = {name: os.environ[name] for name in ("PATH", "TMPDIR")}
+os.execvpe(command[0], command, environment)
+"""
+# Open to compilers, which run no candidate's code: they start processes, and change their scratch folder.
+_OF_COMPILERS = {
+    *("fork", "shell", "node", "virtual_machine", "netlink", "packets", "cryptography"),
+    *("full_memory", "socket_in_project", "user_namespace", "mount_namespace"),
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A machine with secrets: what the names of the ways stand for, and the environment of a job there."""
+
+    folder: Path
+    names: dict[str, str]
+    environment: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    """A project with a candidate, a secret and a socket, a home with a key, and processes that listen."""
+    files = ["home/.ssh/id_rsa", "project/results/grade.secret", "project/results/emulator/measurements.csv"]
+    files += ["project/candidates/other.cu", "project/.env", "project/.git/config", "outside/file"]
+    files += ["project/kernels/problem.py", "project/results/build/unit", "scratch/none"]
+    files += ["library/kernelsweep/__init__.py"]
+    with ExitStack() as ends:
+        folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("right" if name.endswith("problem.py") else "")
+        shutil.copy(ways_out.__file__, folder / "library")
+        for name in ("errors", "reasons", "sandbox", "system_calls"):
+            shutil.copy(ROOT / f"workflow/scripts/kernelsweep/{name}.py", folder / "library/kernelsweep")
+        for path in (folder, *folder.rglob("*")):  # The sandbox alone keeps users away.
+            path.chmod(0o777)
+        ports = ends.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = str(ports.getsockname()[1])
+        for address in (f"{folder}/project/kernels/s", f"{folder}/outside/s", f"\0kernelsweep-{port}"):
+            end = ends.enter_context(socket.socket(socket.AF_UNIX))
+            end.bind(address)
+            end.listen()
+            if address[0] == "/":
+                os.chmod(address, 0o777)
+        home, project = f"{folder}/home", f"{folder}/project"
+        # The number of this process is nobody's in a sandbox.
+        names = {
+            "PROJECT": project,
+            "HOME": home,
+            "OUTSIDE": f"{folder}/outside",
+            "PID": str(os.getpid()),
+            "PORT": port,
+        }
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": home,
+            "TOKEN": "secret",
+            "TMPDIR": f"{folder}/scratch",
+            "PYTHONPATH": f"{folder}/library",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            sandbox.HIDDEN: '["candidates"]',
+        }
+        yield Place(folder, names, environment)
+
+
+def _try_all(place: Place, way: str, who: str, kind: str) -> dict[str, Any]:
+    is_root = os.geteuid() == 0
+    if who == "root" and not is_root:
+        pytest.skip("root alone can try it")
+    python = sys.executable
+    if who == "user" and is_root and not (python := shutil.which("python3", path="/usr/bin") or ""):
+        pytest.skip("this machine has no Python that every user can run")
+    command = [*(_NOBODY if who == "user" and is_root else ()), python, "-c", _DRIVER, kind]
+    run = subprocess.run(
+        [*command, str(place.folder / "library/ways_out.py"), json.dumps(place.names)],
+        env={**place.environment, sandbox.VARIABLE: way},
+        cwd=place.names["PROJECT"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(run.stdout)
+    return answer
+
+
+_EVERYWHERE = pytest.mark.parametrize("who", ["root", "user"])
+_BOTH_WAYS = pytest.mark.parametrize("way", [sandbox.BUBBLEWRAP, sandbox.NAMESPACES])
+
+
+@_BOTH_WAYS
+@_EVERYWHERE
+def test_no_way_leads_out_of_the_emulators_sandbox(place: Place, way: str, who: str) -> None:
+    if not sandbox._works(way):
+        pytest.skip(f"this machine has no {way}")
+    tried = _try_all(place, way, who, "emulator")
+    assert len(tried["open"]) > 100
+    assert not [name for name, is_open in tried["open"].items() if is_open]
+    assert all(tried["done"].values()) and tried["problem"] == "right", tried["done"]
+
+
+@_BOTH_WAYS
+@_EVERYWHERE
+def test_no_way_leads_out_of_the_compilers_sandbox(place: Place, way: str, who: str) -> None:
+    if not sandbox._works(way):
+        pytest.skip(f"this machine has no {way}")
+    tried = _try_all(place, way, who, "compiler")
+    found = {name for name, is_open in tried["open"].items() if is_open and not name.startswith("call_")}
+    assert found <= _OF_COMPILERS
+    assert all(tried["done"].values()) and tried["problem"] == "right", tried["done"]
