@@ -59,6 +59,10 @@ EMULATOR_APART void observe_word(const Value *address, const char *word, bool is
 
 } // namespace emulator
 
+// An address as instructions for shared memory take it.
+EMULATOR_APART size_t __cvta_generic_to_shared(const void *address) { return emulator::counting::shared_offset(address); }
+EMULATOR_APART void *__cvta_shared_to_generic(size_t offset) { return emulator::counting::shared_pointer(unsigned(offset)); }
+
 constexpr int warpSize = int(emulator::lanes_of_a_warp);
 
 // Each launch begins once the one before it has ended, and its accesses are checked as if it had begun earlier.

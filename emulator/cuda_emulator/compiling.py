@@ -17,7 +17,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from cuda_emulator.errors import Refused
-from cuda_emulator.refusals import refusal
+from cuda_emulator.ptx import translated
+from cuda_emulator.refusals import is_assembly, refusal
 from cuda_emulator.untrusted import check_object
 
 # The folder of the emulator's C++.
@@ -189,22 +190,21 @@ def compile_for_emulator(
     CUDA name that the emulator does not supply, the message begins with this name.
     """
     with tempfile.TemporaryDirectory() as folder:
-        assembly, objects = Path(folder) / "unit.s", [Path(folder) / "unit.o", runtime]
+        objects = [Path(folder) / "unit.o", runtime]
         # A kernel's units are compiled in a temporary folder.
         folders = (runtime.parent, headers, headers / "include", *include)
         paths = [f"-ffile-prefix-map={unit.parent}/=", *(f"-I{path}" for path in folders)]
         texts = (file.read_text(encoding="utf-8", errors="replace") for file in (unit, *(files or ())))
         alignment = [_WATCHING_ALIGNMENT] if files is None or any(map(_CAST.search, texts)) else []
-        command = [*_compiler(), *alignment, *options, *paths, "-x", "c++", "-S", str(unit), "-o", str(assembly)]
-        compiled = run(command, **_IN_ANY_FOLDER)
-        if compiled.returncode != 0 and all(_ALLOWED_BY_NVCC in one for one in _AN_ERROR.findall(compiled.stderr)):
-            compiled = run([*command, "-fpermissive"], **_IN_ANY_FOLDER)
-        if compiled.returncode == 0:
-            # -ffile-prefix-map leaves the sanitizers' file names as they are.
-            text = assembly.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/', '"').replace(f'"{unit.parent}/', '"')
-            assembly.write_text(text, encoding="utf-8")
-            assembled = run([*find(), "-c", str(assembly), "-o", str(objects[0])], **_IN_ANY_FOLDER)
-            compiled.returncode, compiled.stderr = assembled.returncode, compiled.stderr + assembled.stderr
+        command = [*_compiler(), *alignment, *options, *paths, "-x", "c++"]
+        compiled = _compiled(command, unit, objects[0], unit.parent, run)
+        if compiled.returncode != 0 and is_assembly(compiled.stderr) and not is_untrusted:
+            preprocessed = Path(folder) / "unit.cpp"
+            before = ["-include", str(headers / "ptx.hpp"), "-E", str(unit), "-o", str(preprocessed)]
+            run([*command, *before], **_IN_ANY_FOLDER)
+            text = preprocessed.read_text(encoding="utf-8", errors="replace")
+            preprocessed.write_text(translated(text, headers), encoding="utf-8")
+            compiled = _compiled(command, preprocessed, objects[0], unit.parent, run)
         if compiled.returncode != 0:
             raise refusal(_relative(compiled.stderr))
         if is_untrusted:
@@ -228,6 +228,24 @@ def _link(objects: Sequence[Path], library: Path, folder: Path, run: Run) -> Non
         undefined = sorted(set(re.findall(r"undefined reference to `([^']+)'", linked.stderr)))
         reason = f"nothing defines {', '.join(undefined)}" if undefined else linked.stderr.strip()
         raise Refused(f"g++ could not link the kernel: {reason}")
+
+
+def _compiled(
+    command: Sequence[str], unit: Path, compiled: Path, folder: Path, run: Run
+) -> subprocess.CompletedProcess[str]:
+    """Compile a unit to an object file by way of assembly, whose file names are made relative to `folder` as well."""
+    assembly = compiled.with_suffix(".s")
+    command = [*command, "-S", str(unit), "-o", str(assembly)]
+    output = run(command, **_IN_ANY_FOLDER)
+    if output.returncode != 0 and all(_ALLOWED_BY_NVCC in one for one in _AN_ERROR.findall(output.stderr)):
+        output = run([*command, "-fpermissive"], **_IN_ANY_FOLDER)
+    if output.returncode == 0:
+        # -ffile-prefix-map leaves the sanitizers' file names as they are.
+        text = assembly.read_text(encoding="utf-8").replace(f'"{Path.cwd()}/', '"').replace(f'"{folder}/', '"')
+        assembly.write_text(text, encoding="utf-8")
+        assembled = run([*find(), "-c", str(assembly), "-o", str(compiled)], **_IN_ANY_FOLDER)
+        output.returncode, output.stderr = assembled.returncode, output.stderr + assembled.stderr
+    return output
 
 
 def _compiler() -> list[str]:

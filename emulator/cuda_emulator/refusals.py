@@ -66,6 +66,11 @@ _HINT = (
 )
 
 
+def is_assembly(text: str) -> bool:
+    """Whether g++ has refused assembly, by what it has printed."""
+    return bool(_ASSEMBLY.search(text))
+
+
 def refusal(text: str) -> Refused:
     """The error with the first of g++'s errors, after an explanation if the emulator lacks a feature.
 
@@ -79,9 +84,9 @@ def refusal(text: str) -> Refused:
     for error in _ERROR.finditer(text):
         place = f"{error['file']}:{error['line']}"
         if found := _LACKED_BY.match(error["text"]):
-            return _lacking(found[1], message)
+            return lacking(found[1], message)
         if "expected primary-expression before '<'" in error["text"] and "<<<" in (error["shown"] or ""):
-            return _lacking(f"{place}: {_LAUNCH}", message)
+            return lacking(f"{place}: {_LAUNCH}", message)
         word = _word(error)
         if word in _OF_CXX20:
             cause = f"{place}: {word} is a word of C++20. Name the language in the kernel's options: [-std=c++20]"
@@ -91,14 +96,15 @@ def refusal(text: str) -> Refused:
                 cause = f"{place}: {word} comes with {header}, which nothing includes here"
                 return Refused(f"{cause}.\n{message}", cause)
         if _CUDA_WORD.fullmatch(word):
-            return _lacking(f"{place}: {word} {_LACKED}", message)
-    if _ASSEMBLY.search(text):
-        return _lacking(_PTX, message)
+            return lacking(f"{place}: {word} {_LACKED}", message)
+    if is_assembly(text):
+        return lacking(_PTX, message)
     return Refused(message, next(iter(errors or text.strip().splitlines()), ""))
 
 
-def _lacking(cause: str, message: str) -> Refused:
-    return Refused(f"{cause}. {_HINT}\n{message}", cause, is_lacking=True)
+def lacking(cause: str, message: str = "") -> Refused:
+    """The error that something is not supplied, with what g++ has printed."""
+    return Refused(f"{cause}. {_HINT}\n{message}".strip(), cause, is_lacking=True)
 
 
 def _word(error: re.Match[str]) -> str:

@@ -424,8 +424,11 @@ TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
             "cuda::pipeline<cuda::thread_scope_device> pipe;",
             "pipeline of more than a block",
         ),
-        ("", 'asm volatile("mov.u32 %0, %%laneid;" : "=r"(data[0]));', "PTX"),
-        ("", 'float x; asm("mov.f32 %0, %1;" : "=f"(x) : "f"(x)); data[0] = x;', "PTX"),
+        (
+            "",
+            'float x; asm("wgmma.fence.sync.aligned;" : "=f"(x) : "f"(x)); data[0] = x;',
+            "PTX instruction wgmma.fence",
+        ),
         ("", "kernel<<<1, 1>>>(data);", "a launch from a kernel"),
         ("", "NV_IF_TARGET(NV_PROVIDES_SM_90, (data[0] = 1;))", "NV_PROVIDES_SM_90"),
         ("__block_size__((32, 1, 1)) ", "", "__block_size__"),

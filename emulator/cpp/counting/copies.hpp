@@ -236,6 +236,10 @@ EMULATOR_UNCOUNTED bool is_shared(const void *address)
     return uintptr_t(address) - spaces.shared < spaces.shared_size;
 }
 
+EMULATOR_UNCOUNTED uint32_t shared_offset(const void *address) { return uint32_t(uintptr_t(address) - spaces.shared); }
+
+EMULATOR_UNCOUNTED void *shared_pointer(uint32_t offset) { return reinterpret_cast<void *>(spaces.shared + offset); }
+
 EMULATOR_UNCOUNTED bool copies_asynchronously(const void *target, const void *source)
 {
     return is_shared(target) && !is_shared(source) && uintptr_t(source) - uintptr_t(state.worker) >= region_size;

@@ -46,6 +46,8 @@ void release_at_phase(uintptr_t flag);
 void learn_at_phase(uintptr_t flag);
 
 bool is_shared(const void *address);
+uint32_t shared_offset(const void *address); // from the start of shared memory, and back
+void *shared_pointer(uint32_t offset);
 const void *shared_of(unsigned rank, const void *address, const emulator::Site &site); // in another block of the cluster
 
 // Whether a GPU copies between these addresses asynchronously: from global to shared memory.
