@@ -4,6 +4,7 @@
     kernelsweep new NAME            start a study in this folder: its YAML file, a kernel, and a problem.py
     kernelsweep new NAME FILE.cu    the same for a kernel of yours, which stays where it is
     kernelsweep compare [STUDY ...] what an edit did, of these studies or of all
+    kernelsweep ci                  check this folder's studies in a job of a forge (ci --help)
     kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
 
 So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernelsweep compare`` tells what an edit did.
@@ -33,6 +34,10 @@ def main() -> None:
             sys.exit(f"{__doc__}\nSnakemake's options hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
         if arguments[0] == "check":
             sys.exit(check(arguments[1:]))
+        if arguments[0] == "ci":
+            from kernelsweep.project import ci
+
+            sys.exit(ci.main(arguments[1:]))
         if arguments[0] == "new":
             os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as below
             from kernelsweep.project.new_study import start_study

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,6 +40,7 @@ from kernelsweep.study.settings import StudySettings
 from kernelsweep.study.study import read_study
 
 _SCREEN_DPI = 100
+_PAGE = r"(?m)^  Page  "  # An answer has it.
 _TIMES = ("time_us", "time_low_us", "time_high_us")
 
 
@@ -241,7 +242,6 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
 
     Its answer is printed. Raises UserError, with its last words, where it failed before a point was run.
     """
-    start = time.time()
     file = Path(study) if Path(study).suffix else Path(f"config/studies/{study}.yaml")
     if not file.is_file():
         raise UserError(f"{file} is no file. Name a study of {Path.cwd()}, or a study's file.")
@@ -253,9 +253,9 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     platform = config.get("platform", "auto")
     platform = "*" if platform in ("auto", GPU) else platform
     found = sorted(root.glob(f"results/{platform}/points/{file.stem}/*.csv"), key=lambda path: path.stat().st_mtime)
-    if not found or (ran.returncode and found[-1].stat().st_mtime < start):
-        raise UserError(ran.stderr.strip())
-    # The answer is below the lines of progress.
-    said = ran.stderr if ran.returncode else ran.stderr.partition("\n\n")[2]
-    print(said.strip().replace(f"file://{Path.cwd()}/", ""))
+    # The answer, or why there is none, is below the lines of progress.
+    said = ran.stderr.partition("\n\n")[2].strip() or ran.stderr.strip()
+    if not found or (ran.returncode and not re.search(_PAGE, said)):
+        raise UserError(said)
+    print(said.replace(f"file://{Path.cwd()}/", ""))
     return load(found[-1].parents[2])

@@ -1,0 +1,118 @@
+"""In CI: the action's steps, as GitHub runs them, and pytest's plug-in, in a repository with a planted mistake."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from checkout import ROOT
+from workflow_runs import edit
+
+# One process makes the results that the tests share.
+pytestmark = pytest.mark.xdist_group("ci")
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+LIBRARY = str(ROOT / "workflow/scripts")
+
+# In place of Python's venv: the installed command is the checkout's. And of GitHub's command.
+RUN = f"PYTHONPATH={LIBRARY} exec {sys.executable} -m kernelsweep.project.command"
+PYTHON3 = f"""#!/bin/bash
+[ "$1 $2" = "-m venv" ] || exit 9
+mkdir -p "$3/bin"
+printf '#!/bin/bash\\n[ -f "$3/pyproject.toml" ]' > "$3/bin/pip"
+printf '#!/bin/bash\\n{RUN} "$@"' > "$3/bin/kernelsweep"
+chmod +x "$3"/bin/*
+"""
+GH = '#!/bin/bash\necho "$@" > "$RUNNER_TEMP/gh"\n'
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose folder `gpu` has studies, with a mistake in one kernel."""
+    folder = tmp_path_factory.mktemp("repository")
+    shutil.copytree(
+        ROOT / "examples/own-repository", folder / "gpu", ignore=shutil.ignore_patterns("results", ".snakemake")
+    )
+    edit(folder / "gpu/kernels/axpy/axpy.cu", "i < n", "i <= n")
+    return folder
+
+
+def run_action(repository: Path, inputs: dict[str, str], files: Path) -> tuple[int, str]:
+    """The exit status and the output of the action's steps. `files` gets what they write."""
+    values = {f"inputs.{name}": inputs.get(name, one["default"]) for name, one in ACTION["inputs"].items()}
+    values |= {"github.token": "token", "github.event.pull_request.number": "7"}
+
+    def filled(text: str) -> str:
+        return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: values[found[1]], text)
+
+    (files / "bin").mkdir(parents=True)
+    for name, text in {"python3": PYTHON3, "gh": GH}.items():
+        (files / "bin" / name).write_text(text)
+        (files / "bin" / name).chmod(0o755)
+    environment = {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(repository), "GITHUB_ACTION_PATH": str(ROOT)}
+    environment |= {"RUNNER_TEMP": str(files), "GITHUB_STEP_SUMMARY": str(files / "summary.md")}
+    environment |= {"PATH": f"{files}/bin:{os.environ['PATH']}"}
+    status, output = 0, ""
+    for step in ACTION["runs"]["steps"]:
+        if inputs.get("comment") != "true" if "if" in step else status:
+            continue
+        own = {name: filled(str(value)) for name, value in step.get("env", {}).items()}
+        folder = repository / filled(step.get("working-directory", "."))
+        command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", filled(step["run"])]
+        ran = subprocess.run(
+            command, cwd=folder, env={**os.environ, **environment, **own}, capture_output=True, text=True
+        )
+        status, output = status or ran.returncode, output + ran.stdout + ran.stderr
+    return status, output
+
+
+def test_the_action_annotates_the_line_of_a_mistake(repository: Path, tmp_path: Path) -> None:
+    status, output = run_action(repository, {"studies": "axpy", "folder": "gpu", "comment": "true"}, tmp_path)
+    (line,) = re.findall("^::error .*", output, re.MULTILINE)
+    assert status == 1 and line.startswith(
+        "::error file=gpu/kernels/axpy/axpy.cu,line=5,title=out of bounds::axpy/axpy: "
+    )
+    assert "reads x[4]" in line and line.endswith("(6 points)")
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("# kernelsweep: 1 mistake\n") and "\n| axpy    |    6 |              6 |" in summary
+    assert (repository / "gpu/results/emulator/ci.md").read_text() == summary
+    assert (tmp_path / "gh").read_text().startswith("pr comment 7 --body-file results/emulator/ci.md ")
+
+
+def test_pytest_checks_the_studies_a_test_for_each_kernel(repository: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "kernelsweep.project.pytest_plugin", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTHONPATH": LIBRARY, "GITHUB_ACTIONS": "false"}
+
+    def run(*options: str) -> str:
+        return subprocess.run(
+            [*command, *options], cwd=repository / "gpu", env=environment, capture_output=True, text=True
+        ).stdout
+
+    told = run("--kernelsweep", "config/studies/axpy.yaml")
+    assert (
+        "1 failed, 1 passed" in told and "FAILED config/studies/axpy.yaml::axpy - " in told and "Traceback" not in told
+    )
+    assert "\nkernels/axpy/axpy.cu:5: error: out of bounds: axpy/axpy: at n 4, block 64" in told
+    assert "no tests ran" in run()
+    collected = run("--kernelsweep", "--collect-only", "-q")
+    assert {"config/studies/axpy.yaml::axpy_vectors", "config/studies/total.yaml::block_sums"} <= {*collected.split()}
+
+
+def test_a_mistake_in_a_studys_file_is_annotated_and_a_right_repository_passes(
+    repository: Path, tmp_path: Path
+) -> None:
+    edit(repository / "gpu/kernels/axpy/axpy.cu", "i <= n", "i < n")
+    inputs: dict[str, Any] = {"studies": "axpy", "folder": "gpu"}
+    status, output = run_action(repository, inputs, tmp_path / "right")
+    assert status == 0 and "::error" not in output
+    assert (tmp_path / "right/summary.md").read_text().startswith("# kernelsweep: all is right\n")
+    edit(repository / "gpu/config/studies/axpy.yaml", "axes:", "axis:")
+    status, output = run_action(repository, inputs, tmp_path / "wrong")
+    assert status == 1 and "::error file=gpu/config/studies/axpy.yaml,line=1,title=mistake::" in output
