@@ -53,7 +53,7 @@ def compare_counts(counted: Iterable[Mapping[str, str]], measured: Iterable[Mapp
     )
     rows = measured_values.rename("measured").to_frame().join(counts.rename("counted")).reset_index()
     names = zip(rows["kernel"], rows["unroll"], strict=True)
-    rows["step"] = [step_name(kernel, int(unroll)) for kernel, unroll in names]
+    rows["step"] = [step_name(kernel, {"unroll": int(unroll)}) for kernel, unroll in names]
     is_share = rows["metric"].isin(EFFICIENCIES)
     rows["off"] = (rows["counted"] - rows["measured"]) / rows["measured"].where(~is_share, 1)
     rows.loc[rows["counted"] == rows["measured"], "off"] = 0.0

@@ -16,6 +16,7 @@ from checkout import ROOT
 from write_schemas import schemas
 
 from kernelsweep.errors import UserError
+from kernelsweep.judge.data.steps import ladder_steps
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.study.axes import axes_on_device
 from kernelsweep.study.expressions import Expression
@@ -237,6 +238,17 @@ def test_overrides_go_from_the_general_to_the_specific(toy: Path) -> None:
         other = only_axes(config, study, "nvidia-a100")
         assert other["block_size"] == [{0: 32, 1: 32, 2: 128, 3: 128, 4: 512, 5: 512}[count]]
         assert other["unroll"] == AXES["unroll"]
+
+
+def test_a_step_names_any_axis_and_the_others_have_the_kernels_first_value(toy: Path) -> None:
+    steps = [{"kernel": KERNEL, "block_size": 64}, {"kernel": KERNEL}, {"kernel": KERNEL, "unroll": 2}]
+    write_study(toy, {"axes": {"block_size": [32, 64]}, "steps": steps})
+    settings = load_study(STUDY, toy).settings
+    values = [(64, 1), (32, 1), (32, 2)]
+    assert [(step.axes["block_size"], step.axes["unroll"]) for step in settings.steps] == values
+    assert not {"block_size", "unroll"} & settings.reference.keys()
+    names = [f"{KERNEL} block_size=64", f"{KERNEL} block_size=32", f"{KERNEL} block_size=32 ×2"]
+    assert [step.name for step in ladder_steps(settings, {"multiprocessors": 1})] == names
 
 
 def only_axes(config: Mapping[str, Any], study: Study, platform: str) -> dict[str, Any]:

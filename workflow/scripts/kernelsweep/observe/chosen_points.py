@@ -20,7 +20,7 @@ from kernelsweep.study.point import Point
 from kernelsweep.study.resolve import restrictions_of
 from kernelsweep.study.settings import Config, ProfiledPoint, StudySettings
 from kernelsweep.study.spaces import ValidPoints, valid_points
-from kernelsweep.study.study import OF_STEPS, Study
+from kernelsweep.study.study import Study
 
 
 def searched_points(rows: Iterable[Mapping[str, str]], candidates: ValidPoints, timed: bool) -> list[Point]:
@@ -89,7 +89,8 @@ def points_to_profile(study: StudySettings, sweep: KernelSweep) -> list[PlannedP
         if step.kernel != sweep.kernel.name:
             continue
         values = {**study.reference, **(step.at if isinstance(step, ProfiledPoint) else {})}
-        values |= {axis: getattr(step, axis) for axis in OF_STEPS if axis in axes}
+        of_step = {**step.axes, GRID_SIZE: step.grid_size}
+        values |= {axis: value for axis, value in of_step.items() if axis in axes}
         if values.get(GRID_SIZE) is not None:
             values[GRID_SIZE] = grid_on_device(values[GRID_SIZE], sweep.multiprocessors, values["block_size"])
         tried = {axis: [values[axis]] if axis in values else _in_turn(swept) for axis, swept in axes.items()}
@@ -132,15 +133,22 @@ def pictured_steps(config: Config, study: Study, counted: Mapping[str, Sequence[
     """
     if study.settings.compares == "outputs":
         return []
-    steps = [(step.kernel, step.unroll) for step in study.settings.steps]
+    steps = study.settings.steps
     pictured = []
-    for place, (kernel, unroll) in enumerate(steps or [(name, None) for name in study.kernels]):
-        point = next((point for point in counted[kernel] if unroll is None or point.get("unroll", 1) == unroll), None)
-        if point is not None and unroll is not None:
+    shown: list[tuple[str, Mapping[str, Any]]] = [(step.kernel, step.axes) for step in steps]
+    for place, (kernel, axes) in enumerate(shown or [(kernel, {}) for kernel in study.kernels]):
+        point = next((point for point in counted[kernel] if axes.items() <= point.items()), None)
+        if point is not None and steps:
             point = _one_block(study.kernels[kernel], point, restrictions_of(study, kernel))
         if point is not None:
-            pictured.append(PicturedStep(place, kernel + (f"_x{unroll}" if (unroll or 1) > 1 else ""), kernel, point))
+            pictured.append(PicturedStep(place, _file_name(kernel, axes), kernel, point))
     return pictured
+
+
+def _file_name(kernel: str, axes: Mapping[str, Any]) -> str:
+    """The name of a step's picture: `unrolled_x4`, `tiled_tile16`; the same for steps that differ in their grids."""
+    words = [f"_x{value}" if axis == "unroll" else f"_{axis}{value}" for axis, value in axes.items()]
+    return kernel + "".join(word for word in words if word != "_x1")
 
 
 def _one_block(kernel: KernelSource, point: Point, restrictions: Sequence[str]) -> Point | None:

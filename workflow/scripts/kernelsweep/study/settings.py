@@ -517,14 +517,21 @@ class Search(SettingsRecord):
 
 
 class StepSettings(SettingsRecord):
-    """A step of a study's story."""
+    """A step of a study's story. Any further key is an axis, such as unroll; an axis that only other steps name has the
+    first of the kernel's values."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, str | int | float]
 
     kernel: str
     """One of the study's kernels."""
-    unroll: Natural = 1
-    """The unroll factor."""
     grid_size: GridSize = None
     """The number of blocks if the kernel's launches name the axis grid_size; otherwise null."""
+
+    @property
+    def axes(self) -> Mapping[str, Any]:
+        """Its values on axes besides grid_size."""
+        return self.model_extra or {}
 
 
 class ProfiledPoint(StepSettings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,12 +25,17 @@ from kernelsweep.study.kernels.source import (
     read_source,
 )
 from kernelsweep.study.problem.problem_file import Named, Problem, problem_of
-from kernelsweep.study.settings import AxesLayer, KernelSettings, StepSettings, StudyFile, StudySettings, read_yaml
+from kernelsweep.study.settings import (
+    AxesLayer,
+    KernelSettings,
+    ProfiledPoint,
+    StepSettings,
+    StudyFile,
+    StudySettings,
+    read_yaml,
+)
 
 _Step = TypeVar("_Step", bound=StepSettings)
-
-# The axes whose values a step says.
-OF_STEPS = ("unroll", GRID_SIZE)
 
 # The columns that an axis of a study may have the name of.
 _AXIS_COLUMNS = (*POINT_COLUMNS, GRID_SIZE, "width", "arguments")
@@ -120,8 +125,9 @@ def checked_study(
         if not entry.build:
             where = f"{shown}: the kernel {entry.name!r}: macros has"
             check_macros(kernel.launches.macros, path, [root / HEADERS], entry.options, where)
-    steps = _with_grids(settings.steps, "steps", kernels, shown)
-    profiled = _with_grids(settings.profiled, "profiled", kernels, shown)
+    of_steps = [axis for axis in problem.axes if axis in _axes_of_steps(written)]
+    steps = _complete(settings.steps, of_steps, kernels, settings.axes, f"{shown}: steps")
+    profiled = _complete(settings.profiled, of_steps, kernels, settings.axes, f"{shown}: profiled")
     return Study(name, settings.changed(steps=steps, profiled=profiled), problem, kernels, root, shown)
 
 
@@ -154,18 +160,34 @@ def read_kernel(
     return KernelSource(entry.name, path, problem, launches, missing_package(path) if entry.build else None)
 
 
-def _with_grids(steps: Iterable[_Step], key: str, kernels: Mapping[str, KernelSource], shown: str) -> list[_Step]:
-    """The steps, without a grid size where the kernel's launches need none.
+def _axes_of_steps(settings: StudyFile | StudySettings) -> set[str]:
+    """The axes whose values the steps of a study say, besides grid_size."""
+    return {"unroll"}.union(*(step.axes for step in (*settings.steps, *settings.profiled)))
+
+
+def _complete(
+    steps: Iterable[_Step],
+    axes: Collection[str],
+    kernels: Mapping[str, KernelSource],
+    values: Mapping[str, Sequence[Any]],
+    where: str,
+) -> list[_Step]:
+    """The steps with a value on each of these axes, and without a grid size where the kernel's launches need none.
+
+    values  those of the study's axes; a kernel has its own
 
     Raises UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
     """
     found = []
     for number, step in enumerate(steps):
-        check_known(step.kernel, kernels, f"{shown}: {key}.{number} names")
-        chooses_grid = kernels[step.kernel].chooses_grid
-        if chooses_grid and step.grid_size is None:
-            raise UserError(f"{shown}: {key}.{number} has {step.kernel} without a grid_size, which its launches need.")
-        found.append(step if chooses_grid else step.changed(grid_size=None))
+        check_known(step.kernel, kernels, f"{where}.{number} names")
+        kernel = kernels[step.kernel]
+        if kernel.chooses_grid and step.grid_size is None:
+            raise UserError(f"{where}.{number} has {step.kernel} without a grid_size, which its launches need.")
+        left = [axis for axis in axes if not (isinstance(step, ProfiledPoint) and axis in step.at)]
+        first = {axis: next(iter(kernel.entry.axes.get(axis) or values[axis])) for axis in left}
+        grid_size = step.grid_size if kernel.chooses_grid else None
+        found.append(step.changed(**{**first, **step.axes, GRID_SIZE: grid_size}))
     return found
 
 
@@ -192,7 +214,7 @@ def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"profiled.{number}.at", profiled.at
     for key, steps in (("steps", settings.steps), ("profiled", settings.profiled)):
         for number, step in enumerate(steps):
-            yield f"{key}.{number}", {"unroll": step.unroll} if step.unroll != 1 else {}
+            yield f"{key}.{number}", step.axes
             yield f"{key}.{number}", {GRID_SIZE: step.grid_size} if step.grid_size is not None else {}
     for number, claim in enumerate(settings.claims):
         yield f"claims.{number}.at", claim.at
@@ -248,10 +270,10 @@ def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:
 
     In a study with steps it may leave out the axes that steps have, and where outputs are compared, any axis.
     """
-    given = settings.reference
+    given, of_steps = settings.reference, {*_axes_of_steps(settings), GRID_SIZE}
     first = {name: values[0] for name, values in settings.axes.items()}
     return {
         name: given.get(name, first.get(name, CACHE_STATES[0]))
         for name in problem.axes
-        if name in given or not (settings.compares == "outputs" or (settings.steps and name in OF_STEPS))
+        if name in given or not (settings.compares == "outputs" or (settings.steps and name in of_steps))
     }

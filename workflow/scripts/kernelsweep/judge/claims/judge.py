@@ -179,7 +179,7 @@ class _Judge:
             place = {axis: value for axis, value in place.items() if axis in self._place_axes}
         selected = at_place(frames[0] if len(frames) == 1 else pandas.concat(frames), {**place, **side.values})
         for step in self._steps:
-            if step.kernel == side.kernel and step.values.items() <= side.values.items() and step.grid_size:
+            if step.kernel == side.kernel and step.axes.items() <= side.values.items() and step.grid_size:
                 selected = replace(step, grid_size=at.get("grid_size", step.grid_size)).rows(selected)
                 break
         if selected.empty:

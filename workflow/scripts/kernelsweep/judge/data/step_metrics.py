@@ -22,7 +22,7 @@ LEAST_SHARE = 0.02
 # The values of the column source, for readers.
 SOURCES = {NCU: "Nsight Compute", COUNTED: "counted on the emulator"}
 
-_COLUMNS = ("step", "kernel", "unroll", "metric", "unit", "value", "source", "message")
+_COLUMNS = ("step", "kernel", "metric", "unit", "value", "source", "message")
 
 
 @cache
@@ -31,32 +31,32 @@ def step_metrics(data: StudyData) -> pandas.DataFrame:
 
     A step is one of the study's `steps` at the reference point, or without them a kernel at its profiled point.
 
-    Columns: step (its number from 0), kernel, unroll, metric, unit, value (NaN without one), source, message (why
+    Columns: step (its number from 0), kernel, metric, unit, value (NaN without one), source, message (why
     there is no value). A value of another build than the one that was timed is replaced
     by a message. Empty if the study was not profiled.
     """
     tables = []
-    for number, (kernel, unroll, rows, measured) in enumerate(_entries(data)):
+    for number, (kernel, rows, measured) in enumerate(_entries(data)):
         binaries = set(measured["binary_sha256"].dropna()) - {""}
         of_step = rows.drop_duplicates("metric").set_index("metric")
         of_step = of_step.loc[[name for name in data.metrics.definitions if name in of_step.index]].reset_index()
         stale = ~of_step["binary_sha256"].isin({"", *binaries}) & bool(binaries)
-        of_step = of_step.assign(step=number, kernel=kernel, unroll=unroll, value=of_step["value"].mask(stale))
+        of_step = of_step.assign(step=number, kernel=kernel, value=of_step["value"].mask(stale))
         tables.append(of_step.assign(message=of_step["message"].mask(stale, ANOTHER_BUILD)))
     return pandas.concat(tables, ignore_index=True)[list(_COLUMNS)]
 
 
-def _entries(data: StudyData) -> Iterator[tuple[str, int | None, pandas.DataFrame, pandas.DataFrame]]:
-    """The kernel of each step, its unroll factor, its rows of metrics, and its measurements there."""
+def _entries(data: StudyData) -> Iterator[tuple[str, pandas.DataFrame, pandas.DataFrame]]:
+    """The kernel of each step, its rows of metrics, and its measurements there."""
     if data.steps:
         rows, measured = at_reference(data.settings, data.metrics.rows), data.at_reference()
         for step in data.steps:
-            yield step.kernel, step.unroll, step.rows(rows), step.rows(measured)
+            yield step.kernel, step.rows(rows), step.rows(measured)
         return
     for kernel in data.kernel_names:
         rows = data.metrics.rows[data.metrics.rows["kernel"] == kernel]
         measured = data.kernel_rows[data.kernel_rows["kernel"] == kernel]
-        yield kernel, None, rows, measured[measured["parameters"].isin(set(rows["parameters"]))]
+        yield kernel, rows, measured[measured["parameters"].isin(set(rows["parameters"]))]
 
 
 def shown_metrics(data: StudyData, metrics: pandas.DataFrame) -> list[str]:

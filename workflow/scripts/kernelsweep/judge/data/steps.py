@@ -20,30 +20,24 @@ from kernelsweep.study.settings import StudySettings, sides_of
 class Step:
     """One step of a study's ladder.
 
+    axes       its values on axes, besides its grid
+    name       for readers: `interleaved`, `unrolled ×8`
     grid_size  None where the kernel sets the number of blocks itself
     grid       the sides of its first launch's grid, as expressions over the axes
     """
 
     kernel: str
-    unroll: int
+    axes: Mapping[str, Any]
+    name: str
     grid_size: int | None = None
     grid: Sequence[str | float] = ("grid_size",)
 
-    @property
-    def values(self) -> dict[str, int]:
-        """The step's values on axes, besides its grid."""
-        return {"unroll": self.unroll}
-
-    @property
-    def name(self) -> str:
-        """The step for readers: `interleaved`, `unrolled ×8`."""
-        return step_name(self.kernel, self.unroll)
-
     def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
         """This step's rows. Where its launches fit the grid to the array, small arrays have a smaller grid."""
-        unrolls = measurements["unroll"]
-        is_own = (measurements["kernel"] == self.kernel) & ((unrolls == self.unroll) | unrolls.isna())
-        rows = measurements[is_own.fillna(False).astype(bool)]
+        rows = measurements[measurements["kernel"] == self.kernel]
+        for axis in self.axes.keys() & {*measurements}:
+            is_own = (rows[axis] == self.axes[axis]) | rows[axis].isna()
+            rows = rows[is_own.fillna(False).astype(bool)]
         if self.grid_size is None:
             return rows
         blocks = [self._blocks({**row, "grid_size": self.grid_size}) for row in rows.to_dict("records")]
@@ -60,13 +54,20 @@ class Step:
 def ladder_steps(study: StudySettings, device: Mapping[str, Any]) -> list[Step]:
     """The steps of the study's ladder, in the order of its story, for a device with its multiprocessors."""
     steps, first = [], {kernel.name: sides_of(kernel.launches[0].grid) for kernel in study.kernels if kernel.launches}
+    varied = varied_axes([step.axes for step in study.steps])
+    named = [axis for axis in (study.steps[0].axes if study.steps else ()) if axis in {"unroll", *varied}]
     for step in study.steps:
-        ladder_step = Step(step.kernel, step.unroll)
+        ladder_step = Step(step.kernel, step.axes, step_name(step.kernel, {axis: step.axes[axis] for axis in named}))
         if step.grid_size is not None:
             blocks = grid_on_device(step.grid_size, device["multiprocessors"], study.reference["block_size"])
             ladder_step = replace(ladder_step, grid_size=blocks, grid=first.get(step.kernel, ladder_step.grid))
         steps.append(ladder_step)
     return steps
+
+
+def varied_axes(steps: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The axes on which steps have several values."""
+    return [axis for axis in (steps[0] if steps else ()) if len({step[axis] for step in steps}) > 1]
 
 
 def step_labels(steps: Sequence[Step]) -> list[str]:

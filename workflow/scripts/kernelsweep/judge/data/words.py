@@ -34,9 +34,10 @@ STATUS_LETTERS = {
 }
 
 
-def step_name(kernel: str, unroll: int) -> str:
-    """A kernel at an unroll factor: `interleaved`, `unrolled ×8`."""
-    return kernel if unroll == 1 else f"{kernel} ×{unroll}"
+def step_name(kernel: str, axes: Mapping[str, Any]) -> str:
+    """A kernel at values of axes: `interleaved`, `unrolled ×8`, `tiled tile=16`."""
+    words = [f"×{value}" if axis == "unroll" else f"{axis}={value}" for axis, value in axes.items()]
+    return " ".join([kernel, *(word for word in words if word != "×1")])
 
 
 def size_text(array_size: int) -> str:

@@ -162,7 +162,7 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
     labels = []
     for row in further.to_dict("records"):
         unroll = row.get("unroll")
-        label = limits.get(row["kernel"]) or step_name(row["kernel"], 1 if pandas.isna(unroll) else unroll)
+        label = limits.get(row["kernel"]) or step_name(row["kernel"], {"unroll": 1 if pandas.isna(unroll) else unroll})
         differing = [axis for axis in axes if pandas.notna(row[axis]) and row[axis] != further[axis].dropna().iloc[0]]
         words = [axis_value(axis, row[axis]) for axis in differing]
         labels.append(", ".join([label, *filter(None, words)]))
@@ -184,7 +184,9 @@ def _message(data: StudyData, table: pandas.DataFrame, published: Sequence[Publi
     if allowed.empty:
         return "No step has a time that may be compared."
     size = place_words(data.settings.reference if data.steps else shown_place(data), data.settings)
-    how = f" and block size {data.settings.reference['block_size']}" if data.steps else ", each at its fastest"
+    block = data.settings.reference.get("block_size")
+    how = "" if data.steps else ", each at its fastest"
+    how += f" and block size {block}" if data.steps and block else ""
     where = f"At {size}{how}" if size else "Each at its fastest"
     first, best = table["label"].iloc[0], allowed.iloc[0]
     labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]

@@ -79,9 +79,7 @@ def story_of(data: StudyData) -> list[StoryRow]:
     if data.steps:
         reference = data.at_reference()
         return [
-            StoryRow(
-                step.kernel, label, {"unroll": step.unroll, "grid_size": step.grid_size}, _first(step.rows(reference))
-            )
+            StoryRow(step.kernel, label, {**step.axes, "grid_size": step.grid_size}, _first(step.rows(reference)))
             for step, label in zip(data.steps, step_labels(data.steps), strict=True)
         ]
     best, rows = best_at(data), at_place(data.kernel_rows, shown_place(data))

@@ -25,6 +25,7 @@ from kernelsweep.judge.data.step_metrics import (
     title,
     unit_of,
 )
+from kernelsweep.judge.data.steps import varied_axes
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, swept_values, varied
 from kernelsweep.judge.data.words import (
     UNDEFINED_MARK,
@@ -262,8 +263,8 @@ def _counters(data: StudyData) -> list[TableText]:
         _counter(metrics, name, [column for column in published if column.quantity == name], len(steps))
         for name in names
     ]
-    if any(step.unroll != 1 for step in steps):
-        columns.insert(0, Column("unroll", [str(step.unroll) for step in steps]))
+    varied = varied_axes([step.axes for step in steps])
+    columns = [*(Column(axis, [str(step.axes[axis]) for step in steps]) for axis in varied), *columns]
     definitions = data.metrics.definitions
     texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in names]
     texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
