@@ -96,7 +96,9 @@ def cases() -> list[Case]:
 
 
 class _Runner:
-    """As measure.point.runner.Runner, for the launch that all cases have."""
+    """As device.point.runner.Runner, for the launch that all cases have."""
+
+    judges = False
 
     def __init__(self, platform: EmulatorPlatform, topic: str) -> None:
         self._platform, self._topic = platform, topic
