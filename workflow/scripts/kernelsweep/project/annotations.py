@@ -18,6 +18,7 @@ from kernelsweep.study.study import read_study
 
 _PLACE = re.compile(r"(?:^|(?<=[\s(]))([^\s:()]+\.(?:cuh?|h|hpp|py|ya?ml))\b(?::(\d+))?")
 _NUMBER = re.compile(r"\d+")
+_YET_RIGHT = "the values are right, but "  # begins a point's message, and none of a check
 _STATUSES = {status.replace("_", " ") for status in STATUSES}
 
 
@@ -75,7 +76,7 @@ def _of_study(root: Path, folder: Path, study: str, start: Path) -> Iterator[Ann
             place = os.path.relpath(file.resolve(), start.resolve()), line
             new = Annotation(study, kernel, *place, title, f"at {point}: {message}" if point else message)
             # Points tell of the same mistake with other numbers.
-            first = found.setdefault((*place, _NUMBER.sub("", message)), new)
+            first = found.setdefault((*place, _NUMBER.sub("", message.removeprefix(_YET_RIGHT))), new)
             first.points += title in _STATUSES
         yield from found.values()
 
