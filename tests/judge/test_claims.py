@@ -74,17 +74,11 @@ def page_of(*what: Any) -> str:
     return re.sub(r" +", " ", claims_text(*what))
 
 
-@pytest.mark.parametrize(
-    ("relation", "holds", "fails", "straddles"),
-    [
-        ("about", (1.9, 2.1), (2.11, 2.3), (2.05, 2.15)),
-        ("equal", (2.0, 2.0), (2.01, 2.02), (1.99, 2.01)),
-        ("at_least", (2.0, 2.1), (1.8, 1.99), (1.99, 2.0)),
-        ("at_most", (1.9, 2.0), (2.01, 2.1), (2.0, 2.01)),
-        ("above", (2.01, 2.1), (1.9, 2.0), (2.0, 2.1)),
-        ("below", (1.9, 1.99), (2.0, 2.1), (1.9, 2.0)),
-    ],
-)
+@pytest.mark.parametrize(("relation", "holds", "fails", "straddles"), [
+    ("about", (1.9, 2.1), (2.11, 2.3), (2.05, 2.15)), ("equal", (2.0, 2.0), (2.01, 2.02), (1.99, 2.01)),
+    ("at_least", (2.0, 2.1), (1.8, 1.99), (1.99, 2.0)), ("at_most", (1.9, 2.0), (2.01, 2.1), (2.0, 2.01)),
+    ("above", (2.01, 2.1), (1.9, 2.0), (2.0, 2.1)), ("below", (1.9, 1.99), (2.0, 2.1), (1.9, 2.0)),
+])  # fmt: skip
 def test_the_whole_interval_decides(relation: str, holds: Any, fails: Any, straddles: Any) -> None:
     verdicts = ("holds", "does not hold", "not decidable")
     for verdict, (low, high) in zip(verdicts, (holds, fails, straddles), strict=True):
@@ -181,13 +175,10 @@ def test_no_counter_of_another_build_and_no_ratio_to_nothing() -> None:
 # The published claims
 
 
-@pytest.mark.parametrize(
-    ("written", "instead", "message"),
-    [
-        (",above,1,", ",above,one,", "neighbored_less-faster-than-neighbored: could not convert"),
-        ("id,study,claim,", "id,study,sentence,", "claim"),
-    ],
-)
+@pytest.mark.parametrize(("written", "instead", "message"), [
+    (",above,1,", ",above,one,", "neighbored_less-faster-than-neighbored: could not convert"),
+    ("id,study,claim,", "id,study,sentence,", "claim"),
+])  # fmt: skip
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, written: str, instead: str, message: str) -> None:
     text = (PUBLISHED / "claims.csv").read_text()
     assert written in text

@@ -219,15 +219,12 @@ def test_a_point_that_ends_the_process_keeps_what_was_captured_before_it(ncu: Pa
     }
 
 
-@pytest.mark.parametrize(
-    ("plays", "parts"),
-    [
-        ("unknown section", ["--section nonsense", "--list-sections"]),
-        ("another kernel", ["the first other one is ('fill<int>'", "not ('planted<int, Sum>'"]),
-        ("nothing captured", ["planted", "wrote no report", "No kernels were profiled"]),
-        ("a unit changed", ["planted", "gpu__time_duration.sum in us", "metrics.duration", "says ns"]),
-    ],
-)
+@pytest.mark.parametrize(("plays", "parts"), [
+    ("unknown section", ["--section nonsense", "--list-sections"]),
+    ("another kernel", ["the first other one is ('fill<int>'", "not ('planted<int, Sum>'"]),
+    ("nothing captured", ["planted", "wrote no report", "No kernels were profiled"]),
+    ("a unit changed", ["planted", "gpu__time_duration.sum in us", "metrics.duration", "says ns"]),
+])  # fmt: skip
 def test_what_would_be_a_wrong_number_is_an_error(
     ncu: Path, faultless: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plays: str, parts: list[str]
 ) -> None:
@@ -284,14 +281,11 @@ def test_metrics_stand_beside_the_points_and_are_kept(
 
 @pytest.mark.gpu
 @pytest.mark.nvcc
-@pytest.mark.parametrize(
-    ("study", "kernel", "settings", "counted"),
-    [
-        ("unrolling", "interleaved", {"dtype": "int32"}, 1),
-        ("unrolling", "unrolled", {"dtype": "int32", "unroll": 8}, 1),
-        ("stepwise", "completely_unrolled", {"dtype": "float32", "unroll": 2}, 2),
-    ],
-)
+@pytest.mark.parametrize(("study", "kernel", "settings", "counted"), [
+    ("unrolling", "interleaved", {"dtype": "int32"}, 1),
+    ("unrolling", "unrolled", {"dtype": "int32", "unroll": 8}, 1),
+    ("stepwise", "completely_unrolled", {"dtype": "float32", "unroll": 2}, 2),
+])  # fmt: skip
 def test_the_real_tool_counts_what_the_kernel_must_load(
     tmp_path: Path, study: str, kernel: str, settings: dict[str, Any], counted: int
 ) -> None:

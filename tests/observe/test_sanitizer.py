@@ -37,70 +37,10 @@ from kernelsweep.study.settings import Acknowledgement
 from kernelsweep.study.spaces import valid_points
 
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
-MEMCHECK = """\
-========= COMPUTE-SANITIZER
-========= Invalid __global__ write of size 4 bytes
-=========     at void unrolled<int, Sum, (unsigned int)2>(const int *, int *, unsigned long)+0x100 in unrolled.cu:34
-=========     by thread (0,0,0) in block (0,0,0)
-=========     Address 0x7cc43aa00001 is misaligned
-=========     and is inside the nearest allocation at 0x7cc43aa00000 of size 4 bytes
-=========     Saved host backtrace up to driver entry point at kernel launch time
-=========         Host Frame: main [0xae61] in memcheck_demo
-=========
-a line of the application's own
-========= Invalid __global__ write of size 4 bytes
-=========     at void unrolled<int, Sum, (unsigned int)2>(const int *, int *, unsigned long)+0x100 in unrolled.cu:34
-=========     by thread (1,0,0) in block (0,0,0)
-=========     Address 0x7cc43aa00005 is misaligned
-=========
-========= Invalid __global__ read of size 8 bytes
-=========     at out_of_bounds_function()+0xb0 in loads.cuh:39
-=========     by thread (0,0,0) in block (0,0,0)
-=========     Address 0x87654320 is out of bounds
-=========     Device Frame: out_of_bounds_kernel()+0x30 in kernel.cu:44
-=========
-========= ERROR SUMMARY: 769 errors
-========= ERROR SUMMARY: 669 errors were not printed. Use --print-limit option to adjust the number of printed errors
-"""
-RACECHECK = """\
-========= COMPUTE-SANITIZER
-========= Error: Race reported between Write access at sumKernel(int *, int *)+0x90 in block_error.cu:41
-=========     and Read access at sumKernel(int *, int *)+0x100 in block_error.cu:51 [508 hazards]
-=========
-========= Warning: Race reported between Write access at sumKernel(int *, int *)+0x90
-=========     and Read access at sumKernel(int *, int *)+0x120 [4 hazards]
-=========
-========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)
-"""
-INITCHECK = """\
-========= COMPUTE-SANITIZER
-========= Uninitialized __global__ memory read of size 4 bytes
-=========     at vectorAdd(int *)+0x70
-=========     by thread (31,0,0) in block (1,0,0)
-=========     Address 0x7f3c7ec000fc
-=========
-========= ERROR SUMMARY: 1 error
-"""
-SYNCCHECK = """\
-========= COMPUTE-SANITIZER
-========= Barrier error detected. Divergent thread(s) in block.
-=========     at [clone myKernel(int *, int *)] outlineSync()+0x11f0 in test.cu:42
-=========     by thread (32,0,0) in block (0,0,0)
-=========         Device Frame: myKernel(int *, int *)+0xe40 in test.cu:60
-=========
-========= ERROR SUMMARY: 32 errors
-"""
-NOT_STARTED = """\
-========= COMPUTE-SANITIZER
-========= Error: Target application terminated before first instrumented API call
-========= Tracking kernels launched by child processes requires the --target-processes all option.
-"""
-NOT_TRACKED = """\
-========= COMPUTE-SANITIZER
-========= Internal Sanitizer Error: The Sanitizer encountered an error while launching neighbored and didn't track the \
-launch. Errors might go undetected. (Unable to allocate enough memory to perform the requested operation)
-========= ERROR SUMMARY: 0 errors
-"""
+MEMCHECK, RACECHECK, INITCHECK, SYNCCHECK, NOT_STARTED, NOT_TRACKED = (
+    (ROOT / f"tests/support/captures/sanitizer/{name}.txt").read_text()
+    for name in ("memcheck", "racecheck", "initcheck", "synccheck", "not_started", "not_tracked")
+)
 
 FAKE = """\
 #!{python}
@@ -172,17 +112,12 @@ def test_every_tools_findings_are_read() -> None:
         assert (finding.kind, finding.location) == (kind, location)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "has no summary"),
-        ("a Python traceback\n", "has no summary"),
-        (NOT_STARTED, "terminated before first instrumented API call"),
-        (NOT_TRACKED, "Errors might go undetected"),
-        (CLEAN + "========= Target application returned an error\n", "returned an error"),
-        (MEMCHECK.replace("769 errors", "0 errors"), "counts no error, but the log has one"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("", "has no summary"), ("a Python traceback\n", "has no summary"),
+    (NOT_STARTED, "terminated before first instrumented API call"), (NOT_TRACKED, "Errors might go undetected"),
+    (CLEAN + "========= Target application returned an error\n", "returned an error"),
+    (MEMCHECK.replace("769 errors", "0 errors"), "counts no error, but the log has one"),
+])  # fmt: skip
 def test_a_tool_that_fails_is_in_trouble_not_clean(text: str, expected: str) -> None:
     log = parse_log(text)
     assert expected in "; ".join(log.troubles)

@@ -125,21 +125,16 @@ def test_a_view_of_the_explorer_is_a_figure_with_the_studys_labels_and_colours()
     assert [text.get_text() for text in cells.axes[0].texts].count("100.0") >= 8
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "allowed"),
-    [
-        ("over", "arra_size", "did you mean 'array_size'"),
-        ("across", "array_size", "Allowed: cache, dtype, block_size, unroll, kernel"),
-        ("show", "message", "Allowed: peak_fraction, bandwidth_gbs, time_us, best_share, gain"),
-        ("kernels", r"unrolled,$\frac$", "Allowed: neighbored, "),
-        ("at.block_size", "7", "Allowed: best, 64, 128, 256, 512, 1024"),
-        ("at.blocks", "7", "did you mean 'at.block_size'"),
-        ("baseline", "", "Allowed: neighbored, "),
-        ("view", "points", "not every point"),
-        ("kernel", "unrolled", "did you mean 'kernels'"),
-        ("at.unroll", "16", "no timed point is left"),
-    ],
-)
+@pytest.mark.parametrize(("key", "value", "allowed"), [
+    ("over", "arra_size", "did you mean 'array_size'"),
+    ("across", "array_size", "Allowed: cache, dtype, block_size, unroll, kernel"),
+    ("show", "message", "Allowed: peak_fraction, bandwidth_gbs, time_us, best_share, gain"),
+    ("kernels", r"unrolled,$\frac$", "Allowed: neighbored, "),
+    ("at.block_size", "7", "Allowed: best, 64, 128, 256, 512, 1024"),
+    ("at.blocks", "7", "did you mean 'at.block_size'"), ("baseline", "", "Allowed: neighbored, "),
+    ("view", "points", "not every point"), ("kernel", "unrolled", "did you mean 'kernels'"),
+    ("at.unroll", "16", "no timed point is left"),
+])  # fmt: skip
 def test_a_view_that_names_what_is_not_there_ends_in_a_sentence(key: str, value: str, allowed: str) -> None:
     view = {"study": "unrolling", "view": "map", "show": "gain", "baseline": "neighbored", "over": "array_size"}
     view |= {"across": "block_size", "kernels": "neighbored", key: value}

@@ -78,20 +78,17 @@ def test_the_ladder_has_hollow_marks_of_published_speedups_and_dots_of_ours_alon
         assert (value.get_text(), value.get_color()) == expected
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("a,RTX,,,copied,,time,,ms,1", "row 1 (copied time): kernel is 'copied'; did you mean 'copy'?"),
-        ("a,RTX,,,copy,,time,,msec,1", "row 1 (copy time): unit is 'msec'; did you mean 'ms'? Allowed: ns, us, ms, s."),
-        ("a,RTX,,,copy,,time,,ms,0", "row 1 (copy time): value is '0'. Allowed: a number, of times above 0"),
-        ("a,RTX,,,copy,,stalls,,%,about 1", "value is 'about 1'. Allowed: a number"),
-        ("a,RTX,,,copy,,stall,,%,1", "quantity is 'stall'; did you mean 'stalls'?"),
-        ("a,RTX,,,copy,tiles=8,time,,ms,1", "parameters has 'tiles'; did you mean 'tile'?"),
-        ("a,RTX,,,copy,tile,time,,ms,1", "parameters has 'tile'. Allowed: axes with values, such as unroll=8."),
-        ("a,,,,copy,,time,,ms,1", "source or device is empty. Name both"),
-        ("a,RTX,,,copy,,time,,ms,1\na,RTX,,,copy,,time,,us,9", "row 2 (copy time): row 1 has this number already."),
-    ],
-)
+@pytest.mark.parametrize(("row", "message"), [
+    ("a,RTX,,,copied,,time,,ms,1", "row 1 (copied time): kernel is 'copied'; did you mean 'copy'?"),
+    ("a,RTX,,,copy,,time,,msec,1", "row 1 (copy time): unit is 'msec'; did you mean 'ms'? Allowed: ns, us, ms, s."),
+    ("a,RTX,,,copy,,time,,ms,0", "row 1 (copy time): value is '0'. Allowed: a number, of times above 0"),
+    ("a,RTX,,,copy,,stalls,,%,about 1", "value is 'about 1'. Allowed: a number"),
+    ("a,RTX,,,copy,,stall,,%,1", "quantity is 'stall'; did you mean 'stalls'?"),
+    ("a,RTX,,,copy,tiles=8,time,,ms,1", "parameters has 'tiles'; did you mean 'tile'?"),
+    ("a,RTX,,,copy,tile,time,,ms,1", "parameters has 'tile'. Allowed: axes with values, such as unroll=8."),
+    ("a,,,,copy,,time,,ms,1", "source or device is empty. Name both"),
+    ("a,RTX,,,copy,,time,,ms,1\na,RTX,,,copy,,time,,us,9", "row 2 (copy time): row 1 has this number already."),
+])  # fmt: skip
 def test_a_mistake_is_named_with_its_file_and_row(row: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text(f"# Comments don't count.\n{HEAD}{row}\n")
     with pytest.raises(UserError) as error:

@@ -65,16 +65,13 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
     return spoil
 
 
-@pytest.mark.parametrize(
-    ("spoil", "expected"),
-    [
-        (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
-        (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
-        (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, "),
-        (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
-        (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' may identify"),
-    ],
-)
+@pytest.mark.parametrize(("spoil", "expected"), [
+    (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
+    (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
+    (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, "),
+    (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
+    (in_environment(lambda it: it["host"].update(name="node-0042")), "'node-0042' may identify"),
+])  # fmt: skip
 def test_a_mistake_in_a_recording_is_told(small: Path, spoil: Callable[[Path], None], expected: str) -> None:
     spoil(small)
     with pytest.raises(UserError, match=r"small") as error:

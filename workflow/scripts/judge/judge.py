@@ -4,7 +4,7 @@ Claims are the published ones about its studies, and the studies' own. The summa
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kernelsweep.json_files import read_device
@@ -25,9 +25,9 @@ from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, each_row, read_
 from kernelsweep.study.settings import StudySettings
 
 
-def rows_of(paths: list[str]) -> Iterator[dict[str, str]]:
-    """The rows of the scope's studies in these files."""
-    return (row for path in paths for row in each_row(path) if row["study"] in studies)
+def rows_of(paths: Iterable[str], needed: Sequence[str] = ()) -> Iterator[dict[str, str]]:
+    """The rows of the scope's studies in these files, which have the columns `needed`."""
+    return (row for path in paths for row in each_row(path, needed) if row["study"] in studies)
 
 
 with logged(snakemake):
@@ -39,11 +39,11 @@ with logged(snakemake):
     published = [claim for path in inputs.claims for claim in published_claims(Path(path))]
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
+    rows = list(rows_of(inputs.measurements, CONTRACT_COLUMNS))
+    counted, planned = row_counts(rows), [PlannedKernel(**entry) for entry in plan.kernels]
     measured: dict[str, list[dict[str, str]]] = {name: [] for name in studies}
-    for path in dict.fromkeys(path for name in studies for path in plan.measurements[name]):
-        for row in each_row(path, CONTRACT_COLUMNS):  # A recording's file has many studies.
-            if row["study"] in measured:
-                measured[row["study"]].append(row)
+    for row in rows:
+        measured[row["study"]].append(row)
 
     judged, entries, uses, compared = [], [], [], {}
     for name, study in studies.items():
@@ -63,7 +63,6 @@ with logged(snakemake):
     Path(output.best_json).write_text(best_json(entries, uses, list(compared), device), encoding="utf-8")
     Path(output.best).write_text(best_text(entries, uses, compared, device), encoding="utf-8")
 
-    counted, planned = row_counts(rows_of(inputs.measurements)), [PlannedKernel(**entry) for entry in plan.kernels]
     shown_proofs = proofs if inputs.proofs else None
     text = summary_text(counted, device["provenance"], rows_of(metric_files), planned, shown_proofs)
     Path(output.summary).write_text(text, encoding="utf-8")
@@ -73,7 +72,7 @@ with logged(snakemake):
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
     status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs)
     Path(output.status).write_text(status, encoding="utf-8")
-    of_claims = Counter(verdict_kind(one.verdict) for one in judged)
+    of_claims = Counter(verdict_kind(claim.verdict) for claim in judged)
     answer = run_answer(of_studies, device["provenance"], of_claims, proofs, counted, errors, output.summary, plan.page)
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

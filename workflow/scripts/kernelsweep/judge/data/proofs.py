@@ -160,11 +160,7 @@ def unproven(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> dic
     """
     mistakes, missing, in_part, notes = [], [], [], []
     for proof in proofs.values():
-        is_named = [
-            row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named
-            for row in proof.mistakes
-        ]
-        mistakes += _listed([row for row, skip in zip(proof.mistakes, is_named, strict=True) if not skip])
+        mistakes += _listed([row for row in proof.mistakes if not _is_named(row, named)])
         unchecked = ["", *proof.unchecked] if proof.unchecked else []
         missing += _listed([row for row in proof.missing if row["check"] in unchecked])
         in_part += _listed(proof.in_part)
@@ -189,9 +185,7 @@ def explained_findings(proofs: Proofs) -> dict[str, list[str]]:
     listed = [
         f"{in_words(row)}. Expected: {row['expected']}."
         for proof in proofs.values()
-        for row in {
-            (row["check"], row["tool"]): row for row in reversed([*proof.expected, *proof.acknowledged])
-        }.values()
+        for row in _first_of_each_tool([*proof.expected, *proof.acknowledged])
     ]
     return {"Findings that the study explains": listed}
 
