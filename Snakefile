@@ -18,13 +18,11 @@ include: "workflow/rules/recording.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/accesses.smk"
 include: "workflow/rules/prove.smk"
-include: "workflow/rules/count.smk"
 include: "workflow/rules/sanitize.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/grade.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/publish.smk"
-include: "workflow/rules/share.smk"
 
 
 rule all:

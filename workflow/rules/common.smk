@@ -2,11 +2,6 @@
 #
 # `localrule: True`: on a cluster, too, little work runs where Snakemake does.
 
-import functools
-import inspect
-import os
-from pathlib import Path
-
 from kernelsweep.home import EMULATOR_HEADERS, of_home
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.device import names
@@ -64,11 +59,6 @@ def by_code(found):
 
 code = PerJob(inputs, by_code)
 inputs, plan, resources, targets = map(PerJob, (inputs, plan, resources, targets))
-
-
-def of_scope(name, **fixed):
-    """A function of wildcards: the path of a kind of file (files.py) for a job's scope, platform and study."""
-    return lambda wildcards: path(name, **with_scope(dict(wildcards.items())), **fixed)
 
 
 def is_for_verdict():

@@ -4,12 +4,8 @@
 # This replaces one method of Snakemake's, the only one of its inside that is changed, and only where it has the form that
 # is expected. docs/snakemake.md says what was measured, and why no plugin does it.
 
-import inspect
-import os
 import subprocess
-import sys
 import tempfile
-from pathlib import Path
 
 from snakemake.script import PythonScript
 

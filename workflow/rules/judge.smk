@@ -8,7 +8,7 @@ from kernelsweep.judge.claims.claim import CLAIMS_FILE, SOURCES_FILE
 rule judge:
     input:
         measurements=inputs.measurements,
-        device=of_scope("device"),
+        device=inputs.device,
         proofs=inputs.proofs,
         metrics=inputs.made_metrics,
         claims=[*filter(os.path.isfile, [CLAIMS_FILE])],

@@ -1,9 +1,12 @@
 # Make the library importable, and read the configuration's files: Snakemake's `configfile:` would run code that stands
 # in them (YTE), take the second of two keys, and answer some mistakes with a traceback.
 
+# The included files share one namespace: what this one imports, the others have.
 import atexit
+import contextlib
 import functools
 import gc
+import inspect
 import os
 import sys
 from pathlib import Path

@@ -63,12 +63,6 @@ use rule measure_kernel as measure_on_emulator with:
 
 # A long kernel's sweep is cut into chunks. Each is a job, and leaves its points in the kernel's journals.
 use rule measure_kernel as measure_chunk with:
-    input:
-        kernel=code.kernel_file,
-        included=code.included,
-        build=inputs.measured_build,
-        device=path("device"),
-        problem=code.problem_files,
     output:
         temp(path("chunk")),
     log:

@@ -39,3 +39,13 @@ rule collect_proofs:
         "../../envs/kernelsweep.yaml"
     script:
         "../scripts/observe/collect_proofs.py"
+
+
+# Each kernel's accesses to memory, counted on the emulator.
+use rule prove_kernel as count_kernel with:
+    output:
+        path("counts", platform=EMULATOR),
+    log:
+        log("count_kernel", "{study}", "{kernel}", scope=EMULATOR),
+    params:
+        plan=plan.count,

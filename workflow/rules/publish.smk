@@ -55,7 +55,7 @@ rule make_page:
         claims=[path("claims", suffix=suffix) for suffix in ("md", "csv")],
         best=[path("best", suffix=suffix) for suffix in ("md", "json")],
         measurements=inputs.joined_measurements,
-        device=of_scope("device"),
+        device=inputs.device,
         environment=inputs.environment,
         published=inputs.tables_and_figures,
         accesses=inputs.accesses,
@@ -72,6 +72,23 @@ rule make_page:
         plan=plan.page,
     script:
         "../scripts/publish/make_page.py"
+
+
+# The fastest configurations of a study, as constants for programs that use its kernels.
+rule export_constants:
+    input:
+        best=path("best", scope=scope_of("{platform}", "{study}"), suffix="json"),
+    output:
+        path("constants"),
+    log:
+        log("export_constants", "{study}"),
+    localrule: True
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        plan=plan.reference,
+    script:
+        "../scripts/publish/export_constants.py"
 
 
 # Ends a run: shows its answer, and fails if a result was wrong. It follows everything else, so that a wrong kernel costs no

@@ -1,7 +1,6 @@
 # Which jobs run again: those whose outputs were made from something else, whatever Snakemake remembers and whatever the
 # times of files are (kernelsweep/made_from.py). Included last: all rules with a script get what that needs.
 
-import functools
 import time
 
 from snakemake.io import apply_wildcards, is_callable

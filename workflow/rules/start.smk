@@ -1,15 +1,9 @@
 # What a start does before any job: it reads the project, tells what is wrong with it, and prepares the run's last words.
 
-import contextlib
-import os
-from pathlib import Path
-
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
 
 from kernelsweep.locks import clear_locks_of_killed_run
-from kernelsweep.project.files import RESULTS, log, scope_of
 from kernelsweep.project.project import load_project
 from kernelsweep.project.resources import gpu_count, most_measuring
 from kernelsweep.project.targets import figure

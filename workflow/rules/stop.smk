@@ -3,11 +3,8 @@
 # Ctrl-C, SIGTERM and a closed terminal end a run with one sentence, at once and with all of its processes. Snakemake's own
 # way ends in stacks where Ctrl-C comes twice, as `uv run` sends it, and on SIGTERM it waits for the jobs, or forever.
 
-import contextlib
 import logging
-import os
 import signal
-import sys
 import threading
 
 import psutil

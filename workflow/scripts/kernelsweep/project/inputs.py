@@ -129,6 +129,11 @@ def cub(project: Project, platform: str, rival: str, suffix: str) -> list[str]:
 # Measurements
 
 
+def device(project: Project, scope: str) -> str:
+    """The description of a scope's device."""
+    return path("device", platform=parts_of(scope)[0])
+
+
 def against(project: Project, platform: str, study: str, kernel: str) -> list[str]:
     """The points of the kernel beside which a candidate runs: how long one of its may take follows from them."""
     grading = project.grading
@@ -149,11 +154,11 @@ def of_candidates(project: Project, platform: str, file: str) -> list[str]:
     return of_kernels(project, scope_of(platform, project.grading.study), file)
 
 
-def chunks(project: Project, platform: str, study: str, kernel: str) -> list[str]:
-    """The outputs of a kernel's chunks, or an empty list if one job measures the whole kernel."""
+def chunks(project: Project, platform: str, study: str, kernel: str, chunk: str | None = None) -> list[str]:
+    """The outputs of a kernel's chunks; none if one job measures the whole kernel, nor for the job of a chunk."""
     count = chunks_of_kernel(project, platform, study, kernel)
-    chunk = path("chunk", platform=platform, study=study, kernel=kernel, chunks=count)
-    return [chunk.format(chunk=number) for number in range(1, count + 1)] if count > 1 else []
+    files = path("chunk", platform=platform, study=study, kernel=kernel, chunks=count)
+    return [files.format(chunk=number) for number in range(1, count + 1)] if count > 1 and not chunk else []
 
 
 def points(project: Project, scope: str) -> list[str]:
