@@ -61,3 +61,17 @@ def test_a_kernel_is_checked_when_every_check_of_memory_was_made(tmp_path: Path)
     assert f"unrolling/guarded: {where}" in [*unproven(in_part).values()][2]
     unknown = proofs_of(tmp_path, by_tools[0])
     assert "unrolling/on_gpu: only for a GPU: it multiplies by tensor cores" in unproven(unknown)["Not checked"]
+
+
+def test_an_access_that_makes_a_result_wrong_is_told_once(tmp_path: Path) -> None:
+    message = "thread 4 of block 0 reads x[5] at a.cu:7, out of bounds of the device buffer x of 5 elements"
+    proofs = proofs_of(
+        tmp_path,
+        row("a", "result", finding="wrong_result", message=f"at n 5: the values are right, but {message}"),
+        row("a", "bounds", finding="out_of_bounds", message=f"at n 5: {message}"),
+        row("b", "result", finding="wrong_result", message="at n 5: 3 of 5 elements are wrong"),
+    )
+    assert proof_errors(proofs) == [
+        f"The check of unrolling/a failed: bounds (emulator), at n 5: {message}.",
+        "The check of unrolling/b failed: result (emulator), at n 5: 3 of 5 elements are wrong.",
+    ]

@@ -111,6 +111,24 @@ def test_a_grid_that_only_the_caller_knows_is_not_guessed(tmp_path: Path) -> Non
     )
     file.write_text(kernel, "utf-8")
     assert "as in line 2 of main.cu" in repr(checked(main, "first"))
+    strided = "    const int at = blockIdx.x * blockDim.x + threadIdx.x;\n    y[at + stride] = y[at];\n"
+    file.write_text(f"__global__ void pass(float *y, int stride) {{\n{strided}}}\n", "utf-8")
+    assert "Give --grid and --block, over stride." in repr(checked(file, "pass"))
+
+
+def test_a_mode_is_no_size_and_a_grid_has_a_block(tmp_path: Path) -> None:
+    file = tmp_path / "modes.cu"
+    file.write_text(
+        "typedef enum { PLAIN, OTHER } mode_t_;\nenum class How { fast };\n"
+        "__global__ void pairs(float *y, const float *x, mode_t_ mode, How how, int n, int bdim) {\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (mode == PLAIN) y[i] = x[i];\n}\n"
+        "void run(float *y, const float *x, int n, dim3 b) {\n"
+        "    pairs<<<n / 512, 512>>>(y, x, PLAIN, How::fast, n, b.x);\n}\n"
+    )
+    found = checked(file, "pairs")
+    assert found.right and found.guessed["mode_t_ mode"] == found.guessed["How how"] == "0"
+    assert found.guessed["int bdim"] == "512"
+    assert all(int(value) >= 512 for value in found.guessed["n"].split(", "))
 
 
 def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_path: Path) -> None:

@@ -136,6 +136,8 @@ SAME_VALUE = "same_value"
 UNORDERED_READ = "unordered_read"
 INDIFFERENT_READ = "indifferent_read"
 NOTES = (SAME_VALUE, UNORDERED_READ, INDIFFERENT_READ)
+# Begins the message of a point that is wrong only for an access out of bounds.
+VALUES_RIGHT = "the values are right, but "
 PROOF_FAILED = "proof_failed"  # the flag
 # A flag that no file has: a recording's row whose kernel was edited since.
 EDITED = "recorded_before_edit"

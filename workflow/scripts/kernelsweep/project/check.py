@@ -264,8 +264,17 @@ def _points(
         values = dict(zip(sizes, itertools.cycle(row), strict=False)) if row else {}
         if len(sizes) == 1 and of_few is _ROUND and threads > 256:
             values = {name: value * threads // 256 for name, value in values.items()}
-        found.append({name: values.get(name, other) for name in guessed.axes})
+        found.append(_with_blocks(guessed, {name: values.get(name, other) for name in guessed.axes}))
     return found
+
+
+def _with_blocks(guessed: Guess, point: dict[str, int]) -> dict[str, int]:
+    """The point, or one with sizes larger by a power of two at which each side of the grid has a block."""
+    for factor in (1, 2, 4, 8, 16):
+        larger = {name: value * factor if guessed.axes[name] else value for name, value in point.items()}
+        if all(_value(side, larger) for side in guessed.grid):
+            return larger
+    return point
 
 
 def default_points(guessed: Guess) -> list[dict[str, int]]:

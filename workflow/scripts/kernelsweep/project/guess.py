@@ -56,6 +56,8 @@ _NUMBER = r"(?:unsigned|long|int|size_t|u?int\d+_t|float|double)"
 _CAST = re.compile(rf"(?<!sizeof)\(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*\)|\bstatic_cast\s*<[^<>]*>")
 _CEIL_DIV = re.compile(r"i?_?((ceil|round_?up)_?div|div_?(ceil|(round_?)?up)|cdiv)\w*", re.IGNORECASE)
 _OF_BLOCK = re.compile(r"block_?(size|dim)|threads|^block$", re.IGNORECASE)
+_IS_BLOCK = re.compile(r"(b|block_?)dim|block_?size$", re.IGNORECASE)
+_COUNT = re.compile(r"^n$|num|count|len|size|total|elements|^n_|_n$", re.IGNORECASE)
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _OF_DEVICE = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
 # Threads of a block by the number of its sides, where the file doesn't say them.
@@ -199,6 +201,11 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
             shared = host.expression(launch.shared, launch.place) if launch.shared else "0"
         except _Unknown:
             launch = None
+    if launch and block:  # Where the host does not tell, a parameter of this name is what the block has.
+        parameters = [
+            replace(one, value=block[0]) if one.is_size and one.value == one.name and _IS_BLOCK.match(one.name) else one
+            for one in parameters
+        ]
     for one in parameters:
         if one.is_size:
             axes |= dict.fromkeys(names_of(one.value), True)
@@ -275,7 +282,7 @@ class _Host:
 
     def arguments(self, launch: _Launch, parameters: Sequence[Parameter]) -> list[Parameter]:
         """The parameters with their values in a launch; a size that the host has a name for keeps the kernel's name."""
-        sizes = [(one, text) for one, text in zip(parameters, launch.arguments, strict=False) if one.is_size]
+        sizes = [(one, text) for one, text in zip(parameters, launch.arguments, strict=False) if one.value == one.name]
         for one, text in sizes:
             text = re.sub(r"\s*(?:\.|->)\s*", ".", _CAST.sub("", text).strip("() "))
             loop = re.findall(rf"\bfor\s*\([^;]*\b{re.escape(text)}\s*=\s*(\d+)\s*;", self.text[: launch.place])
@@ -489,7 +496,8 @@ def _guarded_grid(body: str, block: Sequence[str], sizes: Sequence[str]) -> list
             for bound in map(python_name, re.findall(rf"\b{place}\s*(?:<|>=)\s*(\w+)\b", body))
             if bound in sizes
         ]
-        if not bounds and len(block) == 1 and len(sizes) == 1:
+        # Without a guard, a thread per element; a stride, or a width, is no number of elements.
+        if not bounds and len(block) == 1 and len(sizes) == 1 and _COUNT.search(sizes[0]):
             bounds = list(sizes)
         if not bounds:
             return []
@@ -532,6 +540,8 @@ def _parameter(text: str, place: int, template: Mapping[str, str], host: _Host) 
     kind = _WORD.sub(lambda word: template.get(word[0], word[0]), kind)
     element = _element(kind.replace("*", " "), host) if kind.count("*") + bool(pointed) <= 1 or not is_array else None
     name = python_name(name)
+    if not is_array and _is_enumeration(kind, host):
+        return Parameter(name, plain, "int32", 1, False, False, "", "0")
     if made:
         return Parameter(name, plain, "float32", 1, True, False, made.format(name))
     dtype, row = element or ("", 1)
@@ -559,6 +569,15 @@ def _element(text: str, host: _Host, depth: int = 0) -> tuple[str, int] | None:
             if found := re.search(form.format(kind), host.text):
                 return _element(found[1], host, depth + 1)
     return None
+
+
+def _is_enumeration(kind: str, host: _Host) -> bool:
+    """Whether a parameter's type is an enumeration of the file, such as ``mode_t``."""
+    name = " ".join(_QUALIFIERS.sub(" ", kind).split()).rpartition("::")[2]
+    form = (
+        rf"\benum\b(?:\s+class|\s+struct)?\s+{name}\b[^;{{}}]*\{{|\btypedef\s+enum\b[^{{;]*\{{[^{{}}]*\}}\s*{name}\s*;"
+    )
+    return bool(_WORD.fullmatch(name)) and bool(re.search(form, host.text))
 
 
 def _bytes(dtype: str) -> int:

@@ -33,7 +33,7 @@ from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import Rest, VisitRequest, read
 from kernelsweep.errors import GPU_FAILED, ContextLost, UserError, is_of_gpu
 from kernelsweep.reasons import Reason
-from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ
+from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ, VALUES_RIGHT
 from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
 from kernelsweep.sandbox import is_inside
 from kernelsweep.study.point import Point
@@ -122,7 +122,7 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         outcome = replace(outcome, message=f"{outcome.message}. Before that: {races[0]}")
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
-        right = "the values are right, but " if runner.judges else ""
+        right = VALUES_RIGHT if runner.judges else ""
         return replace(outcome, status="wrong_result", message=f"{right}{outside[0].message}")
     return outcome
 

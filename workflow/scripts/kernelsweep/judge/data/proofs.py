@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, VALUES_RIGHT, each_row
 from kernelsweep.study.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
@@ -139,8 +139,14 @@ def proof_errors(proofs: Proofs) -> list[str]:
     return [
         f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
-        for row in {row["check"]: row for row in reversed(proof.mistakes)}.values()
+        for row in _each_once({row["check"]: row for row in reversed(proof.mistakes)}.values())
     ]
+
+
+def _each_once(rows: Collection[CsvRow]) -> list[CsvRow]:
+    """The rows, without a wrong result that is another row's access out of bounds."""
+    others = {row["message"] for row in rows if row["check"] != "result"}
+    return [row for row in rows if row["check"] != "result" or row["message"].replace(VALUES_RIGHT, "") not in others]
 
 
 def tool_errors(proofs: Proofs) -> list[str]:
