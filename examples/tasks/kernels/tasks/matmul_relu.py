@@ -1,6 +1,5 @@
 """The task matmul_relu_task.py as a problem."""
 
-import matmul_relu_task as task
-from reader import kernelbench
+from kernelsweep import tasks
 
-inputs, outputs, reference, error_bound = kernelbench(task, sizes=["M", "K", "N"])
+inputs, outputs, reference, error_bound = tasks.kernelbench("matmul_relu_task.py", sizes=["M", "K", "N"])

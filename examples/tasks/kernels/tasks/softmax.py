@@ -1,6 +1,5 @@
 """The task softmax_task.py as a problem."""
 
-import softmax_task as task
-from reader import kernelbench
+from kernelsweep import tasks
 
-inputs, outputs, reference, error_bound = kernelbench(task, sizes=["batch_size", "dim"])
+inputs, outputs, reference, error_bound = tasks.kernelbench("softmax_task.py", sizes=["batch_size", "dim"])
