@@ -19,7 +19,7 @@ def reference(x, y, a):
 
 def error_bound(x, y, a):
     """A product and a sum, each rounded once."""
-    return {"y": 2.0**-23 * (abs(np.float64(a) * x) + abs(np.float64(y)))}
+    return {"y": (a * ks.bounds.exact(x) + ks.bounds.exact(y)).error}
 
 
 def test_axpy_is_right_at_any_size():

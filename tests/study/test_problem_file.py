@@ -401,4 +401,5 @@ def test_doubts_name_the_mistakes_that_a_check_would_not_find(read: Callable[...
         "zeros in c",
         "the mean in all of c",
         "two swapped elements of c",
+        "c rounded to bfloat16",
     ]

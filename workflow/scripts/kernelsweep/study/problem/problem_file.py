@@ -38,8 +38,8 @@ from kernelsweep.study.problem.user_module import OF_DATA, UserFunction, UserMod
 def doubts(instance: FileInstance, point: Point) -> list[str]:
     """A sentence for each plain mistake that the problem's check would not find; none if it finds all.
 
-    The mistakes are those of plain_mistakes(), and memory left as it was before the run. Raises UserError where a
-    function of the file is wrong.
+    The mistakes are those of plain_mistakes(), results in the next lower precision, and memory left as it was before
+    the run. Raises UserError where a function of the file is wrong.
     """
     instance.check()
     where = f"{instance.functions['outputs'].module.shown}, at {instance.place}"
@@ -64,6 +64,22 @@ def _fakes(instance: FileInstance, point: Point) -> Iterator[tuple[str, dict[str
     for name, elements in right.items():
         for told, wrong in plain_mistakes(name, elements):
             yield told, {**right, name: wrong}
+        lower, bits = _LOWER.get(elements.dtype.name, ("", 0))
+        if lower and (rounded := _rounded(elements, bits)).tobytes() != elements.tobytes():
+            yield f"{name} rounded to {lower}", {**right, name: rounded}
+
+
+# The type of the next lower precision, and the bits of its significand with the leading one. Of float32 that is not
+# float16, nor tf32: what tensor cores round to these may be right.
+_LOWER = {"float64": ("float32", 24), "float32": ("bfloat16", 8)}
+_LOWER |= {"float16": ("float8_e4m3fn", 4), "bfloat16": ("float8_e5m2", 3)}
+
+
+def _rounded(elements: Elements, bits: int) -> Elements:
+    """Elements whose significands are rounded to so many bits."""
+    significands, exponents = np.frexp(elements.astype(np.float64))
+    rounded: Elements = np.ldexp(np.rint(np.ldexp(significands, bits)), exponents - bits).astype(elements.dtype)
+    return rounded
 
 
 def plain_mistakes(name: str, right: Elements) -> Iterator[tuple[str, Elements]]:
