@@ -12,6 +12,7 @@ LANES = 32
 # The kernels whose exchange is __shfl_xor_sync; the last two exchange single elements of a thread's four.
 BUTTERFLIES = ("butterfly", "butterfly_array", "butterfly_swap", "butterfly_swap_twice")
 SWAPS = ("butterfly_swap", "butterfly_swap_twice")
+ROTATIONS = ("rotate", "rotations", "shared_rotations", "barrier_rotations")
 
 
 def inputs(array_size, dtype):
@@ -66,7 +67,7 @@ def source_lanes(kernel, width, numbers):
     start = lanes - in_group
     if kernel == "broadcast":
         return start + numbers["source_lane"] % width
-    if kernel in ("rotate", "rotations"):
+    if kernel in ROTATIONS:
         return start + (in_group + numbers["offset"] * numbers.get("times", 1)) % width
     if kernel == "shift_up":
         return np.where(in_group >= numbers["delta"], lanes - numbers["delta"], lanes)
@@ -76,7 +77,7 @@ def source_lanes(kernel, width, numbers):
         partners = lanes ^ numbers["lane_mask"]
         return np.where(partners < start + width, partners, lanes)
     raise ValueError(
-        f"{kernel!r} is no exchange; known are broadcast, rotate, rotations, shift_up, shift_down, butterfly*"
+        f"{kernel!r} is no exchange; known are broadcast, rotate, *rotations, shift_up, shift_down, butterfly*"
     )
 
 

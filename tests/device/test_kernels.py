@@ -308,12 +308,13 @@ def test_sums_of_floats_of_any_size_are_right(name: str, tmp_path: Path) -> None
 
 WIDTHS = (2, 8, 32)
 THREADS = (4, 16, 32, 96, 100)  # of a block
+CHAINS = ("rotations", "shared_rotations", "barrier_rotations")
 EXCHANGES = [
     *({"kernel": "broadcast", "source_lane": lane} for lane in (0, 5, 31)),
     *({"kernel": "shift_up", "delta": delta} for delta in (0, 1, 9, 31)),
     *({"kernel": "shift_down", "delta": delta} for delta in (0, 1, 9, 31)),
     *({"kernel": "rotate", "offset": offset} for offset in (-33, -2, 0, 7, 100)),
-    *({"kernel": "rotations", "offset": -2, "times": times} for times in (1, 5)),
+    *({"kernel": name, "offset": -2, "times": times} for name in CHAINS for times in (1, 5)),
     *({"kernel": "butterfly", "lane_mask": mask} for mask in (0, 1, 6, 31)),
     *({"kernel": "butterfly_array", "lane_mask": mask} for mask in (0, 1, 6, 31)),
     *({"kernel": "butterfly_swap", "lane_mask": mask, "first": 3, "second": 1} for mask in (0, 1, 6, 31)),
@@ -344,13 +345,14 @@ def test_every_exchange_puts_each_value_where_cuda_says(tmp_path: Path) -> None:
 
 def exchanges_of(kernel: KernelSource) -> tuple[KernelSource, list[Point], dict[Point, str]]:
     """The kernel with the words of its cases, the cases, and by case the output that is published."""
-    unroll = 1 if kernel.name in ("broadcast", "shift_up", "shift_down", "rotate", "rotations", "butterfly") else 4
+    single = ("broadcast", "shift_up", "shift_down", "rotate", "butterfly", *CHAINS)
+    unroll = 1 if kernel.name in single else 4
     cases = []
     exchanges = [exchange for exchange in EXCHANGES if exchange["kernel"] == kernel.name]
     for place, (exchange, width) in enumerate(product(exchanges, WIDTHS)):
         text = " ".join(f"{name}={value}" for name, value in exchange.items() if name != "kernel")
         # Each width has another block size with each exchange, of whole groups of lanes.
-        sizes = [size for size in THREADS if size % (32 if kernel.name == "rotations" else width) == 0]
+        sizes = [size for size in THREADS if size % (32 if kernel.name in CHAINS else width) == 0]
         block_size = sizes[(place + place // len(WIDTHS)) % len(sizes)]
         cases.append(point(1, block_size, unroll=unroll, operation="exchange", width=width, arguments=text))
     cases += [one.at(dtype=dtype) for one in cases[-3:] for dtype in DTYPES[1:]]
@@ -360,6 +362,6 @@ def exchanges_of(kernel: KernelSource) -> tuple[KernelSource, list[Point], dict[
         if one.kernel == kernel.name
         for size in [len(one.value.split())]
     }
-    assert published or kernel.name == "rotations"
+    assert published or kernel.name in CHAINS
     names = {one["arguments"]: ", ".join(re.findall(r"=(\S+)", one["arguments"])) for one in [*cases, *published]}
     return replace(kernel, launches=replace(kernel.launches, cxx={"arguments": names})), cases, published

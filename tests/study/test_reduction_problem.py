@@ -127,7 +127,7 @@ def test_no_plain_mistake_is_taken_for_right(dtype: str, operation: str) -> None
 def test_no_plain_mistake_of_an_exchange_is_taken_for_right(kernel: Any) -> None:
     arguments = {
         **dict.fromkeys(("broadcast",), "source_lane=3"),
-        **dict.fromkeys(("rotate", "rotations"), "offset=2"),
+        **dict.fromkeys(("rotate", "rotations", "shared_rotations", "barrier_rotations"), "offset=2"),
         **dict.fromkeys(("shift_up", "shift_down"), "delta=1"),
         **dict.fromkeys(("butterfly", "butterfly_array"), "lane_mask=1"),
     }.get(kernel.name, "lane_mask=1 first=0 second=3")

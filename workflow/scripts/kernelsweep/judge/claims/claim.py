@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from math import inf, nextafter
 from pathlib import Path
@@ -130,7 +131,8 @@ def published_claims(path: Path) -> list[Claim]:
         numbers = ("tolerance",) if row["quantity"] == OUTPUT else ("tolerance", "value")
         try:
             entry: dict[str, Any] = {key: finite(row[key]) for key in numbers if row[key]}
-            entry["at"] = {axis: _number(value) for axis, value in (word.split("=") for word in row["at"].split())}
+            words = (word.split("=", 1) for word in shlex.split(row["at"]))
+            entry["at"] = {axis: _number(value) for axis, value in words}
         except ValueError as error:
             raise UserError(f"{where}: {error}; `at` has words such as n=1024, value and tolerance numbers") from error
         for key, text in row.items():
