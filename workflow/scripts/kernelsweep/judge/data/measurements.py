@@ -42,7 +42,10 @@ def load_measurements(
 def as_measurements(
     read: Sequence[Mapping[str, str]], files: str, unproven: Collection[tuple[str, str]] = ()
 ) -> pandas.DataFrame:
-    """As load_measurements(), of rows of these files."""
+    """Sort and type the rows of measurements.csv that were read from these files; as load_measurements() returns them.
+
+    Raises UserError when a point occurs twice, or a row names none.
+    """
     rows = frame(read, MEASUREMENT_COLUMNS)
     if ((rows["parameters"] == "") & rows[list(POINT_INTEGERS)].isna().all(axis="columns")).any():
         raise UserError(f"{files}: {', '.join(POINT_INTEGERS)} and parameters are empty in some row; it names no point")

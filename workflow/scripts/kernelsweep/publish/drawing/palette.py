@@ -58,6 +58,6 @@ def shapes_on_page() -> dict[str, str]:
 
 
 def texts_on_page() -> dict[str, str]:
-    """The same for texts. Black and white are on coloured cells, and stay."""
+    """The page's colours of a picture's texts. Black and white are on coloured cells, and stay."""
     shown = {dark: f"light-dark({dark}, {light})" for dark, light in _LIGHT.items()}
     return {colour.lower(): name for colour, name in (_NEUTRAL | shown).items()}

@@ -122,7 +122,7 @@ def _places(values: Sequence[Any]) -> list[float]:
 
 
 def _label_places(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
-    """As many labels of an axis' values as have room."""
+    """Label as many of an axis' values as have room."""
     low, high = axes.get_xlim()
     in_inches = axes.get_window_extent().width / axes.figure.dpi / (high - low)
     labelled: list[int] = []

@@ -37,7 +37,7 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
 
 
 def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
-    """The same for the rows of comparison.csv: each kernel, and before the edit as a baseline."""
+    """The points of comparison.csv by study: each kernel, and before the edit as a baseline."""
     sides, rows = {"after": "{}", "before": "{} before"}, list(rows)
     sides_of_studies = {}
     for name, study in studies.items():
