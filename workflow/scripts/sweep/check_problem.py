@@ -21,7 +21,7 @@ def found_doubts() -> str:
     """The doubts about the check, one a line."""
     doubts = {}
     for each in plan.kernels:
-        kernel, point, file = kernel_of_job(**each["kernel"]), Point(each["point"]), each["kernel"]["shown"]
+        kernel, point, file = kernel_of_job(**each["kernel"]), Point(each["point"]), each["kernel"]["study_file"]
         check_arguments(kernel, point, plan.seed, file)
         data = kernel.problem.data_of(point)
         if data not in doubts:

@@ -32,12 +32,12 @@ class Model:
     count: int = 0
 
 
-def check_names(names: Iterable[str], shown: str) -> None:
+def check_names(names: Iterable[str], where: str) -> None:
     """Raise UserError if a name in the file `shown` is neither the emulator's nor can be that of a GPU's model."""
     for name in names:
         guess = nearest(name, [EMULATOR])
         if name != EMULATOR and (guess or not re.search(r"[-0-9]", name)):
-            raise UserError(f"{shown}: platforms names {name!r}{guess or '; Allowed: emulator, nvidia-h200, ...'}")
+            raise UserError(f"{where}: platforms names {name!r}{guess or '; Allowed: emulator, nvidia-h200, ...'}")
 
 
 # A plan asks for each study.
@@ -62,7 +62,7 @@ def recordings(root: Path) -> list[str]:
 
 
 def choose_platforms(
-    wanted: str | Sequence[str],
+    named: str | Sequence[str],
     root: Path,
     declared: Mapping[str, Mapping[str, Any]],
     jobs_bring_pycuda: bool = False,
@@ -75,42 +75,42 @@ def choose_platforms(
     Raises UserError if a GPU is wanted or present but can't be used, with what is missing and what to type.
     """
     chosen: dict[str, Model | None] = {}
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+    for name in [named] if isinstance(named, str) else named:
         chosen |= _chosen(name, root, declared, jobs_bring_pycuda)
     return list(chosen), {platform: model for platform, model in chosen.items() if model}
 
 
 def _chosen(
-    wanted: str, root: Path, declared: Mapping[str, Mapping[str, Any]], jobs_bring_pycuda: bool
+    named: str, root: Path, declared: Mapping[str, Mapping[str, Any]], jobs_bring_pycuda: bool
 ) -> dict[str, Model | None]:
     """The platforms for one name, each with its model if it is a GPU."""
-    if is_recording(wanted):
-        name = recording_name(wanted)
+    if is_recording(named):
+        name = recording_name(named)
         known = recordings(root)
         if name not in known:
             raise UserError(
                 f"platform: there is no recording {name!r} in resources/recordings/{nearest(name, known) or ';'} "
                 f"There: {', '.join(known) or 'none'}."
             )
-        return {wanted: None}
-    if wanted == EMULATOR:
+        return {named: None}
+    if named == EMULATOR:
         return {EMULATOR: None}
     # Without looking for GPUs: a cluster's jobs read the configuration too, and must get the same answer.
-    if wanted in declared:
-        return {wanted: Model(declared[wanted]["arch"])}
+    if named in declared:
+        return {named: Model(declared[named]["arch"])}
     gpus = visible_gpus()
-    if wanted not in ("auto", GPU):
-        gpus = [gpu for gpu in gpus if gpu.platform == wanted]
+    if named not in ("auto", GPU):
+        gpus = [gpu for gpu in gpus if gpu.platform == named]
         if not gpus:
-            raise _undeclared(wanted, declared)
+            raise _undeclared(named, declared)
     if gpus:
         if not jobs_bring_pycuda:
             check_pycuda(gpus[0])
         platform = gpus[0].platform
         count = sum(gpu.platform == platform for gpu in gpus)
         return {platform: Model(gpus[0].arch, gpus[0].state, count)}
-    if wanted == GPU or has_pycuda():
-        why = "platform is gpu" if wanted == GPU else "PyCUDA is installed"
+    if named == GPU or has_pycuda():
+        why = "platform is gpu" if named == GPU else "PyCUDA is installed"
         raise UserError(
             f"{why}, but NVIDIA's driver shows no GPU here (nvidia-smi lists those there are; CUDA_VISIBLE_DEVICES may "
             "hide one; a container has the host's, if started with docker run --gpus all or apptainer run --nv). "
@@ -119,10 +119,10 @@ def _chosen(
     return {EMULATOR: None, **{recording_platform(name): None for name in recordings(root)[:1]}}
 
 
-def _undeclared(wanted: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:
+def _undeclared(named: str, declared: Mapping[str, Mapping[str, Any]]) -> UserError:
     known = ["auto", GPU, EMULATOR, *declared]
     return UserError(
-        f"platform is {wanted!r}, which is no GPU of this machine{nearest(wanted, known) or ';'} Allowed: "
+        f"platform is {named!r}, which is no GPU of this machine{nearest(named, known) or ';'} Allowed: "
         f"{', '.join(known)}, or recording/<name>. For GPUs of other machines, such as a cluster's, say in config.yaml "
-        f"what to compile for: gpu_models: {{{wanted}: {{arch: sm_90}}}}"
+        f"what to compile for: gpu_models: {{{named}: {{arch: sm_90}}}}"
     )

@@ -363,7 +363,7 @@ class GpuPlatform(Platform):
 
     def _loaded_variables(self, module: ctypes.c_void_p, names: Mapping[str, bool]) -> list[_Variable]:
         """The variables in global memory of a module that was just loaded; `names` as global_variables() gives them."""
-        found = []
+        variables = []
         for name, are_zeros in names.items():
             with suppress(LaunchError):  # Not every local name is known to the driver.
                 address, size = self._place(module, name)
@@ -372,8 +372,8 @@ class GpuPlatform(Platform):
                     kept = cuda.mem_alloc(size)
                     cuda.memcpy_dtod(kept, address, size)
                 initial = self._bytes(address, size) if size <= _MOST_COMPARED else b""
-                found.append(_Variable(address, size, initial, kept))
-        return found
+                variables.append(_Variable(address, size, initial, kept))
+        return variables
 
     def _place(self, module: ctypes.c_void_p, name: str) -> tuple[int, int]:
         """The address and the size of a module's variable. Raises LaunchError."""

@@ -173,14 +173,14 @@ def mean_ratio(points: Sequence[tuple[Ratio, str, Sequence[int]]]) -> Interval:
     return Ratio(pairs, hypot(*of_cause.values())).interval
 
 
-def verdict(found: Interval, margin: float) -> str:
+def verdict(ratio: Interval, margin: float) -> str:
     """The verdict on a ratio of times, after over before; `margin` is the smallest difference that matters."""
     upper, lower = 1 + margin, 1 / (1 + margin)
-    if found.low > upper:
+    if ratio.low > upper:
         return SLOWER
-    if found.high < lower:
+    if ratio.high < lower:
         return FASTER
-    return SAME if lower <= found.low and found.high <= upper else UNDECIDED
+    return SAME if lower <= ratio.low and ratio.high <= upper else UNDECIDED
 
 
 class _OfPairs:

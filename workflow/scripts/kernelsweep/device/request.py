@@ -18,14 +18,14 @@ from kernelsweep.study.point import Point
 class Partner:
     """What a point runs in pairs with: an earlier version of its kernel, or another kernel.
 
-    binary  the SHA-256 of its machine code
-    unit    it is in
-    of      of another kernel: its `launches`, as KernelLaunches.as_values(), and the `point` of its own
+    binary        the SHA-256 of its machine code
+    unit          it is in
+    other_kernel  of another kernel: its `launches`, as KernelLaunches.as_values(), and the `point` of its own
     """
 
     binary: str
     unit: BuiltUnit
-    of: Mapping[str, Any] | None = None
+    other_kernel: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

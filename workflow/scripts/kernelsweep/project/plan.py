@@ -54,7 +54,7 @@ def kernel_settings(project: Project, study: str, kernel: str) -> dict[str, Any]
         "named": source.problem.named,
         "settings": of_study.entry(kernel).values(),
         "cxx": of_study.settings.cxx,
-        "shown": of_study.file,
+        "study_file": of_study.file,
     }
 
 

@@ -118,10 +118,10 @@ class Expression:
         return []
 
 
-def check_expression(text: str, known: Collection[str], key: str) -> None:
+def check_expression(text: str, names: Collection[str], key: str) -> None:
     """Raise UserError, with the key, for a text that is no expression over the known names."""
     try:
-        Expression(text, known)
+        Expression(text, names)
     except UserError as error:
         raise UserError(f"{key}: {error}") from error
 
@@ -133,15 +133,15 @@ def expression(text: str) -> Expression:
     return Expression(text)
 
 
-def number(given: str | float, point: Mapping[str, Any]) -> Any:
+def number(text: str | float, point: Mapping[str, Any]) -> Any:
     """A number, or the number that an expression gives at a point. Raises UserError for one that is none, or too large.
 
     A condition counts as 0 or 1.
     """
-    value: Any = expression(given)(point) if isinstance(given, str) else given
+    value: Any = expression(text)(point) if isinstance(text, str) else text
     is_number = isinstance(value, int | float | np.number)
     if not is_number or not abs(value) <= _LARGEST_NUMBER:
-        raise UserError(f"{given!r} is {value} at {Point(point)}. Allowed: numbers up to 2^64.")
+        raise UserError(f"{text!r} is {value} at {Point(point)}. Allowed: numbers up to 2^64.")
     return value
 
 

@@ -30,12 +30,12 @@ class SettingsRecord(BaseModel):
     )
 
     @classmethod
-    def read(cls, data: Mapping[str, Any], shown: str) -> Self:
+    def read(cls, data: Mapping[str, Any], where: str) -> Self:
         """The record of what a file says; `shown` is the file. Raises UserError with all mistakes, one a line."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise UserError("\n".join(_mistakes(error, data, shown, cls.model_json_schema()))) from error
+            raise UserError("\n".join(_mistakes(error, data, where, cls.model_json_schema()))) from error
 
     @classmethod
     def of_job(cls, values: Mapping[str, Any]) -> Self:
@@ -55,33 +55,33 @@ class SettingsRecord(BaseModel):
         return self.model_copy(update=fields)
 
 
-def _mistakes(error: ValidationError, data: Any, shown: str, schema: Mapping[str, Any]) -> list[str]:
+def _mistakes(error: ValidationError, data: Any, where: str, schema: Mapping[str, Any]) -> list[str]:
     """A sentence for each key with a mistake: the file, the key, its value, and what is allowed."""
-    told: dict[str, str] = {}
-    for one in error.errors(include_url=False):
+    texts: dict[str, str] = {}
+    for mistake in error.errors(include_url=False):
         value, parent, node, path = data, schema, schema, []
-        for part in one["loc"]:  # Other parts name a branch of a union, or a key that is missing.
+        for part in mistake["loc"]:  # Other parts name a branch of a union, or a key that is missing.
             there: Any = range(len(value)) if isinstance(value, list) else value if isinstance(value, dict) else ()
             if part in there:
                 value, parent, node = value[part], node, _child(node, part, schema)
                 path.append(str(part))
-        kind, last = one["type"], str(one["loc"][-1]) if one["loc"] else ""
+        kind, last = mistake["type"], str(mistake["loc"][-1]) if mistake["loc"] else ""
         if kind == "extra_forbidden":
             known = list(_resolved(parent, schema).get("properties", {}))
             under = f" under {'.'.join(path[:-1])}" if path[1:] else ""
             guess = nearest(last, known) or ";"
-            told[".".join(path)] = f"unknown key {last!r}{under}{guess} Known keys: {', '.join(known)}."
+            texts[".".join(path)] = f"unknown key {last!r}{under}{guess} Known keys: {', '.join(known)}."
             continue
         key = ".".join(path) or "the file"
         if kind == "missing":
-            told[f"{key}.{last}"] = f"{key} lacks the key {last!r}."
+            texts[f"{key}.{last}"] = f"{key} lacks the key {last!r}."
         elif kind == "value_error":  # Its text continues the key.
-            told[key] = f"{'.'.join(path)}{one['ctx']['error']}"
+            texts[key] = f"{'.'.join(path)}{mistake['ctx']['error']}"
         else:
-            told[key] = f"{key} is {shown_value(value)}{_allowed(one, value, _resolved(node, schema))}"
+            texts[key] = f"{key} is {shown_value(value)}{_allowed(mistake, value, _resolved(node, schema))}"
     # Of the branches of a union, the one that got furthest.
-    furthest = [text for key, text in told.items() if not any(other.startswith(f"{key}.") for other in told)]
-    return [f"{shown}: {text}" for text in furthest]
+    furthest = [text for key, text in texts.items() if not any(other.startswith(f"{key}.") for other in texts)]
+    return [f"{where}: {text}" for text in furthest]
 
 
 def _allowed(error: Any, value: Any, node: Mapping[str, Any]) -> str:
@@ -728,13 +728,13 @@ class _Loader(_SafeLoader):  # type: ignore[misc]
     """Plain YAML, where a key stands once, and a date is a text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        there: set[str] = set()
+        names: set[str] = set()
         for key, _ in node.value:
             if key.tag == _MERGE:
                 continue
-            if str(key.value) in there:
+            if str(key.value) in names:
                 raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} stands twice", key.start_mark)
-            there.add(str(key.value))
+            names.add(str(key.value))
         values: dict[Hashable, Any] = super().construct_mapping(node, deep)
         return values
 
@@ -742,7 +742,7 @@ class _Loader(_SafeLoader):  # type: ignore[misc]
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
 
 
-def parse_yaml(text: str, shown: str) -> Any:
+def parse_yaml(text: str, where: str) -> Any:
     """The contents of a YAML text as plain values. Raises UserError with the line of a mistake."""
     try:
         return yaml.load(text, Loader=_Loader)
@@ -750,19 +750,19 @@ def parse_yaml(text: str, shown: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
-        raise UserError(f"{shown}{line}: not valid YAML: {problem}.") from error
+        raise UserError(f"{where}{line}: not valid YAML: {problem}.") from error
 
 
-def read_yaml(path: Path, shown: str) -> dict[str, Any]:
+def read_yaml(path: Path, where: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError with the line if it is none."""
     try:
-        data = parse_yaml(path.read_text(encoding="utf-8-sig"), shown)
+        data = parse_yaml(path.read_text(encoding="utf-8-sig"), where)
     except (OSError, ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
-        raise UserError(f"{shown} can't be read: {error}.") from error
+        raise UserError(f"{where} can't be read: {error}.") from error
     if data is None:  # All keys are commented out.
         return {}
     if not isinstance(data, dict):
-        raise UserError(f"{shown}: expected keys with values, found {type(data).__name__}")
+        raise UserError(f"{where}: expected keys with values, found {type(data).__name__}")
     return data
 
 
@@ -781,13 +781,13 @@ def read_config(config: Mapping[str, Any], root: Path) -> Config:
     passed = {key: config[key] for key in texts if key in config}
     written = {key: _as_value(value, key == "profile") for key, value in passed.items()}
     checked = Config.read({**config, **written}, CONFIG_FILE)
-    known = study_names(root)
+    studies = study_names(root)
     for name in checked.studies or ():
-        check_known(name, known, f"{CONFIG_FILE}: studies names")
+        check_known(name, studies, f"{CONFIG_FILE}: studies names")
     measuring = checked.measuring
     if checked.sweep == "quick":
         measuring = measuring.changed(visits=measuring.quick_visits)
-    return checked.changed(studies=checked.studies or known, measuring=measuring)
+    return checked.changed(studies=checked.studies or studies, measuring=measuring)
 
 
 def _as_value(passed: Any, has_flags: bool) -> Any:

@@ -140,15 +140,15 @@ def axis_kinds(problem: Problem) -> dict[str, str]:
 
 
 def read_kernel(
-    entry: KernelSettings, path: Path, problem: Problem, cxx: Mapping[str, Mapping[str, str]], shown: str
+    entry: KernelSettings, path: Path, problem: Problem, cxx: Mapping[str, Mapping[str, str]], file: str
 ) -> KernelSource:
     """A kernel of a study.
 
     entry  its settings in the study
     cxx    the study's C++ names of axes' values
-    shown  the study's file, for messages
+    file   the study's file, for messages
     """
-    where = f"{shown}: the kernel {entry.name!r}"
+    where = f"{file}: the kernel {entry.name!r}"
     if entry.build:
         names = parameters_of(path, f"{where}: {path.name}")
         for name in names:
@@ -178,7 +178,7 @@ def _complete(
 
     Raises UserError if a step's kernel isn't the study's, or lacks the grid size that its launches need.
     """
-    found = []
+    completed = []
     for number, step in enumerate(steps):
         check_known(step.kernel, kernels, f"{where}.{number} names")
         kernel = kernels[step.kernel]
@@ -187,22 +187,22 @@ def _complete(
         left = [axis for axis in axes if not (isinstance(step, ProfiledPoint) and axis in step.at)]
         first = {axis: next(iter(kernel.entry.axes.get(axis) or values[axis])) for axis in left}
         grid_size = step.grid_size if kernel.chooses_grid else None
-        found.append(step.changed(**{**first, **step.axes, GRID_SIZE: grid_size}))
-    return found
+        completed.append(step.changed(**{**first, **step.axes, GRID_SIZE: grid_size}))
+    return completed
 
 
 def kernel_of_job(
-    file: str, named: Named, settings: Mapping[str, Any], cxx: Mapping[str, Any], shown: str
+    file: str, named: Named, settings: Mapping[str, Any], cxx: Mapping[str, Any], study_file: str
 ) -> KernelSource:
     """The kernel in a file, for a job.
 
-    named     its problem
-    settings  its settings in the study, as plain values
-    cxx       the study's C++ names of axes' values
-    shown     the study's file, for messages
+    named       its problem
+    settings    its settings in the study, as plain values
+    cxx         the study's C++ names of axes' values
+    study_file  for messages
     """
     problem = problem_of(named, Path.cwd())
-    return read_kernel(KernelSettings.of_job(settings), Path(file).resolve(), problem, cxx, shown)
+    return read_kernel(KernelSettings.of_job(settings), Path(file).resolve(), problem, cxx, study_file)
 
 
 def _points(settings: StudySettings) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -251,7 +251,7 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
 
     Raises UserError for an axis whose name means something else, that only some layer has, or with words and numbers.
     """
-    found = {"cache": True}
+    kinds_of_axes = {"cache": True}
     for where, axes in _with_axes(settings):
         for name, values in axes.items():
             if name in FUNCTIONS or (name in MEASUREMENT_COLUMNS and name not in _AXIS_COLUMNS):
@@ -259,10 +259,10 @@ def _axes(settings: StudyFile, shown: str) -> dict[str, bool]:
                 raise UserError(f"{shown}: {where} has {name!r}, which is {meaning}. Choose another name.")
             check_known(name, [*settings.axes, "cache"], f"{shown}: {where} has")
             kinds = {isinstance(value, str) and name != GRID_SIZE for value in values}
-            if len(kinds) > 1 or (name in found and found[name] not in kinds):
+            if len(kinds) > 1 or (name in kinds_of_axes and kinds_of_axes[name] not in kinds):
                 raise UserError(f"{shown}: {where}.{name} has words and numbers. Allowed: one or the other.")
-            found.setdefault(name, kinds.pop())
-    return found
+            kinds_of_axes.setdefault(name, kinds.pop())
+    return kinds_of_axes
 
 
 def _reference(settings: StudySettings, problem: Problem) -> dict[str, Any]:

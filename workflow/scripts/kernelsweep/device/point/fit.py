@@ -67,19 +67,19 @@ def of_parameter(value: Any, parameter: str | None, shown: str) -> Memory | np.g
     return value
 
 
-def _as_integer(value: int, size: int, shown: str) -> np.generic:
+def _as_integer(value: int, size: int, name: str) -> np.generic:
     bits = 8 * size
     if size not in (1, 2, 4, 8) or not -(2 ** (bits - 1)) <= value < 2**bits:
-        raise LaunchError(f"{shown} is {value}, which doesn't fit into the parameter's {size} bytes")
+        raise LaunchError(f"{name} is {value}, which doesn't fit into the parameter's {size} bytes")
     number: np.generic = np.dtype(f"{'i' if value < 0 else 'u'}{size}").type(value)
     return number
 
 
-def _as_float(value: float, kind: str, size: int, shown: str) -> np.generic:
+def _as_float(value: float, kind: str, size: int, name: str) -> np.generic:
     with np.errstate(over="ignore"):
         number: np.generic = np.dtype("f4" if kind == "b" else f"f{size}").type(value)
     if not np.isfinite(number) and np.isfinite(float(value)):
-        raise LaunchError(f"{shown} is {value}, which doesn't fit into the parameter's {size} bytes")
+        raise LaunchError(f"{name} is {value}, which doesn't fit into the parameter's {size} bytes")
     if kind == "b":  # The upper half of a float32, rounded to the nearest, and to even where two are as near.
         bits = int(number.view(np.uint32))
         return np.uint16((bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if np.isfinite(number) else bits >> 16)

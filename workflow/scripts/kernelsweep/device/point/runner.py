@@ -195,8 +195,9 @@ class Runner:
         assert partner
         self._load(partner.unit)
         instance = self._instances.at(run.point)
-        if partner.of:  # Another kernel, which another job has checked.
-            other = run.earlier(launches_of_task(partner.of["launches"], self._problem).at(Point(partner.of["point"])))
+        if partner.other_kernel:  # Another kernel, which another job has checked.
+            launches = launches_of_task(partner.other_kernel["launches"], self._problem)
+            other = run.earlier(launches.at(Point(partner.other_kernel["point"])))
             self.memory.prepare(run.point, run.beside(other), instance)
         else:
             other = run.earlier()
@@ -204,7 +205,7 @@ class Runner:
         launched = (partner.binary, *launched)
         if launched not in self._launched:
             other.check_run()
-            if request.check and not partner.of and other.judge(instance, self._depth_of(run)).mistake:
+            if request.check and not partner.other_kernel and other.judge(instance, self._depth_of(run)).mistake:
                 return None
         self._launched.add(launched)
         return other

@@ -174,29 +174,29 @@ def launches_of_task(values: Mapping[str, Any], problem: Problem) -> KernelLaunc
 
 
 def read_launches(
-    entry: KernelSettings, problem: Problem, cxx: Mapping[str, Mapping[str, str]], shown: str
+    entry: KernelSettings, problem: Problem, cxx: Mapping[str, Mapping[str, str]], where: str
 ) -> KernelLaunches:
     """The launches of a kernel as its settings in the study say them.
 
     cxx    the study's C++ names of axes' values
-    shown  the kernel's place in messages
+    where  the kernel's place in messages
 
     Raises UserError, with `shown` and the key, for an expression over something else than the axes.
     """
     axes = problem.axes
     if not entry.launches and "launches" not in problem.functions:
         raise UserError(
-            f"{shown} has no launches. List them in the study, or have {problem.name} return them from a function "
+            f"{where} has no launches. List them in the study, or have {problem.name} return them from a function "
             "launches."
         )
     for key, text in _formulas(entry):
-        check_expression(str(text), axes, f"{shown}: {key}")
+        check_expression(str(text), axes, f"{where}: {key}")
     for text in (entry.function or entry.name, *(one.kernel for one in entry.launches if one.kernel)):
         try:
             function_name(text)
         except UserError as error:
-            raise UserError(f"{shown}: {error}") from error
-    place = f"{shown}: launches" if entry.launches else f"{problem.name}: launches"
+            raise UserError(f"{where}: {error}") from error
+    place = f"{where}: launches" if entry.launches else f"{problem.name}: launches"
     return KernelLaunches(place, problem, entry, cxx)
 
 
@@ -278,9 +278,9 @@ def _text(value: Any) -> str:
     return CXX_TYPES.get(value, str(value)) if isinstance(value, str) else str(value)
 
 
-def _shared(given: str | float, point: Mapping[str, Any]) -> int:
-    if not 0 <= (size := number(given, point)) < _LARGEST_GRID[0]:
-        raise UserError(f"the shared memory {given!r} is {size} at {Point(point)}. Allowed: numbers of bytes from 0.")
+def _shared(text: str | float, point: Mapping[str, Any]) -> int:
+    if not 0 <= (size := number(text, point)) < _LARGEST_GRID[0]:
+        raise UserError(f"the shared memory {text!r} is {size} at {Point(point)}. Allowed: numbers of bytes from 0.")
     return int(size)
 
 

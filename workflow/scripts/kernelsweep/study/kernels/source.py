@@ -95,17 +95,17 @@ class KernelSource:
         return None
 
 
-def kernel_file(entry: KernelSettings, study: str, root: Path, shown: str) -> Path:
+def kernel_file(entry: KernelSettings, study: str, root: Path, where: str) -> Path:
     """The file of a study's kernel, which the study's entry names. Raises UserError where there is none.
 
-    shown  the study's file, for the message
+    where  the study's file, for the message
     """
     folder = root / "kernels" / (entry.folder or study)
     path = folder / (entry.build or f"{entry.name}.cu")
     if path.parent != folder or not path.is_file():
         files = sorted(found.stem for found in folder.glob("*.cu"))
         raise UserError(
-            f"{shown}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{path.name}"
+            f"{where}: kernels names {entry.name!r}, but there is no file kernels/{folder.name}/{path.name}"
             f"{nearest(entry.name, files) or '.'} Kernels in that folder: {', '.join(files) or 'none'}."
         )
     return path
@@ -125,7 +125,7 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
     named, headers = named_headers(options)
     include = [*include, *named]
     # A file may include itself, under another name.
-    found = {path.resolve(): path}
+    included = {path.resolve(): path}
     waiting = [path, *filter(Path.is_file, headers)]
     named_by_macro = False
     while waiting:
@@ -137,16 +137,16 @@ def included_files(path: Path, include: Sequence[Path], options: Sequence[str] =
             kind = match.lastgroup or ""
             places = (Path(os.path.normpath(folder / match[kind])) for folder in folders[kind])
             file = next(filter(os.path.isfile, places), None)
-            if file and file.resolve() not in found:
-                found[file.resolve()] = file
+            if file and file.resolve() not in included:
+                included[file.resolve()] = file
                 waiting.append(file)
-    found |= {header.resolve(): header for header in headers if header.is_file()}
+    included |= {header.resolve(): header for header in headers if header.is_file()}
     if named_by_macro:
         for folder in (path.parent, *include):
-            found |= {
-                file.resolve(): file for file in sorted(folder.glob("**/*.[hci]*")) if file.resolve() not in found
+            included |= {
+                file.resolve(): file for file in sorted(folder.glob("**/*.[hci]*")) if file.resolve() not in included
             }
-    return [file for file in list(found.values())[1:] if not file.is_relative_to("/usr")]
+    return [file for file in list(included.values())[1:] if not file.is_relative_to("/usr")]
 
 
 # Headers of CUDA and of C++, which ask for no macro but NDEBUG.
@@ -226,16 +226,16 @@ FUNCTION = "build"
 ARCH = "arch"
 
 
-def parameters_of(file: Path, shown: str) -> list[str]:
+def parameters_of(file: Path, where: str) -> list[str]:
     """The names that the file's function `build` asks for; the file isn't run. UserError without that function."""
     try:
         tree = ast.parse(read_source(file))
     except SyntaxError as error:
-        raise UserError(f"{shown}, line {error.lineno}: {error.msg}.") from error
+        raise UserError(f"{where}, line {error.lineno}: {error.msg}.") from error
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == FUNCTION:
             return [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
-    raise UserError(f"{shown} has no function {FUNCTION}, which would make the kernel's machine code.")
+    raise UserError(f"{where} has no function {FUNCTION}, which would make the kernel's machine code.")
 
 
 def missing_package(file: Path) -> str | None:

@@ -13,11 +13,11 @@ AT_ONCE = 2**15
 
 
 def difference(
-    name: str, found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue | None, shape: tuple[int, ...]
+    name: str, actual: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue | None, shape: tuple[int, ...]
 ) -> str | None:
     """How an output differs from its reference, in a sentence, or None if it is right.
 
-    found     the output, shape (size,)
+    actual    the output, shape (size,)
     expected  its reference, with as many elements
     bound     how far each element may be off: as many elements, or one for all. None: each has to be equal; a float to
               the reference rounded to the output's type
@@ -26,35 +26,35 @@ def difference(
     NaN is right where the reference has NaN, and nowhere else.
     """
     wrong, first = 0, 0
-    for start in range(0, found.size, AT_ONCE):
-        stop = min(start + AT_ONCE, found.size)
+    for start in range(0, actual.size, AT_ONCE):
+        stop = min(start + AT_ONCE, actual.size)
         places = np.flatnonzero(
-            ~right(found[start:stop], expected.part(start, stop), bound.part(start, stop) if bound else None)
+            ~right(actual[start:stop], expected.part(start, stop), bound.part(start, stop) if bound else None)
         )
         if places.size and not wrong:
             first = start + int(places[0])
         wrong += places.size
     if not wrong:
         return None
-    values = f"expected {_rounded(expected.part(first, first + 1), found.dtype, bound is None)[0]}"
+    values = f"expected {_rounded(expected.part(first, first + 1), actual.dtype, bound is None)[0]}"
     if bound is not None:
         values += f" (may differ by {float(bound.part(first, first + 1)[0]):.3g})"
-    values += f", found {_plain(found[first : first + 1])[0]}"
-    if found.size == 1:
+    values += f", found {_plain(actual[first : first + 1])[0]}"
+    if actual.size == 1:
         return f"{name}: {values}"
     index = ", ".join(str(int(side)) for side in np.unravel_index(first, shape))
-    return f"{name}: {wrong:,} of {found.size:,} elements are wrong; the first is {name}[{index}]: {values}"
+    return f"{name}: {wrong:,} of {actual.size:,} elements are wrong; the first is {name}[{index}]: {values}"
 
 
-def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue) -> float:
+def error_share(actual: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayValue) -> float:
     """The largest error as a share of what the bound allows there: 0 for exact results, 1 at the bound, more if wrong.
 
-    found  the output's first elements; the arguments are those of difference()
+    actual  the output's first elements; the arguments are those of difference()
     """
     largest = 0.0
-    for start in range(0, found.size, AT_ONCE):
-        stop = min(start + AT_ONCE, found.size)
-        part, exact = found[start:stop], expected.part(start, stop)
+    for start in range(0, actual.size, AT_ONCE):
+        stop = min(start + AT_ONCE, actual.size)
+        part, exact = actual[start:stop], expected.part(start, stop)
         with np.errstate(all="ignore"):
             shares = abs(wide(part) - wide(exact)) / wide(bound.part(start, stop))
             differs = (part != exact) & ~_both_nan(part, exact)
@@ -64,18 +64,18 @@ def error_share(found: np.ndarray[Any, Any], expected: ArrayValue, bound: ArrayV
 
 
 def right(
-    found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], bound: np.ndarray[Any, Any] | None
+    actual: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], bound: np.ndarray[Any, Any] | None
 ) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which elements are right, shape (elements,), as the arguments; `bound` may have one element for all."""
     with np.errstate(all="ignore"):
-        equal = _plain(found) == _rounded(expected, found.dtype, bound is None)
-        near = False if bound is None else abs(wide(found) - wide(expected)) <= bound
-        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near | _both_nan(found, expected)
+        equal = _plain(actual) == _rounded(expected, actual.dtype, bound is None)
+        near = False if bound is None else abs(wide(actual) - wide(expected)) <= bound
+        either: np.ndarray[Any, np.dtype[np.bool_]] = equal | near | _both_nan(actual, expected)
         return either
 
 
-def _both_nan(found: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> Any:
-    return (found != found) & (expected != expected)
+def _both_nan(actual: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> Any:
+    return (actual != actual) & (expected != expected)
 
 
 def _rounded(expected: np.ndarray[Any, Any], dtype: np.dtype[Any], has_to_be_equal: bool) -> np.ndarray[Any, Any]:
@@ -86,9 +86,9 @@ def _rounded(expected: np.ndarray[Any, Any], dtype: np.dtype[Any], has_to_be_equ
         return expected.astype(dtype)
 
 
-def _plain(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _plain(actual: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Results with bool as bytes: in memory that was never written, a byte may be neither 0 nor 1."""
-    return found.view(np.uint8) if found.dtype == np.bool_ else found
+    return actual.view(np.uint8) if actual.dtype == np.bool_ else actual
 
 
 def wide(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

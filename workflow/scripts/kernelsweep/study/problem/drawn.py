@@ -36,28 +36,28 @@ class _Extreme(np.random.Generator):
         self._kind = kind
         self._has_nan = False
 
-    def _within(self, found: Any, low: Any, high: Any) -> Any:
+    def _within(self, values: Any, low: Any, high: Any) -> Any:
         """The numbers, three of four at an end of the range: at the lower one for zeros, else near the upper one."""
-        dtype = np.asarray(found).dtype
+        dtype = np.asarray(values).dtype
         if self._kind == NAN:
-            return found if dtype.kind in "biu" else self._with_nan(found)
+            return values if dtype.kind in "biu" else self._with_nan(values)
         if dtype.kind in "biu" and self._kind == FEW_BITS:
-            return found
+            return values
         if dtype.kind in "biu":
             tiny, last = min(low + 1, high - 1), high - 1
         elif self._kind == FEW_BITS:
-            return np.maximum(np.floor(4 * found) / 4, np.ceil(4 * low) / 4).astype(dtype)[()]
+            return np.maximum(np.floor(4 * values) / 4, np.ceil(4 * low) / 4).astype(dtype)[()]
         else:
             low, high = np.asarray(low, dtype), np.asarray(high, dtype)
             tiny, last = np.where(low == 0, _NORMAL[TINY], low), np.nextafter(high, low)
         end = {ZEROS: low, TINY: tiny}.get(self._kind, last)
-        return np.where(super().random(np.shape(found)) < 0.75, end, found).astype(dtype)[()]
+        return np.where(super().random(np.shape(values)) < 0.75, end, values).astype(dtype)[()]
 
-    def _with_nan(self, found: Any) -> Any:
-        if np.ndim(found) and not self._has_nan:
+    def _with_nan(self, values: Any) -> Any:
+        if np.ndim(values) and not self._has_nan:
             self._has_nan = True
-            np.put(found, super().integers(found.size, size=_NANS), np.nan)
-        return found
+            np.put(values, super().integers(values.size, size=_NANS), np.nan)
+        return values
 
     def random(self, *given: Any, **named: Any) -> Any:
         return self._within(super().random(*given, **named), 0.0, 1.0)

@@ -99,13 +99,13 @@ def given_problem(functions: Mapping[str, Callable[..., Any]], axes: Mapping[str
     return GivenProblem(named, module, read_functions(module, axes, judged), Path(), calls=calls, named_by=named_by)
 
 
-def check_same(one: Problem, other: Problem) -> None:
+def check_same(first: Problem, other: Problem) -> None:
     """Raise UserError where two problems compute different things, as far as their functions were called."""
     names = ("inputs", "outputs", "scratch", "reference")
-    given = [problem for problem in (one, other) if isinstance(problem, GivenProblem)]
+    given = [problem for problem in (first, other) if isinstance(problem, GivenProblem)]
     values = [{key: call_key("", value) for key, value in problem.calls.items()} for problem in given]
     keys = set.intersection(*map(set, values)) if values else set()
-    differ = {name for name in names if (name in one.functions) is not (name in other.functions)}
+    differ = {name for name in names if (name in first.functions) is not (name in other.functions)}
     differ |= {key.partition(" ")[0] for key in keys if len({found[key] for found in values}) > 1}
     if which := next((name for name in names if name in differ), ""):
         raise UserError(

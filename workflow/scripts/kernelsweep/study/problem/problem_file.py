@@ -255,19 +255,19 @@ class Problem:
         """The counts of one run by unit; empty where the file has no function `work`. Raises UserError."""
         if "work" not in self.functions:
             return {}
-        shown = self.module.shown
+        where = self.module.shown
         work = self.functions["work"].call({axis: _plain(point[axis]) for axis in self.work_axes}, {})
         if not isinstance(work, Mapping):
             raise UserError(
-                f"{shown}: work returns {shown_value(work)}. It has to return counts, such as {{'bytes': n}}."
+                f"{where}: work returns {shown_value(work)}. It has to return counts, such as {{'bytes': n}}."
             )
         counts = {unit: _plain(count) for unit, count in work.items()}
         for unit, count in counts.items():
             if unit == "arithmetic":
-                check_known(count, ARITHMETIC, f"{shown}: work: arithmetic is")
+                check_known(count, ARITHMETIC, f"{where}: work: arithmetic is")
             elif not isinstance(unit, str) or not isinstance(count, int | float) or not 0 <= count < 2**64:
                 raise UserError(
-                    f"{shown}: work: {unit} is {shown_value(count)}. Allowed: names with numbers from 0 to 2^64."
+                    f"{where}: work: {unit} is {shown_value(count)}. Allowed: names with numbers from 0 to 2^64."
                 )
         return counts
 
