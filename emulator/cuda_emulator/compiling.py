@@ -80,7 +80,7 @@ _WATCHING = [
 _WATCHING_ALIGNMENT = "-fsanitize=alignment"
 _CAST = re.compile(
     r"reinterpret_cast|static_cast\s*<[^<>;]*\*|\([\w:<>,\s]*\w[\w:<>,\s]*\*[\s*]*(?:const\s*|volatile\s*|__restrict__\s*)*\)"
-    r"|\btypedef\b[^;()]*\*|\busing\s+\w+\s*=[^;()]*\*|\badd_pointer|\bbit_cast\b|\bunion\b"
+    r"|\btypedef\b[^;()]{0,999}\*|\busing\s+\w+\s*=[^;()]{0,999}\*|\badd_pointer|\bbit_cast\b|\bunion\b"
 )
 _LINK = [
     "-shared",

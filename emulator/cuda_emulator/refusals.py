@@ -7,10 +7,12 @@ import re
 from cuda_emulator.errors import Refused
 
 _MOST_ERRORS = 5
+# Of what g++ prints, so much is read: a line may be as long as a file.
+_LETTERS_OF_LINE, _LINES = 1_000, 2_000
 
 # An error, and the line of the source that g++ shows below it.
 _ERROR = re.compile(
-    r"^(?P<told>(?P<file>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<text>.*))$"
+    r"^(?P<told>(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<text>.*))$"
     r"(?:\n *\d+ \|(?P<shown>.*)$)?",
     re.MULTILINE,
 )
@@ -76,6 +78,7 @@ def refusal(text: str) -> Refused:
 
     text  what g++ has printed
     """
+    text = "\n".join(line[:_LETTERS_OF_LINE] for line in text.splitlines()[:_LINES])
     errors = list(dict.fromkeys(match["told"] for match in _ERROR.finditer(text)))
     message = "g++ refused the kernel:\n" + ("\n".join(errors[:_MOST_ERRORS]) or text.strip())
     if len(errors) > _MOST_ERRORS:

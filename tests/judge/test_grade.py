@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +23,7 @@ from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.drawn import DRAWN, EXTREMES, drawn_as
-from kernelsweep.sweep.candidate_job import others_go_on
+from kernelsweep.sweep.candidate_job import others_go_on, went_on_without
 from kernelsweep.sweep.tries import next_try
 
 
@@ -47,6 +48,18 @@ LOOSER = {
 }
 
 
+# Candidates whose names or texts would stop the others: by a file that Snakemake does not find, by a name that it
+# refuses, and by texts that are read again and again.
+ODD = {
+    "less<more>": HONEST["thread"].source,
+    "n" * 60: HONEST["thread"].source,
+    "long_error": f"#error {'x' * 900_000}\n{HONEST['thread'].source}",
+    "many_errors": "x.cu\n" * 100_000,
+    "raw": 'R"(' * 300_000,
+    "empty_braces": "{}" * 400_000,
+}
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with the catalogue and with candidates that bring settings and links, judged on the emulator."""
@@ -57,11 +70,13 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "candidates" / str(number)).mkdir()
         (folder / f"candidates/{number}/thread.cu").write_text(thread)
         (folder / f"candidates/{number}/thread.yaml").write_text(settings)
+    for name, text in ODD.items():
+        (folder / f"candidates/{name}.cu").write_text(text)
     (folder / "candidates/passwd.cuh").symlink_to("/etc/passwd")
     (folder / "candidates/linked.cu").write_text(f'#include "passwd.cuh"\n{thread}')
     (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
     status, _, words = grade(folder, "emulator", candidate="candidates")
-    assert status == 1 and "5 right, 3 not checked, 22 wrong, 11 refused" in words, words
+    assert status == 1 and "6 right, 3 not checked, 23 wrong, 15 refused" in words, words
     return folder
 
 
@@ -134,6 +149,8 @@ def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
         raise KeyError("of ours")
     judged_as = judged(Verdict("x", "x.cu"), read_rows(output["points"]), [], None, None, {}, [])
     assert judged_as.not_proven == "could not be judged: KeyError: 'of ours'" and next_try(plan.journal) == 1
+    assert went_on_without(job, -signal.SIGKILL) and not went_on_without(job, 1)
+    assert "signal 9, as where memory runs out, ended" in read_rows(output["points"])[0]["message"]
     with pytest.raises(ContextLost), others_go_on(job):
         raise ContextLost("the GPU")
 

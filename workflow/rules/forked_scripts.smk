@@ -11,6 +11,7 @@ from snakemake.script import PythonScript
 
 from kernelsweep.fork_server import ForkServer
 from kernelsweep.logs import end_log
+from kernelsweep.sweep.candidate_job import went_on_without
 from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, THREAD_VARIABLES, running_in
 
 # What draws has a server of its own: its imports take seconds, in which a server can't start what measures.
@@ -41,7 +42,7 @@ def execute_in_fork(script, file, edit=False):
         status = server.run(file, script.rulename, environment, SlowCalls(folder).tell)
         if status < 0 and script.log:
             end_log(script.log[0], script.rulename, status, folder)
-    if status:
+    if status and not went_on_without(script, status):
         raise subprocess.CalledProcessError(status, [sys.executable, file])
 
 
@@ -60,7 +61,7 @@ class SlowCalls:
 
 
 # What a script has by Snakemake's __init__, and execute_in_fork() reads.
-READ = "conda_env container_img env_modules shadow_dir bench_record threads resources rulename path log".split()
+READ = "conda_env container_img env_modules shadow_dir bench_record threads resources rulename path log params output wildcards".split()
 execute_script = getattr(PythonScript, "execute_script", None)
 if (
     os.environ.get("KERNELSWEEP_FORKS") != "none"

@@ -212,13 +212,13 @@ def _code(source: str) -> str:
 
 
 # The suffixes of files in C++, and its words that may hold the marks of a comment: numbers with digit separators,
-# strings and characters.
+# strings and characters. What does not end goes to the end of the text, which would else be read for each beginning.
 _CXX = frozenset({".cu", ".cuh", ".cpp", ".h", ".hpp"})
 _LEADING_COMMENTS = re.compile(r"(?:\s|//(?:\\.|[^\\\n])*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT_OR_WORD = re.compile(
-    r"(?P<comment>[ \t]*//(?:\\.|[^\\\n])*|/\*.*?\*/)"
+    r"(?P<comment>(?<![ \t])[ \t]*+//(?:\\.|[^\\\n])*|//(?:\\.|[^\\\n])*|/\*.*?(?:\*/|\Z))"
     r"|\b\d(?:'?[\w.])*"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)'
     r'|"(?:\\.|[^"\\\n])*"'
     r"|'(?:\\.|[^'\\\n])*'",
     re.DOTALL,

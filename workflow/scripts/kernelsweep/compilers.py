@@ -7,8 +7,10 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from kernelsweep.errors import FULL
 from kernelsweep.sandbox import compiling
@@ -33,6 +35,8 @@ _OF_CODE = (
 # identity: the release of a compiler that the PATH finds is.
 _OF_PROCESSES = ("PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT")
 
+_MOST_PRINTED = 2**24
+
 
 def code_variables() -> dict[str, str]:
     """The environment variables that change what compilers make of a file, where they are set."""
@@ -48,13 +52,21 @@ def run_compiler(command: Sequence[str], is_ours: bool = False, **variables: str
     kept = {name: os.environ[name] for name in _OF_PROCESSES if name in os.environ}
     environment = {**kept, **code_variables(), "LC_ALL": "C", **variables}
     command = command if is_ours else compiling(command, [command[0], gxx()[0]])
-    run = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", env=environment
-    )
+    # A file's macros can print more than the memory holds.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        status = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment
+        ).returncode
+        run = subprocess.CompletedProcess(command, status, _text(output), _text(errors))
     for number in FULL:
         if run.returncode and os.strerror(number) in run.stderr:
             raise OSError(number, os.strerror(number), command[-1])
     return run
+
+
+def _text(printed: IO[bytes]) -> str:
+    printed.seek(0)
+    return printed.read(_MOST_PRINTED).decode("utf-8", "replace")
 
 
 def gxx() -> list[str]:

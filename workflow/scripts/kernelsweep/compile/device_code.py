@@ -20,11 +20,11 @@ from kernelsweep.code_hash import cxx_code
 from kernelsweep.study.kernels.source import read_source
 
 _TOKEN = re.compile(
-    r"(?P<comment>//(?:\\.|[^\\\n])*|/\*.*?\*/)"
+    r"(?P<comment>//(?:\\.|[^\\\n])*|/\*.*?(?:\*/|\Z))"
     r"|(?P<directive>^[^\S\n]*\#(?:\\\n|//[^\n]*|/\*.*?\*/|[^\n])*)"
     r"|(?P<name>(?!R\")[A-Za-z_]\w*)"
     r"|(?P<literal>\.?\d(?:'?[\w.])*"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"'
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)|"(?:\\.|[^"\\\n])*"'
     r"|'(?:\\.|[^'\\\n])*')"
     r"|(?P<sign>::|\S)",
     re.DOTALL | re.MULTILINE,
@@ -65,6 +65,8 @@ _AFTER_A_NAME = {"(", "[", "{", "<", "=", ";", ",", ":"}
 _COMMA = re.compile(r",(?![^<]*>)")
 _OF_DEVICE = {"__device__", "__global__", "__constant__", "constexpr", "consteval"}
 _TYPE = {"class", "struct", "union"}
+# The head of a function or of a namespace has fewer words outside of brackets.
+_MOST_TOKENS = 200
 _ALWAYS = {"operator", "namespace", "static_assert"}
 
 
@@ -144,7 +146,7 @@ def lacking_headers(message: str, files: Sequence[Path]) -> set[str]:
     message  the compiler's, which names the files from the missing header's place to the kernel
     """
     chain, missing, _ = message.partition(": No such file or directory")
-    places = {Path(name).resolve() for name in re.findall(r"([^\s:]+):\d", chain) if missing}
+    places = {Path(name).resolve() for name in re.findall(r"(?<![^\s:])([^\s:]++):\d", chain) if missing}
     others = places - {file.resolve() for file in files}
     named = {header for file in files for header in _INCLUDE.findall(read_source(file)) if header}
     return {header for header in named if any(str(other).endswith(f"/{header[1:-1]}") for other in others)}
@@ -325,9 +327,10 @@ class _Parser:
     def _take(self, token: re.Match[str]) -> bool:
         """Take in another token; False where more brackets end than have begun."""
         word, state, head = token[0], self._state, self._head
+        begins = word == "{" and len(head) <= _MOST_TOKENS
         if token.lastgroup == "name":
             self._names.add(word)
-        if state.depth == 0 and word == "{" and _NAMESPACE.search(" ".join(each[0] for each in head)):
+        if state.depth == 0 and begins and _NAMESPACE.search(" ".join(each[0] for each in head)):
             state.namespaces += ("".join(each[0] for each in head).rpartition("namespace")[2],)
             self._forget()
         elif state.depth == 0 and word == "}":
@@ -338,7 +341,7 @@ class _Parser:
         elif head or word != ";":
             before_bracket = state.depth
             if state.depth == 0 and word == "{":
-                state.in_function = _opens_function(head)
+                state.in_function = begins and _opens_function(head)
             state.depth += (word in "{([") - (word in "})]")
             if not (before_bracket and state.depth):
                 head.append(token)

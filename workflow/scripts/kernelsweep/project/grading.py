@@ -64,6 +64,7 @@ _OPTION = re.compile(
     r"-?-use_fast_math|-?-maxrregcount=\d+|-O[0-3]|-?-(?:fmad|ftz|prec-div|prec-sqrt)=(?:true|false)"
     r"|-?-extra-device-vectorization|-?-expt-(?:relaxed-constexpr|extended-lambda)|-?-std=c\+\+\d\d|-D\w+(?:=\w+)?"
 )
+_REPEATED = re.compile(r"(.+?)\1{9}")
 _LARGEST_SOURCE, _LARGEST_SETTINGS = 2**20, 2**12
 # Words by which code is another on the emulator than on a GPU, or by which such a word is hidden.
 _HIDING = re.compile(
@@ -270,7 +271,9 @@ def _files(config: Config, against: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for file in files:
         parts = file.relative_to(named).parts if named.is_dir() else (file.name,)
-        name = re.sub(r"[^A-Za-z0-9_.-]", "_", "_".join(parts)[:-3]).lstrip(".-")[:90] or "candidate"
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", "_".join(parts)[:-3]).lstrip(".-") or "candidate"
+        if len(name) > 90 or _REPEATED.search(name):  # which file systems and Snakemake refuse
+            name = f"{name[:20]}-{sha256(name.encode()).hexdigest()[:8]}"
         while name in found or name == against:
             name += "_"
         found[name] = file
@@ -281,8 +284,8 @@ def _checked(file: Path, root: Path) -> Candidate:
     """A candidate with what its source shows. Raises UserError for what no candidate may have."""
     own = [file.resolve().parent, *(Path(name).resolve() for name in include_folders(root))]
     whole = str(file.resolve())
-    if file.is_symlink() or not file.is_file() or re.search(r'[{}":\\]', whole) or not whole.isprintable():
-        raise UserError(f"{file} is no plain file, or its path has a character that compilers misread.")
+    if file.is_symlink() or not file.is_file() or re.search(r'[{}<>":\\]', whole) or not whole.isprintable():
+        raise UserError(f"{file} is no plain file, or its path has a character that compilers or Snakemake misread.")
     if file.stat().st_size > _LARGEST_SOURCE:
         raise UserError(f"{file} has {file.stat().st_size:,} bytes. Allowed: {_LARGEST_SOURCE:,}.")
     findings: dict[str, str] = {}

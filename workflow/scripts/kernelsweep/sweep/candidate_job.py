@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,14 @@ _COLUMNS = {
     "builds": BUILD_COLUMNS,
     "proofs": PROOF_COLUMNS,
 }
+# How long a job itself may work on a candidate, on a processor: apart from compilers and workers, and from waiting.
+_MOST_SECONDS = 600
+# What ends a job for its candidate's sake, by the exit status.
+_KILLED = {
+    -signal.SIGKILL: "signal 9, as where memory runs out,",
+    -signal.SIGSEGV: "signal 11, as where its code is nested too deeply,",
+    -signal.SIGPROF: f"the limit of {_MOST_SECONDS} s on a processor",
+}
 
 
 @contextmanager
@@ -36,17 +45,35 @@ def others_go_on(job: Any) -> Iterator[None]:
     What a lost GPU or a full disk raises is raised, and so is all of another kernel's job.
     """
     try:
+        if job.params.plan.is_candidate:  # In a fork, as of a worker, there is no such timer.
+            signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
         yield
     except Exception as error:
         if not job.params.plan.is_candidate or is_of_gpu(error) or (isinstance(error, OSError) and error.errno in FULL):
             raise
         traceback.print_exc()
-        known = {"study": job.wildcards.study, "kernel": job.wildcards.kernel}
-        known |= {"message": f"could not be judged: {in_a_line(error)}", "reason": Reason.NOT_JUDGED}
-        rows: dict[str, dict[str, Any]] = {
-            "points": {"status": "skipped"},
-            "proofs": {"finding": NOT_CHECKED, "points": 0},
-        }
-        for name, file in job.output.items():
-            write_rows(file, _COLUMNS[name], [{**known, **rows[name]}] if name in rows else [])
-        end_try(Path(job.params.plan.journal), job.params.plan.number, [Outcome("timed_out")])
+        _write_rows(job, in_a_line(error))
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def went_on_without(job: Any, status: int) -> bool:
+    """Whether the others go on though a job's process has ended with this exit status: a candidate's, which was killed.
+
+    job  as Snakemake describes it to its script
+    """
+    plan = getattr(job.params, "plan", None)
+    if status not in _KILLED or not getattr(plan, "is_candidate", False):
+        return False
+    _write_rows(job, f"{_KILLED[status]} ended its job")
+    return True
+
+
+def _write_rows(job: Any, why: str) -> None:
+    """Write the rows of a candidate that could not be judged."""
+    known = {"study": job.wildcards.study, "kernel": job.wildcards.kernel}
+    known |= {"message": f"could not be judged: {why}", "reason": Reason.NOT_JUDGED}
+    rows: dict[str, dict[str, Any]] = {"points": {"status": "skipped"}, "proofs": {"finding": NOT_CHECKED, "points": 0}}
+    for name, file in job.output.items():
+        write_rows(file, _COLUMNS[name], [{**known, **rows[name]}] if name in rows else [])
+    end_try(Path(job.params.plan.journal), job.params.plan.number, [Outcome("timed_out")])

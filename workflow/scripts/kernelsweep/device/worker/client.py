@@ -33,7 +33,9 @@ _START_SECONDS = 60.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
 _ANSWERS = frozenset({"ready", "now", "outcome", "refused", "rests"})
-_READ_BYTES = 2**16
+_READ_BYTES, _LARGEST_ANSWER = 2**16, 2**26
+# How much is read of what a process has printed; a kernel may print without end.
+_MOST_PRINTED = 2**20
 
 # The exit statuses of a process whose kernel touched memory that isn't its own.
 _CRASHES = tuple(-number for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT))
@@ -183,7 +185,7 @@ class Worker:
         status = process.wait()
         self.stop()
         process.messages.seek(0)
-        messages = process.messages.read()
+        messages = process.messages.read(_MOST_PRINTED)
         print(messages, file=sys.stderr, flush=True)
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
         inside = [f"in {what}" for what, _ in running_in(os.environ.get(FOLDER_OF_NOTES), process.pid)]
@@ -241,7 +243,7 @@ def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
 
     A kernel can write to the pipe, too: a part of a line, or a line that is no answer, ends the worker.
     """
-    until, lines = time.monotonic() + seconds, b""
+    until, lines = time.monotonic() + seconds, bytearray()
     while not lines.endswith(b"\n"):
         if not select.select([process.answers], [], [], max(0.0, until - time.monotonic()))[0]:
             return None
@@ -249,7 +251,9 @@ def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
         if not read:
             return {}
         lines += read
-    with suppress(ValueError):
+        if len(lines) > _LARGEST_ANSWER:
+            break
+    with suppress(ValueError, RecursionError):
         answers = [json.loads(line) for line in lines.splitlines()]
         if all(isinstance(answer, dict) and not _ANSWERS.isdisjoint(answer) for answer in answers):
             last: dict[str, Any] = answers[-1]

@@ -31,7 +31,7 @@ _NAMED_BY_MACRO = re.compile(r"^[^\S\n]*#[^\S\n]*include[^\S\n]+[A-Za-z_]", re.M
 _INCLUDE = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)', re.MULTILINE)
 
 # The first comment of a file, after blanks and preprocessor directives; and the marks of its lines.
-_FIRST_COMMENT = re.compile(r"(?:\s|#(?:\\\n|.)*)*((?:[ \t]*//.*\n?)+|/\*(?s:.*?)\*/)")
+_FIRST_COMMENT = re.compile(r"(?:\s++|#(?:\\\n|.)*+)*+((?:[ \t]*//.*\n?)+|/\*(?s:.*?)\*/)")
 _MARKS = re.compile(r"^\s*(?://[/!]*|/?\*+[/!]?) ?|\s*\*+/$")
 _LICENCE = re.compile(r"copyright|licen[cs]e|SPDX", re.IGNORECASE)
 
