@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
+from kernelsweep.device.outcome import Outcome, Timing, outcome_values, read_outcome
 from kernelsweep.errors import UserError
+from kernelsweep.judge.best.best_file import best_json
+from kernelsweep.judge.best.find import Best, Configuration
 from kernelsweep.judge.data.measurements import load_measurements
+from kernelsweep.publish.share.best_constants import constants_header
+from kernelsweep.publish.share.recording import check_environment, unpack
 from kernelsweep.results import CONTRACT_COLUMNS, read_rows
 
 KNOWN = dict(study="toy", kernel="one", platform="p", status="ok", array_size="8", dtype="int32", operation="sum")
@@ -54,3 +63,76 @@ def test_what_is_no_table_of_measurements(tmp_path: Path, name: str, content: by
     assert_refused(lambda: read_rows(tmp_path / name), name, part)
     if not part:  # Values are checked row by row.
         assert_refused(lambda: load_measurements([tmp_path / name]), name)
+
+
+# What a device may be called: a text that ends its comment, its literal or its line, or begins a macro's.
+NAMES = [
+    'H200\n#include <cstdlib>\nstatic const int evil = system("touch PWN");\n//',
+    'H200";static const int evil=system("touch PWN");//',
+    "H200\\",
+    "H200??/",
+    "H200\r\x0b\x0c\u2028static const int evil = 1;",
+    'H200\\";int x=system("touch PWN");//',
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_text_of_a_recording_is_code_of_the_header(name: str, tmp_path: Path) -> None:
+    parameters = {"block_size": 64, "operation": 'system("touch${IFS}PWN")', "dtype": "unsigned int"}
+    fastest = Configuration(parameters, 2.0, 1.0, 3.0, None, None, None)
+    point = {"cache": "cold", "array_size": 8}
+    document = json.loads(best_json([Best("s", "k", False, point, 1, fastest, ())], [], ["s"], {"name": name}))
+    header = constants_header(document, "s", point)
+    assert "#define S_K_DTYPE unsigned int\n" in header
+    (tmp_path / "best.h").write_text(header, encoding="utf-8")
+    (tmp_path / "main.cpp").write_text(
+        '#include <cstdio>\n#include "best.h"\n'
+        "int main() { std::puts(kernelsweep::s::device); std::puts(S_K_OPERATION); }\n"
+    )
+    command = ["g++", "-std=c++14", "-Werror", "main.cpp", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    run = subprocess.run(["./main"], cwd=tmp_path, capture_output=True)
+    assert run.stdout == f"{name}\n{parameters['operation']}\n".encode()
+    assert not (tmp_path / "PWN").exists()
+
+
+@pytest.mark.parametrize("content", [gzip.compress(bytes(200_000_000), 1), gzip.compress(b"a" * 999)[:20], b"a,b\n"])
+def test_what_is_no_table_of_a_recording_is_not_unpacked(tmp_path: Path, content: bytes) -> None:
+    packed = tmp_path / "measurements.csv.gz"
+    packed.write_bytes(content)
+    assert_refused(lambda: unpack(packed, tmp_path / "measurements.csv"), "measurements.csv.gz")
+    packed.unlink()
+    os.mkfifo(packed)  # reading it would wait without end
+    assert_refused(lambda: unpack(packed, tmp_path / "measurements.csv"), "no plain file")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"other_runs": 5}, {"other_runs": ["a"]}, {"other_runs": [{"measured": "2026"}]}, {"counters": {"a": 1}}),
+        *({"counters": [{"measured": None, "studies": []}]}, {"configuration": {"studies": {}, "config": []}}),
+        {"configuration": {"studies": {}, "config": {"studies": 5}}},
+    ],
+)
+def test_an_environment_that_was_edited_is_refused(tmp_path: Path, changed: dict[str, object]) -> None:
+    recorded = json.loads((ROOT / "resources/recordings/nvidia-h200/environment.json").read_text())
+    (tmp_path / "environment.json").write_text(json.dumps({**recorded, **changed}))
+    assert_refused(lambda: check_environment(tmp_path), "environment.json")
+
+
+RIGHT = json.loads(json.dumps(outcome_values(Outcome("ok", visits=[Timing([1.5, 2.0])]))))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"visits": None}, {"visits": [5]}, {"visits": [{"samples": ["fast"]}]}, {"visits": [{"samples": [-1.0]}]}),
+        *({"visits": [{"samples": [float("nan")]}]}, {"error_share": "much"}, {"occupancy": []}, {"mistakes": [{}]}),
+        *({"relative_error": {}}, {"bit_identical": "maybe"}, {"message": 5}, {"reason": "none of ours"}),
+    ],
+)
+def test_an_outcome_that_was_edited_is_none(changed: dict[str, object]) -> None:
+    assert outcome_values(read_outcome(RIGHT)) == outcome_values(Outcome("ok", visits=[Timing([1.5, 2.0])]))
+    for edited in ({**RIGHT, **changed}, None, [], "ok", 5):
+        with pytest.raises(ValueError, match=r"\w+: \w+|above 0"):
+            read_outcome(edited)  # type: ignore[arg-type]

@@ -1,21 +1,19 @@
 """Unpack a recording into results: the same files that measuring would have written."""
 
-import gzip
 import json
 import shutil
 from pathlib import Path
 
 from kernelsweep.json_files import read_json
 from kernelsweep.logs import logged
-from kernelsweep.publish.share.recording import recorded_device
+from kernelsweep.publish.share.recording import recorded_device, unpack
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 
 with logged(snakemake):
     played = {Path(file).name: file for file in snakemake.output}
     write_rows(snakemake.output.metrics, METRIC_COLUMNS, [])  # A recording may have none.
     for file in (snakemake.input.measurements, *snakemake.input.metrics):
-        with gzip.open(file) as packed, open(played[Path(file).stem], "wb") as rows:
-            shutil.copyfileobj(packed, rows)
+        unpack(Path(file), Path(played[Path(file).stem]))
     shutil.copy(snakemake.input.builds, snakemake.output.builds)
     shutil.copy(snakemake.input.environment, snakemake.output.environment)
     environment = read_json(snakemake.input.environment)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from math import inf
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from kernelsweep.device.platform import MemoryMistake
 from kernelsweep.errors import readable
@@ -132,9 +136,24 @@ def outcome_values(outcome: Outcome) -> dict[str, Any]:
 
 
 def read_outcome(values: Mapping[str, Any]) -> Outcome:
-    """The outcome whose outcome_values() `values` are, after their way through JSON."""
-    mistakes = [MemoryMistake(**{**one, "lines": tuple(one["lines"])}) for one in values.get("mistakes", [])]
-    return Outcome(**{**values, "visits": [Timing(**visit) for visit in values["visits"]], "mistakes": mistakes})
+    """The outcome whose outcome_values() `values` are, after their way through JSON.
+
+    Raises ValueError where they are none: a journal may have been edited, and a kernel may write an answer.
+    """
+    try:
+        outcome = _of_json().validate_python(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'outcome'}: {first['msg']}") from error
+    times = (time_us for visit in outcome.visits for time_us in (*visit.samples, *visit.before))
+    if not all(0 < time_us < inf for time_us in times):
+        raise ValueError("samples are numbers above 0")
+    return outcome
+
+
+@cache
+def _of_json() -> TypeAdapter[Outcome]:
+    return TypeAdapter(Outcome)
 
 
 def combined(outcomes: Sequence[Outcome]) -> Outcome:

@@ -58,7 +58,7 @@ class EarlierVersions:
                 versions = self._measured.setdefault(_key(value["of"]), {})
                 binary, when = value["of"]["version"][_BINARY], str(value.get(AGAIN) or value["measured"])
                 versions[binary] = max(when, versions.get(binary, ""))
-        except (KeyError, TypeError, AttributeError):  # A sweep's line, or one that was edited.
+        except (KeyError, TypeError, ValueError, AttributeError):  # A sweep's line, or one that was edited.
             return
 
 
@@ -66,7 +66,7 @@ def finalists(journal: Journal) -> set[Point]:
     """The points of which the journal has right visits after the first: in a search, those that won, and their ties."""
     found = set()
     for value in journal.values():
-        with suppress(KeyError, TypeError):  # As in EarlierVersions.
+        with suppress(KeyError, TypeError, ValueError):  # As in EarlierVersions.
             if value["outcome"]["status"] == "ok" and value["of"]["visit"] > 0:
                 found.add(Point(value["of"]["point"]))
     return found

@@ -29,7 +29,7 @@ def _latest(journal: Journal, key: str) -> Outcome | None:
     """The outcome of the last visit with an identity's hash, of this run or of earlier ones."""
     try:
         return read_outcome((journal.get(key) or {})["outcome"])
-    except (KeyError, TypeError):  # Not there, or a line that was edited.
+    except (KeyError, TypeError, ValueError):  # Not there, or a line that was edited.
         return None
 
 
@@ -56,7 +56,7 @@ def note_return(journal: Journal, current: Set[str]) -> None:
     latest: dict[str, tuple[str, str]] = {}  # by point and settings, when a version was there last, and which
     known: dict[str, Identity] = {}
     for value in journal.values():
-        with suppress(KeyError, TypeError):  # A sweep's line, or one that was edited.
+        with suppress(KeyError, TypeError, ValueError):  # A sweep's line, or one that was edited.
             of = {name: value["of"][name] for name in ("point", "version", "settings")}
             place, when = _place(of), str(value.get(AGAIN) or value["measured"])
             if when >= latest.get(place, ("",))[0]:

@@ -91,7 +91,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 yield {**value, "of": value["of"]}
             elif "sweep" not in value:  # As earlier releases left them.
                 yield {**value, "outcome": read_outcome(value["outcome"])}
-        except (TypeError, KeyError, AttributeError) as error:
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise refused_line(path, number, f"it has another form ({error})") from error
 
 

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from kernelsweep.device.kinds import KINDS
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import check_device, check_keys, read_json
+from kernelsweep.json_files import AGAIN, check_device, check_keys, read_json
 from kernelsweep.results import BUILD_COLUMNS, read_rows
 
-# Every clone contains the recordings, so they are small.
-LARGEST_BYTES = 2_000_000
+# Every clone contains the recordings, so they are small; and so much they unpack to, at most.
+LARGEST_BYTES, _LARGEST_UNPACKED = 2_000_000, 100_000_000
 
 # A recording's tables; the last is there where the platform was profiled.
 MEASUREMENTS, BUILDS, METRICS = TABLES = ("measurements.csv.gz", "builds.csv", "metrics.csv.gz")
@@ -31,6 +33,8 @@ ENVIRONMENT_KEYS: Mapping[str, type | tuple[type, ...]] = {
     "compilers": list,
 }
 DEVICE_KEYS = {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}
+
+_RUNS, _STUDIES = TypeAdapter(list[dict[str, Any]]), TypeAdapter(list[str])
 
 # Texts that identify a user or a machine: home folders and e-mail addresses.
 _PRIVATE = (
@@ -91,6 +95,23 @@ def check_content(folder: Path) -> None:
         load_metrics([folder / METRICS])
 
 
+def unpack(packed: Path, file: Path) -> None:
+    """Unpack a recording's table. Raises UserError where it is none, or too large."""
+    shown = f"resources/recordings/{packed.parent.name}/{packed.name}"
+    if not packed.is_file():
+        raise UserError(f"{shown}: no plain file.")
+    size = 0
+    try:
+        with gzip.open(packed) as source, file.open("wb") as target:
+            while part := source.read(2**20):
+                size += len(part)
+                if size > _LARGEST_UNPACKED:
+                    raise UserError(f"{shown}: more than {_LARGEST_UNPACKED:,} bytes, once unpacked. It was made up.")
+                target.write(part)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{shown}: can't be unpacked: {error}. {AGAIN}") from error
+
+
 def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
@@ -104,7 +125,10 @@ def check_environment(folder: Path) -> None:
     file = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
     environment = read_json(folder / ENVIRONMENT)
     check_keys(environment, ENVIRONMENT_KEYS, file)
-    check_keys(environment["configuration"], {"studies": dict}, f"{file}: configuration")
+    configuration = environment["configuration"]
+    check_keys(configuration, {"studies": dict}, f"{file}: configuration")
+    check_keys({"config": {}, **configuration}, {"config": dict}, f"{file}: configuration")
+    _check_runs(environment, file)
     device = environment["device"]
     check_device(device, file)
     check_keys(device, DEVICE_KEYS, file)
@@ -113,6 +137,19 @@ def check_environment(folder: Path) -> None:
         raise UserError(
             f"{file}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
         )
+
+
+def _check_runs(environment: Mapping[str, Any], file: str) -> None:
+    """Raise UserError unless the runs that a recording was made of are such, each with its day and its studies."""
+    configured = environment["configuration"].get("config", {}).get("studies", [])
+    try:
+        _STUDIES.validate_python(configured)
+        for name, key in (("other_runs", "kernels"), ("counters", "studies")):
+            for run in _RUNS.validate_python(environment.get(name, [])):
+                check_keys(run, {"measured": str, key: (list, dict)}, f"{file}: {name}")
+                _STUDIES.validate_python([*run[key]])
+    except ValidationError as error:
+        raise UserError(f"{file}: other_runs, counters or studies: {error.errors()[0]['msg']}. {AGAIN}") from error
 
 
 def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -127,7 +164,7 @@ def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]
         where = f"resources/recordings/{name}"
         return f"recorded on {device['name']} on {' and '.join(sorted(days))}, driver {device['driver']} ({where})"
 
-    day = environment["measured"][:10]
+    day = (environment["measured"] or "unknown")[:10]
     in_this_run = environment["configuration"].get("config", {}).get("studies", ())
     measured = _days(environment.get("other_runs", ()), "kernels")
     by_study: dict[str, dict[str, str]] = {
