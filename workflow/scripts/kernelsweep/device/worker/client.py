@@ -156,8 +156,9 @@ class Worker:
         self._process, self._has_begun, self._is_ready = None, False, False
 
     def _new(self) -> WorkerProcess:
-        files = problem_of(self._task.problem).files if is_untrusted() else ()
-        return WorkerProcess(self._task.platform, files=files)
+        task = self._task
+        files = [*problem_of(task.problem).files, *filter(Path.is_file, [Path(task.binary)])] if is_untrusted() else []
+        return WorkerProcess(task.platform, files=files)
 
     def _place(self) -> Path | None:
         """The file that a worker leaves to the next one of its visit, platform and device; None where all end."""
