@@ -133,8 +133,8 @@ def made_up(root: Path, device: dict[str, Any] = H200) -> StudyData:
                 "work": "",
             }
         )
-    write_rows(root / "rows.csv", MEASUREMENT_COLUMNS, rows)
-    return StudyData(settings, load_measurements([root / "rows.csv"]), device)
+    write_rows(root / "measurements.csv", MEASUREMENT_COLUMNS, rows)
+    return StudyData(settings, load_measurements([root / "measurements.csv"]), device)
 
 
 def table_of(data: StudyData) -> tuple[pandas.DataFrame, TableText]:
