@@ -210,3 +210,11 @@ def test_a_files_flags_are_those_of_compile_commands(tmp_path: Path, monkeypatch
     (tmp_path / "build/compile_commands.json").write_text("[{]")
     with pytest.raises(UserError, match=r"build/compile_commands\.json: no list of compile commands in JSON"):
         checked(file, "scale")
+
+
+def test_the_last_warp_needs_an_order_and_volatile_is_none() -> None:
+    """What docs/last-warp.md says of its example."""
+    file = ROOT / "examples/last_warp.cu"
+    for kernel, count in (("plain", 1), ("with_volatile", 1), ("with_syncwarp", 0)):
+        found = checked(file, kernel).findings
+        assert len(found) == count and all("race at shared[1]" in str(one) for one in found), kernel
