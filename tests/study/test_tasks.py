@@ -170,3 +170,21 @@ def test_definitions_of_sol_execbench_are_problems_in_two_lines(tmp_path: Path) 
     found = {"taken": arrays["table"][arrays["places"]], "total": np.cumsum(arrays["places"], dtype=np.int32)}
     assert mistake(instance, **found) is None
     assert mistake(instance, **{**found, "total": found["total"] + np.int32(1)})
+
+
+def test_who_reads_the_script_of_a_job_opens_no_file_of_the_users(tmp_path: Path) -> None:
+    # As PyTorch does, which looks at the sources of its callers.
+    for folder in (".snakemake/scripts", "own"):
+        script = tmp_path / folder / "job.py"
+        script.parent.mkdir(parents=True)
+        script.touch()
+        (tmp_path / "problem.py").write_text(
+            f"def outputs(n): return {{'y': ((n,), open({str(script)!r}).read() or 'float32')}}\n"
+            "import numpy\ndef reference(n): return {'y': numpy.zeros(n)}\n"
+        )
+        problem = problem_of({"file": "problem.py", "axes": {"n": False}, "data": []}, tmp_path)
+        if folder == "own":
+            with pytest.raises(UserError, match=r"opens .*own/job.py, and kept results would outlive"):
+                problem.instance("k", {"n": 3}, 1)
+        else:
+            problem.instance("k", {"n": 3}, 1).check()

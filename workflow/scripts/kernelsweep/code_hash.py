@@ -73,7 +73,8 @@ def _user_code_hash(files: tuple[tuple[Path, int, int], ...]) -> str:
 @cache
 def is_of_library(path: Path) -> bool:
     """Whether a file or folder is Python's, an installed package's, kernelsweep's or the system's, and no user's."""
-    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)  # also of another environment
+    # Also of another environment. PyTorch reads the source of a job's script, which lies in a folder of Snakemake's.
+    is_installed = not {"site-packages", "dist-packages", ".snakemake"}.isdisjoint(path.parts)
     return is_installed or any(path.is_relative_to(folder) for folder in _LIBRARIES)
 
 
