@@ -23,7 +23,7 @@ class Record:
     source    the kernel's source at the last visit
     measured  the time of the last visit (UTC)
     first     the number of the first visit's line among all lines of the kernel
-    place     the same of the last visit's, or of the line that says that an edit brought this version back
+    place     the number of the last visit's line, or of the line that says that an edit brought this version back
     right     the outcomes of right visits by number; a visit that failed later is none
     """
 

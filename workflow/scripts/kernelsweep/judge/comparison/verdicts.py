@@ -294,14 +294,14 @@ def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[s
                  same by size, and its text
     """
     kernels: dict[str, Any] = {}
-    shown = shown_kernels(points, margin)
-    for kernel, compared in (shown | by_kernel(point for point in points if point.ratio)).items():
+    named = shown_kernels(points, margin)
+    for kernel, compared in (named | by_kernel(point for point in points if point.ratio)).items():
         whole, sizes = overall(compared, margin), by_size(compared, margin)
         assert whole, "the points were compared"
         kernels[kernel] = {
             **_as_json(whole),
             "is_edited": any(map(is_edited, compared)),
-            "is_shown": kernel in shown,
+            "is_shown": kernel in named,
             "sizes": {size.key: {"text": size.text, **_as_json(found)} for size, found in sizes.items()},
         }
     failed = Counter(point.kernel for point in points if point.has_failed_since)
@@ -319,12 +319,12 @@ def _as_json(whole: Overall) -> dict[str, Any]:
     }
 
 
-def kernels_with_verdict(summary: Mapping[str, Any], wanted: str) -> list[str]:
+def kernels_with_verdict(summary: Mapping[str, Any], word: str) -> list[str]:
     """The kernels of comparison.json with a verdict, over all their points or at some size."""
     return [
         kernel
         for kernel, found in summary["kernels"].items()
-        if wanted in (found["verdict"], *(size["verdict"] for size in found["sizes"].values()))
+        if word in (found["verdict"], *(size["verdict"] for size in found["sizes"].values()))
     ]
 
 

@@ -135,10 +135,10 @@ def _alike(
     return groups, [group for group in groups if group is groups[0] or group in nearest]
 
 
-def _are_alike(one: pandas.Series[float], other: pandas.Series[float]) -> bool:
+def _are_alike(line: pandas.Series[float], other: pandas.Series[float]) -> bool:
     """Whether two lines have values at the same places, which differ by at most ALIKE_WITHIN of the larger."""
-    apart = (one - other).abs() > ALIKE_WITHIN * one.where(one > other, other)
-    return bool(one.isna().equals(other.isna()) and not apart.any())
+    apart = (line - other).abs() > ALIKE_WITHIN * line.where(line > other, other)
+    return bool(line.isna().equals(other.isna()) and not apart.any())
 
 
 def _scale_y(

@@ -38,34 +38,34 @@ class Section:
     undrawn: Sequence[str] = ()
 
 
-def render(title: str, points: Mapping[str, Any], **shown: Any) -> str:
+def render(title: str, points: Mapping[str, Any], **values: Any) -> str:
     """The page as HTML.
 
     points  the timed points by study, for the explorer (explorer.py)
-    shown   what template.html names besides, such as `answers`, `studies` and `chapters`
+    values  what template.html names besides, such as `answers`, `studies` and `chapters`
     """
     return html_text(
         "page/template.html",
         title,
         [_beside("script.js"), *_explorer_scripts(points)],
-        page=shown,
+        page=values,
         packed_points=packed(points),
         command=COMMAND,
         listed=list_texts,
     )
 
 
-def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[str, Any], **shown: Any) -> str:
+def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[str, Any], **values: Any) -> str:
     """A page on kernels' times beside those of others as HTML.
 
     summary   what comparison.json or verdict.json has
     explored  the points for the explorer, by study
-    shown     what comparison.html names besides
+    values    what comparison.html names besides
     """
     scripts, title = _explorer_scripts(explored), f"kernelsweep: {heading}"
     known = {"packed_points": packed(explored), "command": "", "heading": heading, "verdict": summary["verdict"]}
     known |= {"forest": forest(summary), "within": summary["same_within"], "most_lines": VERDICT_LINES}
-    return html_text("page/comparison.html", title, scripts, **known, **shown)
+    return html_text("page/comparison.html", title, scripts, **known, **values)
 
 
 def _explorer_scripts(points: Mapping[str, Any]) -> list[str]:

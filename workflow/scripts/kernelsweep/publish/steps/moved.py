@@ -37,8 +37,8 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
     named = {*data.settings.metrics} & {*counters} or {*counters}
     changes, texts = {}, {}
     for metric in (str(name) for name in counters if name in named - {_NOT_SHOWN}):
-        shown = [f"{value:,.{0 if value >= 100 else 2}f}" for value in pair[metric]]
-        if shown[0] == shown[1] or _is_of_few(data, pair, metric):
+        numbers = [f"{value:,.{0 if value >= 100 else 2}f}" for value in pair[metric]]
+        if numbers[0] == numbers[1] or _is_of_few(data, pair, metric):
             continue
         unit = unit_of(step_metrics(data), metric)
         is_of_time = data.metrics.definitions[metric]["combine"] == _WARPS_TIME
@@ -54,7 +54,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
             changes[metric] = min(abs(change), abs(in_time)) if change * in_time > 0 else 0
         # What is counted stands in the title.
         symbol = unit if unit == "%" else f" {unit}" if unit[0].isupper() else ""
-        texts[metric] = f"{title(metric)} {' → '.join(shown)}{symbol}"
+        texts[metric] = f"{title(metric)} {' → '.join(numbers)}{symbol}"
     moved = [metric for metric, change in changes.items() if change >= math.log(_LEAST_CHANGE)]
     return "; ".join(texts[metric] for metric in sorted(moved, key=changes.__getitem__, reverse=True)[:_MOST_COUNTERS])
 

@@ -71,14 +71,14 @@ def _source_table(source: str, numbers: Sequence[PublishedNumber]) -> TableText:
     for number in of_rows:
         of_row = ({"device": number.device} if number.kernel and number.device else {}) | number.axes
         row = rows.setdefault((number.listing, number.kernel, number.device, number.parameters), of_row)
-        for what, value in of_row.items():
-            stated.setdefault(what, {})[value] = None
+        for fact, value in of_row.items():
+            stated.setdefault(fact, {})[value] = None
         head = (f"{number.run}: " if number.run else "") + _heading(number.quantity, number.unit, number.over)
         row[head], columns[head] = number.value, number.quantity != OUTPUT
-    varied = {what: columns.keys() != {OUTPUT} for what, values in stated.items() if len(values) > 1}
+    varied = {fact: columns.keys() != {OUTPUT} for fact, values in stated.items() if len(values) > 1}
     names = [" ".join(f"`{name}`" for name in (listing, kernel) if name) for listing, kernel, *_ in rows]
-    alike = {what: value for what, [*values] in stated.items() for value in values if what not in varied}
-    facts = [value if what == "device" else f"{what}={value}" for what, value in alike.items()]
+    alike = {fact: value for fact, [*values] in stated.items() for value in values if fact not in varied}
+    facts = [value if fact == "device" else f"{fact}={value}" for fact, value in alike.items()]
     facts += [] if stated.keys() - {"device"} else ["no size is stated"]
     facts += [f"{title(number.quantity)} {number.value}" for number in numbers if number not in of_rows]
     facts += [*dict.fromkeys(f"{number.listing}: {number.device}" for number in of_rows if not number.kernel)]

@@ -35,26 +35,10 @@ KERNEL_ROW, RIVAL_ROW, LIMIT_ROW = "kernel", "rival", "limit"
 # Columns that a row copies from its point, and those of a right point on a platform with times.
 _OF_POINT = ("grid_size", "launches", "status", "relative_error", "flags", "message")
 _OF_TIME = ("time_us", "time_low_us", "time_high_us", "noise", "bandwidth_gbs", "gflops")
-TIME_COLUMNS = (
-    *_OF_TIME,
-    "work",
-    "peak_fraction",
-    "peak_of",
-    "speedup",
-    "speedup_low",
-    "speedup_high",
-    "compared",
-    "as_fast",
-)
-_INTEGERS = (
-    "launches",
-    "compared",
-    "bit_identical_points",
-    "repeated_points",
-    "points_right",
-    "points_run",
-    "points_skipped",
-)
+_OVER_FIRST = ("speedup", "speedup_low", "speedup_high")
+TIME_COLUMNS = (*_OF_TIME, "work", "peak_fraction", "peak_of", *_OVER_FIRST, "compared", "as_fast")
+_COUNTS = ("bit_identical_points", "repeated_points", "points_right", "points_run", "points_skipped")
+_INTEGERS = ("launches", "compared", *_COUNTS)
 
 
 @dataclass(frozen=True)
@@ -134,7 +118,7 @@ def study_table(data: StudyData) -> pandas.DataFrame:
       published_time_us SOURCE (DEVICE), published_speedup SOURCE (DEVICE), ...
                                  what others print of this step; a speedup is over their own first step
     """
-    rows = [_row(one.kernel, one, data) for one in story_of(data)]
+    rows = [_row(step.kernel, step, data) for step in story_of(data)]
     if data.has_times and not data.compares_outputs:
         rows += _beside(data)
     axes = dict.fromkeys((*place_axes(data.settings), *kernel_axes(data.settings), "grid_size"))
@@ -152,19 +136,23 @@ def study_table(data: StudyData) -> pandas.DataFrame:
         *(("compared", "as_fast") if data.steps else ()),
     }
     table = _with_metrics(table.drop(columns=list(has_no)), data)
-    published = {one.name: pandas.Series(one.values, dtype="float64") for one in published_columns(data)}
+    columns_beside = published_columns(data)
+    published = {column.name: pandas.Series(column.values, dtype="float64") for column in columns_beside}
     return table.assign(**{name: values.reindex(range(len(table))) for name, values in published.items()})
 
 
-def _row(kernel: str, of: StoryRow, data: StudyData) -> dict[str, Any]:
+def _row(kernel: str, step: StoryRow, data: StudyData) -> dict[str, Any]:
     """A step's row."""
-    row: dict[str, Any] = _base(kernel, KERNEL_ROW, data) | dict(of.values)
-    if of.point is not None and not data.compares_outputs:
-        row |= _measured(of.point, data)
-    if not of.values:
+    row: dict[str, Any] = _base(kernel, KERNEL_ROW, data) | dict(step.values)
+    if step.point is not None and not data.compares_outputs:
+        row |= _measured(step.point, data)
+    if not step.values:
         row |= dict.fromkeys(kernel_axes(data.settings))
-    if of.best is not None:
-        row |= {"compared": of.best.compared, "as_fast": ties_text(of.best, len(of.best.ties)) if of.best.ties else ""}
+    if step.best is not None:
+        row |= {
+            "compared": step.best.compared,
+            "as_fast": ties_text(step.best, len(step.best.ties)) if step.best.ties else "",
+        }
     return row
 
 
