@@ -85,7 +85,7 @@ class Outcome:
     error_share      the largest error as a share of its bound, as in problems.problem.Judgement
     bit_identical    whether repeated runs of a floating-point point left the same bits; None if that was not tried
     output           as in problems.problem.Judgement
-    partial_barrier  as in platforms.platform.Platform, of the checked runs
+    partial_barrier  as in device.platform.Platform, of the checked runs
     leaves_state     whether a run leaves something in a variable in global memory, where the next one may find it
     mistakes         in the use of memory, where the platform watches
     once_wrong       the message of an earlier run with the same identity whose result was wrong; "" without one

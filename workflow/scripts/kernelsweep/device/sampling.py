@@ -1,6 +1,6 @@
 """The sampling loop: take samples of a point until a criterion is finished, such as: its median is known well enough.
 
-A criterion is an object of two methods, as in NVBench: it is told each sample, and asked whether they are enough.
+A criterion has two methods, as in NVBench, and four limits: it is told each sample, and asked whether they are enough.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ class Criterion(Protocol):
     most_samples    no more are taken
     most_seconds    nor any after so many seconds
     with_check      whether these seconds are those of the whole visit, its check included
+
+    One that a Protocol has needs a repr() with all its settings: the journal tells visits apart by it.
     """
 
     @property
@@ -108,6 +110,32 @@ class MedianKnown:
             return False
         self._look_at = max(least, math.ceil(GROWTH * count))
         return is_settled(self._times, self._settings.relative_precision)
+
+
+class FixedCount:
+    """Ends after a fixed number of samples at the full clock, however they scatter; at most twice as many are taken.
+
+    Samples are taken in pairs: of an odd number, one more.
+    """
+
+    with_check = False
+    most_seconds = math.inf
+
+    def __init__(self, count: int) -> None:
+        self.fewest_samples, self.most_samples = count, 2 * count
+        self._count = 0
+
+    def __repr__(self) -> str:
+        """What the journal tells criteria apart by."""
+        return f"FixedCount({self.fewest_samples})"
+
+    def add(self, time_us: float, before_us: float | None = None, throttled: bool = False) -> None:
+        """Note a sample, unless the device was throttled."""
+        self._count += not throttled
+
+    def is_finished(self) -> bool:
+        """Whether there are so many."""
+        return self._count >= self.fewest_samples
 
 
 class Both:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.device.kinds import Kind
-from kernelsweep.device.sampling import Sampling, per_visit, sampling_settings
+from kernelsweep.device.sampling import Criterion, Sampling, per_visit, sampling_settings
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.problem.problem_file import Named
 
@@ -23,6 +23,7 @@ class Protocol:
     timeout_seconds  how long a point may take
     seed             of the input, and of the order of the points
     second_input     whether small points are also run with an input of another seed
+    criterion        ends the samples of a visit; None for MedianKnown of `sampling`
     """
 
     sampling: Sampling | None
@@ -31,6 +32,7 @@ class Protocol:
     timeout_seconds: float = 120.0
     seed: int = 0
     second_input: bool = False
+    criterion: Criterion | None = None
 
 
 def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> Protocol:
@@ -50,8 +52,8 @@ def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> P
 class KernelTask:
     """The description of a kernel for the worker that runs its points. Made of JSON's types, to cross a pipe.
 
-    platform  the platforms.platform.Platform that runs the points, as module:class
-    problem   what the kernel computes, as problems.registry names it
+    platform  the device.platform.Platform that runs the points, as module:class
+    problem   what the kernel computes, as Problem.named names it
     launches  of one run, as KernelLaunches.as_values() returns them
     roundings an expression for the longest chain of roundings of an element
     binary    the file with its variants; empty where each point comes with the unit of its variant (compile/builder.py)

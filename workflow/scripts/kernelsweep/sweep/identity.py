@@ -61,6 +61,7 @@ def identities(task: KernelTask, device: Mapping[str, Any]) -> IdentityOf:
     kept = {f"task.{one.name}": getattr(task, one.name) for one in fields(task)} | {
         f"protocol.{name}": value for name, value in asdict(task.protocol).items()
     }
+    kept["protocol.criterion"] = task.protocol.criterion and repr(task.protocol.criterion)
     kept |= {f"device.{name}": value for name, value in device.items()}
     kept = {name: value for name, value in kept.items() if name not in LEFT_OUT}
     of_version = {name: kept.pop(f"task.{name}") for name in _OF_VERSION}

@@ -31,7 +31,7 @@ def measurement_rows(
 
     known               the columns that the caller knows: study, kernel, platform, source_sha256
     relative_precision  the protocol's; a point whose final interval is wider is flagged `imprecise`
-    identity_of         as measure.identity.identities() returns it; without it, the column identity_sha256 is empty
+    identity_of         as sweep.identity.identities() returns it; without it, the column identity_sha256 is empty
     """
     rows = []
     for point, outcome in outcomes.items():

@@ -21,6 +21,7 @@ from kernelsweep.device.choose import choose_platforms
 from kernelsweep.device.kinds import kind_of, load
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.point.instances import second_seed
+from kernelsweep.device.sampling import Criterion
 from kernelsweep.device.task import BuiltKernel, measuring_protocol
 from kernelsweep.home import EMULATOR_HEADERS, HEADERS, HOME
 from kernelsweep.results import Row
@@ -88,6 +89,7 @@ def sweep_kernel(
     axes: Mapping[str, Sequence[Any]] | None = None,
     points: Sequence[Mapping[str, Any]] | None = None,
     show: Callable[[Visit, Outcome], None] = lambda *_: None,
+    criterion: Criterion | None = None,
     **measuring: Any,
 ) -> dict[Point, Outcome]:
     """The outcome of every point of a kernel's sweep, in the order of its axes.
@@ -100,12 +102,13 @@ def sweep_kernel(
     axes       values in place of the study's, by axis
     points     those to run in place of all combinations, each its values by axis
     show       gets each visit with its outcome, once it is made
+    criterion  ends the samples of a visit, such as device.sampling.FixedCount(20); left out: as `measuring` says
     measuring  keys of config.yaml's `measuring`, such as visits=1
 
     An outcome has a status of results.STATUSES. Where that is "ok" and the platform has a clock, its `samples` are
     microseconds. Raises UserError for a wrong study, and where the platform can't be used.
     """
-    return swept(study, kernel, folder, platform, axes, points, show, **measuring).outcomes
+    return swept(study, kernel, folder, platform, axes, points, show, None, criterion, **measuring).outcomes
 
 
 def swept(
@@ -117,6 +120,7 @@ def swept(
     points: Sequence[Mapping[str, Any]] | None = None,
     show: Callable[[Visit, Outcome], None] = lambda *_: None,
     to_decide: ToDecide | None = None,
+    criterion: Criterion | None = None,
     **measuring: Any,
 ) -> Swept:
     """As sweep_kernel(), with rows of results; `to_decide` for a comparison."""
@@ -134,6 +138,7 @@ def swept(
     run = [each.point for each in planned if not each.skipped]
 
     place, protocol = folder / name, measuring_protocol(config.measuring.values(), config.seed, kind)
+    protocol = replace(protocol, criterion=criterion)
     place.mkdir(parents=True, exist_ok=True)
     store, binary = UnitStore(folder / "units"), place / f"{study.name}.{kernel}.bin"
     report = build(_source(source, folder, target), binary, target, units(source, run), store=store)

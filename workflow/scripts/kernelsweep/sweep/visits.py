@@ -132,5 +132,6 @@ def find_visits(
         if binary and (known := known_outcome(journal, identity, short_count)):
             made[each.point][number] = known
         else:
-            visits.missing[number].append(Visit(each.point, each.variant, identity, check=number == 0))
+            visit = Visit(each.point, each.variant, identity, number == 0, criterion=task.protocol.criterion)
+            visits.missing[number].append(visit)
     return visits
