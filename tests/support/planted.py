@@ -164,12 +164,13 @@ def measured(
     journal: Path,
     progress: Progress = lambda *_: None,
     workers_of: Callable[..., Workers] = Workers,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> dict[Point, Outcome]:
     """The outcome of every planned point."""
     with Journal(journal) as opened:
         visits = find_visits(task, planned, outcomes_without_runs(planned, report), opened, DEVICE)
         sweep = FullSweep(visits)
-        with workers_of(task, visits.numbers) as workers, Bench(task, Front(opened), workers) as bench:
+        with workers_of(task, visits.numbers) as workers, Bench(task, Front(opened), workers, tell=tell) as bench:
             loop.run(sweep, bench, lambda visit, outcome: progress(sweep.done, sweep.total, visit.point, outcome))
         return visits.results()
 
@@ -220,6 +221,7 @@ def run(
     visits: int = 1,
     progress: Progress = lambda *_: None,
     second_input: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> dict[Point, Outcome]:
     """Build the kernel's variants for `target` (an architecture, or "emulator") and measure the points.
 
@@ -227,4 +229,4 @@ def run(
     """
     task, report = built(kernel, points, folder, target, seed, visits, timeout_seconds, second_input)
     planned = [PlannedPoint(p, instantiation(kernel, p), (skipped or {}).get(p)) for p in points]
-    return measured(task, planned, report, folder / "journal.jsonl", progress)
+    return measured(task, planned, report, folder / "journal.jsonl", progress, tell=tell)

@@ -47,6 +47,7 @@ from kernelsweep.running import FOLDER_OF_WORKERS
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point
+from kernelsweep.sweep import bench
 from kernelsweep.sweep.identity import identity_sha256
 from kernelsweep.sweep.rows import measurement_rows, sample_rows, why_implausible
 
@@ -118,14 +119,21 @@ def assert_only_64_failed(outcomes: dict[Point, Outcome], status: str) -> Outcom
     return failed
 
 
-def test_a_kernel_that_never_ends_costs_its_point_and_after_two_the_others_are_skipped(tmp_path: Path) -> None:
+def test_a_kernel_that_never_ends_costs_its_point_and_after_two_the_others_are_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "SECONDS_UNTIL_NAMED", 0.5)
+    told: list[str] = []
     never = "(array_size == 64 || array_size == 96) && *(volatile const Element *)data >= 0"
     kernel = planted_kernel(tmp_path, f"while ({never}) {{}}")
-    outcomes, order = run_counted(kernel, [point(size) for size in SIZES], tmp_path, timeout_seconds=0.8, seed=SEED)
+    points = [point(size) for size in SIZES]
+    outcomes, order = run_counted(kernel, points, tmp_path, timeout_seconds=0.8, seed=SEED, tell=told.append)
     hanging, right, second, other = (outcomes[one] for one in order)
     assert [hanging.status, right.status, second.status, other.status] == ["timed_out", "ok", "timed_out", "skipped"]
     assert "0.8 s (measuring.timeout_seconds)" in hanging.message and not hanging.samples
     assert "took too long" in other.message
+    # While it runs, a point is named with its limit.
+    assert f"{order[0]} has run for 0.5 s; its first run may take 0.8 s" in told
 
 
 def test_a_kernel_that_kills_its_process_costs_one_point(tmp_path: Path) -> None:

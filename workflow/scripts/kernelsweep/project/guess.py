@@ -57,6 +57,7 @@ _CAST = re.compile(rf"(?<!sizeof)\(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*\)|\bstatic_c
 _CEIL_DIV = re.compile(r"i?_?((ceil|round_?up)_?div|div_?(ceil|(round_?)?up)|cdiv)\w*", re.IGNORECASE)
 _OF_BLOCK = re.compile(r"block_?(size|dim)|threads|^block$", re.IGNORECASE)
 _IS_BLOCK = re.compile(r"(b|block_?)dim|block_?size$", re.IGNORECASE)
+_LONGEST = 120  # characters of an expression of the host's
 _COUNT = re.compile(r"^n$|num|count|len|size|total|elements|^n_|_n$", re.IGNORECASE)
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
 _OF_DEVICE = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
@@ -349,6 +350,8 @@ class _Host:
                 return f"{eval(joined):.0f}"
             except (ArithmeticError, SyntaxError, ValueError, TypeError) as error:
                 raise _Unknown from error
+        if len(joined) > _LONGEST:  # A name that follows from itself.
+            raise _Unknown
         try:
             if "<<" not in joined and ">>" not in joined:
                 return ast.unparse(ast.parse(joined, mode="eval"))  # Python's brackets are the fewest.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from queue import SimpleQueue
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.compile.built_unit import BuiltUnit
@@ -26,6 +27,9 @@ from kernelsweep.sweep.visit import Visit
 
 if TYPE_CHECKING:
     from kernelsweep.compile.builder import Builder
+
+# A point that takes longer than this is named while it runs.
+SECONDS_UNTIL_NAMED = 10.0
 
 # Waits for the device with a UUID, or for any where that is ""; gives its UUID.
 Lease = Callable[[str], AbstractContextManager[str]]
@@ -92,11 +96,12 @@ class Bench:
         workers: Workers,
         lease: Lease = nullcontext,
         limits: TimeLimits | None = None,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`workers`: by the visits' numbers; `limits`: those of several benches, if there are."""
+        """workers by the visits' numbers; limits of several benches, if there are; tell gets a line on a slow point."""
         self._front, self._workers, self._lease = front, workers, lease
         self._processes = [*workers]
-        self._task, self._shared_limits = task, limits
+        self._task, self._shared_limits, self._tell = task, limits, tell
         self._leased = ExitStack()
         self._device: str | None = None  # Workers stay at the device that was leased first.
         self._is_leased = False
@@ -123,12 +128,25 @@ class Bench:
         request = VisitRequest(visit.point, visit.variant, visit.check, ready.unit, partner, criterion)
         process = visit.number if visit.process is None else visit.process
         started = time.perf_counter()
-        outcome = self._workers[process].run(request, limits.of(visit.point))
+        with self._named(visit.point, limit := limits.of(visit.point)):
+            outcome = self._workers[process].run(request, limit)
         for timing in outcome.visits:
             timing.process = process
         if outcome.status == "ok":
             limits.add(visit.point, time.perf_counter() - started)
         return self._front.record(outcome, ready.identity)
+
+    @contextmanager
+    def _named(self, point: Point, limit: float) -> Iterator[None]:
+        """Name the point, and the seconds that its first run may take, if the block takes long."""
+        words = f"{point} has run for {SECONDS_UNTIL_NAMED:g} s; its first run may take {limit:.3g} s"
+        timer = Timer(SECONDS_UNTIL_NAMED, self._tell, [words])
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def begin(self, visit: Visit) -> None:
         """Lease the device, and have the processes open it, without waiting for that, if they haven't."""

@@ -95,7 +95,7 @@ class KernelJob:
         with (
             Workers(self.task, visits.numbers) as workers,
             self._references(checked, small_here=True) as references,
-            Bench(self.task, self._front, workers, self._lease) as bench,
+            Bench(self.task, self._front, workers, self._lease, tell=notifier(self.terminal, self.name)) as bench,
         ):
 
             def in_order(groups: Groups, number: int) -> Iterator[list[Visit]]:
