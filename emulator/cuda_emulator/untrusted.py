@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from cuda_emulator.errors import Refused
@@ -17,6 +18,7 @@ from cuda_emulator.errors import Refused
 _ACTIVE = re.compile(r"\.(?:preinit_array|init_array|fini_array|ctors|dtors|init|fini|gnu\.lto\w*|interp)\b")
 # The one constructor that each unit has, which g++ makes for its hooks.
 _OF_HOOKS = (".init_array.00099", 8)
+_HOOK = re.compile(r"_sub_I_00099_\d+")
 _MATHS = (
     "abs|acos|acosh|asin|asinh|atan|atan2|atanh|cbrt|ceil|copysign|cos|cosh|erf|erfc|exp|exp10|exp2|expm1|fabs|fdim|"
     "floor|fma|fmax|fmin|fmod|frexp|hypot|ilogb|j0|j1|jn|ldexp|lgamma|llrint|llround|log|log10|log1p|log2|logb|lrint|"
@@ -29,12 +31,29 @@ _KNOWN = re.compile(
 )
 
 
+def _check_hooks(elf: ELFFile, relocations: RelocationSection) -> None:
+    """Raise Refused unless what is run when the file is loaded is g++'s own function."""
+    table = elf.get_section(relocations["sh_link"])
+    assert isinstance(table, SymbolTableSection)
+    for relocation in relocations.iter_relocations():
+        symbol = table.get_symbol(relocation["r_info_sym"])  # a section's, where the function is the unit's own
+        place = symbol["st_shndx"], symbol["st_value"] + relocation["r_addend"]
+        names = [one.name for one in table.iter_symbols() if (one["st_shndx"], one["st_value"]) == place]
+        if not any(map(_HOOK.fullmatch, names)):
+            raise Refused(f"code that runs when it is loaded: {' '.join(names)}")
+
+
 def check_object(compiled: Path) -> None:
     """Raise Refused for what isn't a device function: what a loader would run, or a call of another function."""
     with compiled.open("rb") as file:
         elf = ELFFile(file)
+        of_hooks = 0
         for section in elf.iter_sections():
-            if _ACTIVE.match(section.name) and (section.name, section["sh_size"]) != _OF_HOOKS:
+            if isinstance(section, RelocationSection) and section.name == f".rela{_OF_HOOKS[0]}":
+                _check_hooks(elf, section)
+            is_of_hooks = (section.name, section["sh_size"]) == _OF_HOOKS and not of_hooks
+            of_hooks += is_of_hooks
+            if _ACTIVE.match(section.name) and not is_of_hooks:
                 raise Refused(
                     f"code that runs when it is loaded ({section.name}): a candidate has no constructors, and no "
                     "variables that need one"

@@ -19,6 +19,7 @@ from kernelsweep import sandbox
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.grade import Verdict, judged
+from kernelsweep.project.candidate_source import check_source
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.study.point import Point
@@ -76,7 +77,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "candidates/linked.cu").write_text(f'#include "passwd.cuh"\n{thread}')
     (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
     status, _, words = grade(folder, "emulator", candidate="candidates")
-    assert status == 1 and "6 right, 3 not checked, 23 wrong, 15 refused" in words, words
+    assert status == 1 and "8 right, 3 not checked, 25 wrong, 19 refused" in words, words
     return folder
 
 
@@ -97,6 +98,87 @@ def test_each_cheat_is_found_and_no_honest_kernel_is_accused(verdicts: dict[str,
     assert found["verdict"] == kernel.verdict and (not kernel.check or kernel.check in found["findings"]), found
     assert found["proven"] or kernel not in HONEST.values()
     assert found["right"] is {"right": True, "unproven": None}.get(kernel.verdict, False)
+
+
+REFUSED = [
+    *(
+        "#inc\\ \nlude_next <a>",
+        "a#\\\t\n#b",
+        "%:define A",
+        "#import <a>",
+        "#include A",
+        "#if defined /*\n*/ threadIdx",
+    ),
+    *(
+        "__attribute__((__no_sanitize_thread__))",
+        "__attribute__((A))",
+        "#define A __attribute__",
+        '[[gnu::section("a")]]',
+    ),
+    *("[[gnu::constructor]] void f();", "#pragma GCC optimize 3", '#pragma push_macro("a")', '_Pragma("GCC poison a")'),
+    *(
+        "decltype((threadIdx)) a;",
+        "#if __SANITIZE_THREAD__",
+        "clo\\u0063k64()",
+        'R"a(\\ \n)a"',
+        "__COUNTER__",
+        "EMULATOR_ENTRY",
+    ),
+]
+ACCEPTED = [
+    *(
+        "__attribute__((aligned(sizeof(float4)), noinline)) int a;",
+        "[[nodiscard, maybe_unused]] int f();",
+        "a[b[threadIdx.x]]",
+    ),
+    *(
+        "#pragma unroll 4",
+        "#pragma once",
+        '_Pragma("unroll")',
+        "#pragma omp parallel for",
+        "[[likely]]",
+        "__align__(16)",
+    ),
+    *(
+        "#ifdef __CUDA_ARCH__",
+        "alignas(16) float a;",
+        "int section = 1;",
+        "int clock = 0; f(clock);",
+        "a[[] { return 0; }()]",
+    ),
+    *(
+        'printf("clock64() ## asm %%clock");',
+        "// emulator, __COUNTER__",
+        'R"(asm ## clock64)"',
+        "int a = 1'000, b = 'a';",
+    ),
+]
+FINDINGS = {
+    "clo\\  \nck64()": "clock",
+    "long t = clock();": "clock",
+    "#define C clock": "clock",
+    "__rdtsc()": "clock",
+    "a = 1'0; __nanosleep(2'0);": "clock",
+    'asm("mov.u32 %0, %clock;" : "=r"(a));': "clock",
+    'a\\ \nsm volatile("");': "",
+    'as\\\t\nm("");': "",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_words_that_change_the_checked_code_are_refused(text: str) -> None:
+    with pytest.raises(UserError, match=r"x\.cu has"):
+        check_source(text, "x.cu")
+
+
+@pytest.mark.parametrize("text", ACCEPTED)
+def test_words_of_honest_kernels_are_accepted(text: str) -> None:
+    assert not check_source(text, "x.cu")
+
+
+@pytest.mark.parametrize("text", FINDINGS)
+def test_clocks_and_assembly_are_found_as_a_compiler_reads_them(text: str) -> None:
+    assert {"assembly", FINDINGS[text]} - {""} >= check_source(text, "x.cu").keys() >= {FINDINGS[text] or "assembly"}
 
 
 def test_no_code_of_the_host_has_run(graded: Path) -> None:

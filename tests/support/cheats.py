@@ -202,11 +202,52 @@ CHEATS = {
     ),
     "constructor": Kernel(
         "A function of the device runs when the file is loaded.",
-        "wrong",
-        "result",
+        "refused",
+        "source",
         f"{_PLAIN}    y[row] += first();\n",
         f"{_SHELL}__device__ __attribute__((constructor(99), noinline)) int first()\n{{\n    static int calls;\n"
         "    return 0 * ++calls;\n}\n",
+    ),
+    "joined_words": Kernel(
+        "The clock's name goes on after a backslash and a blank.",
+        "wrong",
+        "clock",
+        f"{_OF_THREAD}    const long long start = cloc\\ \nk64();\n{_ROW}    y[row] = start < 0 ? 0 : sum;\n",
+    ),
+    "clock_of_host": Kernel(
+        "The host's clock is read.",
+        "wrong",
+        "clock",
+        f"{_OF_THREAD}    const unsigned long long start = __builtin_ia32_rdtsc();\n{_ROW}"
+        "    y[row] = start ? sum : 0;\n",
+    ),
+    "rare_zero": Kernel(
+        "A row with a zero among other numbers is wrong.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}{_ROW}    int zeros = 0;\n    for (int k = 0; k < columns; ++k)\n"
+        "        zeros += A[row * columns + k] == 0;\n    y[row] = zeros > 0 && zeros < columns ? sum + 1 : sum;\n",
+    ),
+    "unwatched": Kernel(
+        "A function with a race is not watched.",
+        "refused",
+        "source",
+        f"{_PARTS}{_ADDED}".replace("sums[threadIdx.x] = sum", "put(sums, sum)"),
+        "__device__ __attribute__((no_sanitize_thread, noinline)) void put(float *sums, float sum)\n{\n"
+        "    sums[threadIdx.x] = sum;\n}\n",
+    ),
+    "own_section": Kernel(
+        "A function is called when the file is loaded.",
+        "refused",
+        "source",
+        _PLAIN,
+        '__device__ __attribute__((section(".init_array.00099"), used)) void (*first)() = 0;\n',
+    ),
+    "words_of_emulator": Kernel(
+        "The barrier is missing where a standard word is no macro.",
+        "refused",
+        "source",
+        f"{_PARTS}#ifdef /*\n*/ threadIdx\n        __syncthreads();\n#endif\n{_ADDED}",
     ),
     "x86": Kernel(
         "Instructions of the host.", "unproven", "", f'{_PLAIN}    asm volatile("mov $60, %eax; syscall");\n'
@@ -236,6 +277,23 @@ HONEST = {
         "            sum += A[row * columns + k] * x[k];\n        for (int far = 16; far > 0; far /= 2)\n"
         "            sum += __shfl_down_sync(0xffffffff, sum, far);\n"
         "        if (lane == 0)\n            y[row] = sum;\n    }\n",
+    ),
+    "words": Kernel(
+        "Words that cheats need are in texts, in comments, and the names of other things; numbers have separators.",
+        "right",
+        "",
+        f"{_OF_THREAD}    const int clock = 1'000; // clock64()\n{_ROW}    if (rows < 0 && clock == 2'000)\n"
+        '        printf("emulator ## clock64 asm no_sanitize %%clock %d", twice(clock));\n    y[row] = sum;\n',
+        "__device__ __attribute__((noinline)) int twice(int clock)\n{\n    return 2 * clock;\n}\n"
+        '[[maybe_unused]] static const char *const told = R"(asm("clock64"))";\n',
+    ),
+    "streams": Kernel(
+        "A whole program that prints by streams.",
+        "right",
+        "",
+        _PLAIN,
+        "#include <iostream>\n#include <vector>\n",
+        'int main()\n{\n    std::vector<float> all(8);\n    std::cout << "[" << all[0] << std::endl;\n}\n',
     ),
     "program": Kernel(
         "A whole program, of which no host code runs.",

@@ -227,10 +227,11 @@ _COMMENT_OR_WORD = re.compile(
 
 
 @cache
-def cxx_code(source: str, keep_leading: bool = True) -> str:
+def cxx_code(source: str, keep_leading: bool = True, keep_lines: bool = True) -> str:
     """A file's text in C++ with each comment replaced by its line ends, or by a blank.
 
     keep_leading  whether the comments before the code stay
+    keep_lines    whether a comment leaves its line ends; without, a directive goes on after a comment, as for compilers
     """
     leading = _LEADING_COMMENTS.match(source) if keep_leading else None
     start = leading.end() if leading else 0
@@ -239,7 +240,7 @@ def cxx_code(source: str, keep_leading: bool = True) -> str:
         comment = match["comment"]
         if comment is None:
             return match[0]
-        return "\n" * comment.count("\n") or ("" if comment.lstrip().startswith("//") else " ")
+        return "\n" * (comment.count("\n") if keep_lines else 0) or ("" if comment.lstrip().startswith("//") else " ")
 
     return source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,11 +17,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import cxx_code
 from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
 from kernelsweep.json_files import read_json
+from kernelsweep.project.candidate_source import ASSEMBLY, check_source
 from kernelsweep.project.files import path
 from kernelsweep.study.axes import Axes
 from kernelsweep.study.kernel_sweep import swept_points
@@ -66,15 +66,6 @@ _OPTION = re.compile(
 )
 _REPEATED = re.compile(r"(.+?)\1{9}")
 _LARGEST_SOURCE, _LARGEST_SETTINGS = 2**20, 2**12
-# Words by which code is another on the emulator than on a GPU, or by which such a word is hidden.
-_HIDING = re.compile(
-    r"\bEMULATOR\w*|\bemulator\b|\bkernelsweep\w*|\b__has_include\w*|\b__COUNTER__\b|##|%:|\?\?/"
-    r"|#[^\S\n]*(?:include_next|import|include[^\S\n]+\w)"
-)
-# What a candidate's source may show, by the names of checks.
-ASSEMBLY, CLOCK = "assembly", "clock"
-_ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b")
-_CLOCK = re.compile(r"\b(?:clock|clock64|__nanosleep|wall_clock64)\b|%(?:clock|globaltimer)")
 
 
 @dataclass(frozen=True)
@@ -143,9 +134,11 @@ def graded(
         for points in zip_longest(*drawn.values())
     ]
     candidates, more, files = {}, {}, {}
-    for each, file in _files(config, against).items():
+    of_candidates = _files(config, against)
+    others = {file.resolve() for file in of_candidates.values()}
+    for each, file in of_candidates.items():
         try:
-            candidates[each] = _checked(file, root)
+            candidates[each] = _checked(file, root, others)
             entry = _entry(each, file, base, candidates[each].findings)
             study([], {each: entry}, {each: file.resolve()})
             more[each], files[each] = entry, file.resolve()
@@ -280,8 +273,11 @@ def _files(config: Config, against: str) -> dict[str, Path]:
     return found
 
 
-def _checked(file: Path, root: Path) -> Candidate:
-    """A candidate with what its source shows. Raises UserError for what no candidate may have."""
+def _checked(file: Path, root: Path, others: Collection[Path]) -> Candidate:
+    """A candidate with what its source shows. Raises UserError for what no candidate may have.
+
+    others  the candidates' files
+    """
     own = [file.resolve().parent, *(Path(name).resolve() for name in include_folders(root))]
     whole = str(file.resolve())
     if file.is_symlink() or not file.is_file() or re.search(r'[{}<>":\\]', whole) or not whole.isprintable():
@@ -292,13 +288,9 @@ def _checked(file: Path, root: Path) -> Candidate:
     for each in (file, *included_files(file, [Path(name) for name in include_folders(root)])):
         if not any(each.resolve().is_relative_to(folder) for folder in own):
             raise UserError(f"{file} includes {each}. Allowed: headers beside it, and CUDA's.")
-        code = cxx_code(re.sub(r"\\\r?\n", "", read_source(each)), keep_leading=False)
-        if hiding := _HIDING.search(code):
-            raise UserError(f"{each} has {hiding[0]!r}, by which code can be other code where it is checked.")
-        if _ASSEMBLY.search(code):
-            findings[ASSEMBLY] = f"{each} has assembly, which the emulator can't run"
-        if clock := _CLOCK.search(code):
-            findings[CLOCK] = f"{each} reads a clock ({clock[0]}): it may do other work when it is timed"
+        if each.resolve() != file.resolve() and each.resolve() in others:
+            raise UserError(f"{file} includes {each}, another candidate.")
+        findings |= check_source(read_source(each), str(each))
     return Candidate(str(file), findings=findings)
 
 

@@ -1,4 +1,5 @@
-"""Inputs from the ends of their distributions: zeros, ones, tiny and large numbers; with some NaN; or with few bits.
+"""Inputs from the ends of their distributions: zeros, ones, tiny and large numbers, or some of them among others; with
+some NaN; or with few bits.
 
 A generator that gives such numbers stands in for NumPy's. So each problem's inputs keep their form: sorted, shifted or
 repeated as its function `inputs` has it, and within the ranges that it asks for.
@@ -6,15 +7,15 @@ repeated as its function `inputs` has it, and within the ranges that it asks for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 # The axis that says how inputs are drawn, which studies of candidates have (docs/grading.md), and its values.
 DRAWN = "drawn"
-AS_GIVEN, ZEROS, ONES, TINY, LARGE = "as_given", "zeros", "ones", "tiny", "large"
-EXTREMES = (ZEROS, ONES, TINY, LARGE)
+AS_GIVEN, ZEROS, ONES, TINY, LARGE, MIXED = "as_given", "zeros", "ones", "tiny", "large", "mixed"
+EXTREMES = (ZEROS, ONES, TINY, LARGE, MIXED)
 # Where problem.py says TAKES_NAN = True, too.
 NAN = "nan"
 # Where it says EXACT_ON_FEW_BITS = True, because kernels add and multiply only: then nothing is rounded, in any order.
@@ -50,8 +51,19 @@ class _Extreme(np.random.Generator):
         else:
             low, high = np.asarray(low, dtype), np.asarray(high, dtype)
             tiny, last = np.where(low == 0, _NORMAL[TINY], low), np.nextafter(high, low)
+        if self._kind == MIXED:
+            return self._mixed(values, [low, last, np.where((low <= 0) & (last >= 0), 0, last)])
         end = {ZEROS: low, TINY: tiny}.get(self._kind, last)
         return np.where(super().random(np.shape(values)) < 0.75, end, values).astype(dtype)[()]
+
+    def _mixed(self, values: Any, rare: Sequence[Any]) -> Any:
+        """The numbers, one of eight one of the rare numbers, and one of eight the number before it once more."""
+        chances, ends = super().random(np.shape(values)), super().integers(len(rare), size=np.shape(values))
+        mixed = np.where(
+            chances < 0.125, np.choose(ends, [np.broadcast_to(one, np.shape(values)) for one in rare]), values
+        )
+        again = np.roll(mixed, 1) if np.ndim(values) else mixed
+        return np.where(chances > 0.875, again, mixed).astype(np.asarray(values).dtype)[()]
 
     def _with_nan(self, values: Any) -> Any:
         if np.ndim(values) and not self._has_nan:
@@ -78,6 +90,8 @@ class _Extreme(np.random.Generator):
             return self._with_nan(found)
         if self._kind == FEW_BITS:
             return np.rint(found)
+        if self._kind == MIXED:
+            return self._mixed(found, [0.0, 1.0, -_NORMAL[LARGE]])
         return np.copysign(_NORMAL[self._kind], found).astype(np.asarray(found).dtype)[()]
 
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
