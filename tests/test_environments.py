@@ -28,7 +28,7 @@ def conda_packages(root: Path, name: str) -> dict[str, str]:
     """Versions by package, of one of envs/."""
     environment = yaml.safe_load((root / f"envs/{name}.yaml").read_text())
     assert environment["channels"] == ["conda-forge", "nodefaults"]
-    return dict(package.split("=") for package in environment["dependencies"])
+    return dict(re.split(r">?=", package) for package in environment["dependencies"])
 
 
 def test_every_package_of_the_environment_is_pinned(root: Path) -> None:
@@ -54,6 +54,9 @@ def test_the_conda_environments_have_pyprojects_packages_and_versions(root: Path
     for package in ("matplotlib", "seaborn"):  # conda-forge's names for these without a GUI
         wanted[f"{package}-base"] = wanted.pop(package)
     found = conda_packages(root, name)
+    # The newest that was seen on conda-forge; the solver may take a newer one.
+    assert found["pycuda"] <= wanted["pycuda"]
+    wanted["pycuda"] = found["pycuda"]
     assert {package: version for package, version in found.items() if package not in TOOLS} == wanted
     oldest = re.fullmatch(r">=3\.(\d+)", settings["requires-python"])
     assert oldest is not None
