@@ -40,7 +40,7 @@ from kernelsweep.device.platform import Conditions
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import VisitRequest
 from kernelsweep.device.worker import client, process
-from kernelsweep.errors import StudyError, UserError
+from kernelsweep.errors import GPU_FAILED, StudyError, UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, read_rows, write_rows
 from kernelsweep.running import FOLDER_OF_WORKERS
@@ -233,15 +233,14 @@ def test_a_worker_that_cannot_start_is_the_machines_fault_and_said_so(
     # Pins: every point called launch_failed for a missing driver; and a task that does not fit into the pipe, as with
     # some hundred variants, so that it is still being written when the worker dies.
     words = "pycuda._driver.LogicError: cuInit failed: no CUDA-capable device"
-    in_workers(f"import os, sys\nprint({words!r}, file=sys.stderr, flush=True)\nos._exit(3)\n")
+    in_workers(f"import os, sys\nprint({words!r}, file=sys.stderr, flush=True)\nos._exit({GPU_FAILED})\n")
     kernel = planted_kernel(tmp_path)
     task, report = built(kernel, [point(32)], tmp_path)
     assert report["status"] == "ok", report["message"]
     large = replace(task, variants={**task.variants, "other": {"symbol": "x" * 200_000}})
     planned = [PlannedPoint(point(32), instantiation(kernel, point(32)))]
-    with pytest.raises(
-        UserError, match=rf"GPU or its driver failed: .* \(exit status 3: {words}\)\. Every finished point is kept"
-    ):
+    how = rf"\(exit status {GPU_FAILED}: {words}\)"
+    with pytest.raises(UserError, match=rf"GPU or its driver failed: .* {how}\. Every finished point is kept"):
         measured(large, planned, report, tmp_path / "journal.jsonl")
 
 
