@@ -55,11 +55,10 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
             ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
             pass_atomic(address, worker->current->index, !is_of_block(operation));
         }
-        const unsigned lane = worker->current->index % lanes_of_a_warp;
-        if (__builtin_expect(++spins.unseen[lane] >= unseen_length, 0)) {
-            spins.unseen[lane] = 0;
+        if (__builtin_expect(++spins.unseen >= unseen_length, 0)) {
+            spins.unseen = 0;
             if (note_spin(*worker, address, size, unseen_length, caller))
-                pause_lane(*worker, lane);
+                pause_lane(*worker, worker->current->index % lanes_of_a_warp);
         }
         return;
     }

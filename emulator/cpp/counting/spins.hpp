@@ -21,7 +21,7 @@ struct Spin {
 
 struct Spins {
     Spin of[most_threads];
-    unsigned unseen[lanes_of_a_warp]; // accesses
+    unsigned unseen; // accesses
 };
 
 inline Spins spins;
