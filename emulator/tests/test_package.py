@@ -15,15 +15,19 @@ FOLDER = ROOT / "emulator"
 
 def test_the_example_of_the_readme_works_as_pasted(tmp_path: Path) -> None:
     told = (FOLDER / "README.md").read_text()
-    kernel, example, printed = re.findall(r"```(?:cuda|python|text)\n(.*?)```", told, re.DOTALL)
+    kernel, example, printed, test = re.findall(r"```(?:cuda|python|text)\n(.*?)```", told, re.DOTALL)
     for source, expected in (
         (kernel, printed),
         (kernel.replace(";\n    y[", ";\n    __syncthreads();\n    y["), "global"),
     ):
         (tmp_path / "kernel.cu").write_text(source)
+        (tmp_path / "test_example.py").write_text(test)
         (tmp_path / "example.py").write_text(example + '\nimport sys\nassert "kernelsweep" not in sys.modules\n')
         environment = {**os.environ, "PYTHONPATH": str(FOLDER)}
         run = subprocess.run(
             [sys.executable, "example.py"], cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert run.stdout.startswith(expected) and not run.stderr, run
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_example.py"]
+        tested = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert (tested.returncode == 0) == ("race" not in expected), tested.stdout
