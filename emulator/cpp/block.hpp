@@ -108,6 +108,33 @@ struct alignas(cache_line) Thread {
     unsigned grid_barriers; // passed, of blocks that take turns
 };
 
+// The order in which warps and lanes run, by number: 0 the first ones first, until they wait; 1 the last ones first; 2 as 0,
+// and 3 as 1, but each gives way at every atomic function; from 4 on by chance, and at some of the atomic functions.
+struct Schedule {
+    unsigned number;
+    uint32_t random;
+
+    EMULATOR_UNCOUNTED uint32_t next()
+    {
+        random ^= random << 13;
+        random ^= random >> 17;
+        return random ^= random << 5;
+    }
+    EMULATOR_UNCOUNTED unsigned choose(uint32_t ready)
+    {
+        if (number == 0 || number == 2)
+            return first_of(ready);
+        if (number < 4)
+            return 31 - unsigned(__builtin_clz(ready));
+        for (unsigned skipped = next() % count_of(ready); skipped != 0; --skipped)
+            ready &= ready - 1;
+        return first_of(ready);
+    }
+    EMULATOR_UNCOUNTED bool gives_way() { return number >= 2 && (number < 4 || next() % 2 == 0); }
+};
+
+inline Schedule schedule;
+
 struct Launch;
 
 struct Worker {
@@ -396,8 +423,8 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
     } else if (worker.ready_warps == 0) {
         open_barrier_without_ended_threads(worker);
     }
-    const unsigned warp = unsigned(__builtin_ctz(worker.ready_warps));
-    worker.ready_warps &= worker.ready_warps - 1;
+    const unsigned warp = schedule.choose(worker.ready_warps);
+    worker.ready_warps &= ~(1u << warp);
     worker.running_warp = worker.threads + warp * lanes_of_a_warp;
     worker.ready_lanes = worker.live_lanes_of(warp);
     if (worker.stalled_warps >> warp & 1) {
@@ -413,9 +440,10 @@ EMULATOR_APART Thread *next_thread(Worker &worker)
 {
     if (__builtin_expect(worker.ready_lanes == 0, 0))
         leave_warp(worker);
-    Thread *next = worker.running_warp + first_of(worker.ready_lanes);
-    worker.ready_lanes &= worker.ready_lanes - 1;
-    return next;
+    const bool is_first = __builtin_expect(schedule.number == 0, 1);
+    const unsigned lane = is_first ? first_of(worker.ready_lanes) : schedule.choose(worker.ready_lanes);
+    worker.ready_lanes &= ~only_lane(lane);
+    return worker.running_warp + lane;
 }
 
 EMULATOR_APART void let_others_run(Worker &worker, Thread *self)
@@ -596,6 +624,10 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.ready_warps = worker.all_warps() & ~1u;
     worker.ready_lanes = worker.lanes_of(0);
     counting::start_block(worker, unsigned(number), worker.block_threads, worker.ready_lanes);
+    if (schedule.number != 0) {
+        worker.ready_warps = worker.all_warps();
+        worker.ready_lanes = 0;
+    }
     worker.current = next_thread(worker);
     switch_context(worker.scheduler, worker.current->context);
     counting::end_block();

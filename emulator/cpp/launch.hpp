@@ -332,6 +332,7 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
     const auto sides = [](const size_t *size) { return dim3(unsigned(size[0]), unsigned(size[1]), unsigned(size[2])); };
     const dim3 block_size = sides(block);
     const dim3 grid_size = sides(grid);
+    schedule.random = 0x9e3779b9u * (schedule.number + 1);
     const Launch launch = {&entry, arguments, blocks};
     worker->launch = &launch;
     worker->block_threads = unsigned(threads);

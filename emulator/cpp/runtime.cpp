@@ -22,6 +22,8 @@
 //     size_t emulator_fault_place()
 //         Where a thread of the last launch has ended it by an illegal access, a stack overflow or a division by zero: the
 //         place in the code from the library's start, or 0.
+//     void emulator_set_schedule(unsigned number)
+//         The order in which warps and lanes run from now on, as Schedule in block.hpp numbers them.
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 //
@@ -70,5 +72,6 @@ EMULATOR_EXPORTED size_t emulator_fault_place()
     using namespace emulator::counting;
     return is_in_library(emulator::fault_place) ? emulator::fault_place - spaces.library : 0;
 }
+EMULATOR_EXPORTED void emulator_set_schedule(unsigned number) { emulator::schedule.number = number; }
 EMULATOR_EXPORTED void emulator_release() { emulator::release_worker(); }
 

@@ -12,7 +12,7 @@ quantities  counts to metrics
 
 from cuda_emulator.compiling import HEADERS, compile_runtime, version
 from cuda_emulator.errors import LaunchFailed, Refused
-from cuda_emulator.library import Attributes, Library, Report, allocate
+from cuda_emulator.library import Attributes, Library, Report, allocate, schedule_name
 from cuda_emulator.mistakes import Finding
 from cuda_emulator.unit import Compiled, compile
 
@@ -28,5 +28,6 @@ __all__ = [
     "allocate",
     "compile",
     "compile_runtime",
+    "schedule_name",
     "version",
 ]

@@ -193,6 +193,7 @@ class Library:
     unregister       forgets a device buffer, by its address
     set_initialised  of a buffer's address, an offset, a size and a flag: marks a part of it as initialised, so that a
                      kernel may read it, or as uninitialised
+    set_schedule     of a number: the order in which warps and lanes run from now on (schedule_name())
     touched          of a buffer's address: its bytes up to the end of the last word that a launch has accessed
     partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
                      block had ended, in the lowest such block; empty if there is none
@@ -218,6 +219,7 @@ class Library:
         self.unregister = self._library.emulator_unwatch
         self.set_initialised = self._library.emulator_set_initialised
         self.touched = self._library.emulator_touched
+        self.set_schedule = self._library.emulator_set_schedule
         self._trace_capacity = 0
         self.partial_barrier = ""
         self._buffers: dict[int, Buffer] = {}  # by the library's numbers
@@ -394,6 +396,17 @@ class Library:
         """The recorded requests, in order."""
         entries = (Request * self._trace_capacity)()
         return entries[: self._library.emulator_traced(entries)]
+
+
+def schedule_name(number: int) -> str:
+    """What an order of warps and lanes is, in words: as Schedule in block.hpp numbers them."""
+    names = (
+        "the first warps and lanes first",
+        "the last warps and lanes first",
+        "the first warps and lanes first, each until its next atomic function",
+        "the last warps and lanes first, each until its next atomic function",
+    )
+    return names[number] if number < len(names) else f"warps and lanes by chance, of seed {number}"
 
 
 def allocate(size: int) -> Bytes:

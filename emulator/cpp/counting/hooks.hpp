@@ -52,6 +52,10 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         }
         if (operation >= atomic && state.check_races) { // of a __device__ variable, whose accesses aren't counted
             check_pending();
+            if (schedule.gives_way()) {
+                note_spin(*worker, address, size, 1, caller);
+                pause_lane(*worker, worker->current->index % lanes_of_a_warp);
+            }
             ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
             pass_atomic(address, worker->current->index, !is_of_block(operation));
         }
@@ -74,6 +78,10 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     if (requests.round[lane] >= round_length) {
         requests.round[lane] = 0;
         note_spin(*worker, address, size, round_length, caller);
+        pause_lane(*worker, lane);
+    }
+    if (operation >= atomic && schedule.gives_way()) {
+        note_spin(*worker, address, size, 1, caller);
         pause_lane(*worker, lane);
     }
     ++requests.round[lane];

@@ -35,7 +35,7 @@ EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t si
         value |= uint64_t(reinterpret_cast<const unsigned char *>(address)[byte]) << 8 * byte;
     const bool is_same = spin.run == requests.run && spin.address == address && spin.value == value;
     spin = {requests.run, is_same ? spin.accesses + accesses : 0, address, value};
-    if (spin.accesses < endless)
+    if (spin.accesses < (schedule.number >= 2 ? endless / 64 : endless)) // which takes longer
         return spin.accesses >= patience;
     worker.fault_place = uintptr_t(caller);
     const bool is_alone = !ordering.in_turns && launch_before(0).grid[0] > 1;
@@ -46,7 +46,7 @@ EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t si
 
 EMULATOR_UNCOUNTED bool are_spinning(unsigned warp, Lanes lanes)
 {
-    for (Lanes rest = lanes; rest != 0; rest &= rest - 1) {
+    for (Lanes rest = schedule.number >= 2 ? 0 : lanes; rest != 0; rest &= rest - 1) {
         const Spin &spin = spins.of[warp * lanes_of_a_warp + first_of(rest)];
         if (spin.run != requests.run || spin.accesses < patience)
             return false;
