@@ -36,6 +36,7 @@ from kernelsweep.study.point import Point
 from kernelsweep.sweep.proof_rows import findings
 
 FOLDER = ROOT / "tests/planted/cases"
+HEAD = FOLDER / "thread.cuh"  # what the cases share
 _CASE = re.compile(
     r"^// (?P<kind>right|note|wrong)(?: \((?P<check>\w+): (?P<finding>\w+)\))?: (?P<told>.*)\n"
     r"(?:__launch_bounds__.*\) )?__global__ void (?P<name>\w+)\(",
@@ -176,7 +177,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
 
 
 def _compiled(topic: str, of_topic: list[Case], folder: Path) -> Path:
-    sources = [FOLDER / "thread.cuh", FOLDER / f"{topic}.cu"]
+    sources = [HEAD, FOLDER / f"{topic}.cu"]
     unit = write_unit(folder / f"{topic}.cpp", sources, _entries(topic, of_topic))
     compile_for_emulator(unit, folder / f"{topic}.so", runtime(), INCLUDE)
     return folder / f"{topic}.so"
