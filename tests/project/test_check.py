@@ -114,6 +114,13 @@ def test_a_grid_that_only_the_caller_knows_is_not_guessed(tmp_path: Path) -> Non
     strided = "    const int at = blockIdx.x * blockDim.x + threadIdx.x;\n    y[at + stride] = y[at];\n"
     file.write_text(f"__global__ void pass(float *y, int stride) {{\n{strided}}}\n", "utf-8")
     assert "Give --grid and --block, over stride." in repr(checked(file, "pass"))
+    file.write_text(
+        "template <int ROOM> __global__ void copies(float *y, int n) {\n"
+        "    __shared__ float s[ROOM];\n    s[threadIdx.x] = n;\n}\n"
+        "#define RUN(room) copies<room><<<n / 64, 64>>>(y, n)\n",
+        "utf-8",
+    )
+    assert "the template's parameter ROOM in the launch can't be read" in repr(checked(file, "copies"))
 
 
 def test_a_mode_is_no_size_and_a_grid_has_a_block(tmp_path: Path) -> None:

@@ -235,6 +235,11 @@ def _check_arguments(guessed: Guess) -> None:
     for one in guessed.parameters:
         if one.made or not one.dtype or (one.row > 1 and not one.is_array):
             raise UserError(f"no argument can be made for `{one.text}`. A study can: kernelsweep new NAME FILE.cu.")
+    if guessed.unread:
+        raise UserError(
+            f"the value of the template's parameter {guessed.unread[0]} in the launch can't be read. A study can have "
+            "it: kernelsweep new NAME FILE.cu."
+        )
     if not any(one.written for one in guessed.arrays):
         raise UserError("it has no array that it could write.")
     if not guessed.grid:

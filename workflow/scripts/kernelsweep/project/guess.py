@@ -106,6 +106,7 @@ class Guess:
     launched    the line of the launch that they come from; "" without one
     template    the values, as an axis has them, of the template's parameters that have no default
     block_parameter  the one that is the block's size; "" without one
+    unread      those whose values the file's launch has, in words that can't be read
     """
 
     name: str
@@ -120,6 +121,7 @@ class Guess:
     launched: str = ""
     template: Mapping[str, str] = field(default_factory=dict)
     block_parameter: str = ""
+    unread: Sequence[str] = ()
 
     @property
     def sizes(self) -> list[str]:
@@ -226,7 +228,7 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
     fixed = [one.partition("=")[0] for one in head.template if "=" not in one]
     needed = {_WORD.findall(one)[-1]: _axis_value(template[_WORD.findall(one)[-1]], host) for one in fixed}
     of_block = next((one for one in needed if _OF_BLOCK.search(one)), "")
-    return Guess(name, function, own, line, parameters, axes, grid, block, shared, at, needed, of_block)
+    return Guess(name, function, own, line, parameters, axes, grid, block, shared, at, needed, of_block, host.unread)
 
 
 def _line_in(texts: Mapping[Path, str], place: int) -> str:
@@ -257,13 +259,15 @@ class _Launch:
 class _Host:
     """The text of a file and its headers without comments, in which launches and definitions are looked up.
 
-    names  the study's names of what the host calls otherwise
-    types  the types of a template, by its parameters
+    names   the study's names of what the host calls otherwise
+    types   the types of a template, by its parameters
+    unread  the template's parameters whose values in the launch can't be read
     """
 
     text: str
     names: dict[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
 
     def line_of(self, place: int) -> int:
         return self.text.count("\n", 0, place) + 1
@@ -526,7 +530,10 @@ def _template(head: KernelHead, launch: _Launch | None, host: _Host) -> dict[str
                 value = ""
             in_words = re.fullmatch("true|false", given[place]) if place < len(given) else None
             value = in_words[0] if in_words else value if value.isdigit() else "true" if words[0] == "bool" else ""
-            value = value or ("128" if re.search("block|thread", name, re.IGNORECASE) else "32")
+            is_of_block = bool(re.search("block|thread", name, re.IGNORECASE))
+            if not value and not is_of_block and place < len(given):
+                host.unread.append(name)
+            value = value or ("128" if is_of_block else "32")
         found[name] = value
     return found
 
