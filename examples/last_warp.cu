@@ -1,4 +1,6 @@
-// The sum of 64 integers in the first warp of a block: without an order, with volatile, with __syncwarp (docs/last-warp.md).
+// The sum of 64 integers in the first warp of a block, in three forms: docs/last-warp.md.
+#include <cstdio>
+
 template <typename Pointer>
 __device__ void six_steps(Pointer data)
 {
@@ -47,11 +49,17 @@ __global__ void with_syncwarp(int *data, int *sum)
 
 int main()
 {
+    int ones[64], sums[3];
+    for (int &one : ones)
+        one = 1;
     int *data, *sum;
-    cudaMalloc(&data, 64 * sizeof(int));
-    cudaMalloc(&sum, sizeof(int));
+    cudaMalloc(&data, sizeof ones);
+    cudaMalloc(&sum, sizeof sums);
+    cudaMemcpy(data, ones, sizeof ones, cudaMemcpyHostToDevice);
     plain<<<1, 64>>>(data, sum);
-    with_volatile<<<1, 64>>>(data, sum);
-    with_syncwarp<<<1, 64>>>(data, sum);
+    with_volatile<<<1, 64>>>(data, sum + 1);
+    with_syncwarp<<<1, 64>>>(data, sum + 2);
+    cudaMemcpy(sums, sum, sizeof sums, cudaMemcpyDeviceToHost);
+    printf("the sum of 64 ones: plain %d, volatile %d, __syncwarp %d\n", sums[0], sums[1], sums[2]);
     return 0;
 }
