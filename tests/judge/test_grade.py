@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cheats import CHEATS, HONEST, ON_A_GPU, STUDY, write_study
+from cheats import CHEATS, FOR_NVCC, HONEST, ON_A_GPU, STUDY, write_study
 from checkout import ROOT
 from workflow_runs import snakemake
 
 from kernelsweep import sandbox
+from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.grade import Verdict, judged
@@ -73,11 +74,13 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"candidates/{number}/thread.yaml").write_text(settings)
     for name, text in ODD.items():
         (folder / f"candidates/{name}.cu").write_text(text)
+    (folder / "candidates/for_nvcc.cu").write_text(FOR_NVCC.source)
     (folder / "candidates/passwd.cuh").symlink_to("/etc/passwd")
     (folder / "candidates/linked.cu").write_text(f'#include "passwd.cuh"\n{thread}')
     (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
     status, _, words = grade(folder, "emulator", candidate="candidates")
-    assert status == 1 and "8 right, 3 not checked, 25 wrong, 19 refused" in words, words
+    counts = "4 not checked, 25 wrong" if find_tool("nvcc") else "3 not checked, 26 wrong"
+    assert status == 1 and f"8 right, {counts}, 19 refused" in words, words
     return folder
 
 
@@ -179,6 +182,12 @@ def test_words_of_honest_kernels_are_accepted(text: str) -> None:
 @pytest.mark.parametrize("text", FINDINGS)
 def test_clocks_and_assembly_are_found_as_a_compiler_reads_them(text: str) -> None:
     assert {"assembly", FINDINGS[text]} - {""} >= check_source(text, "x.cu").keys() >= {FINDINGS[text] or "assembly"}
+
+
+@pytest.mark.skipif(not find_tool("nvcc"), reason="nvcc decides")
+def test_what_gxx_alone_refuses_is_not_checked(verdicts: dict[str, dict[str, Any]]) -> None:
+    found = verdicts["for_nvcc"]
+    assert found["verdict"] == "unproven" and found["not_proven"].startswith("nvcc compiles it. g++ refused")
 
 
 def test_no_code_of_the_host_has_run(graded: Path) -> None:

@@ -253,6 +253,13 @@ CHEATS = {
         "Instructions of the host.", "unproven", "", f'{_PLAIN}    asm volatile("mov $60, %eax; syscall");\n'
     ),
 }
+# Compiled by nvcc, and not by g++; without nvcc it is called wrong.
+FOR_NVCC = Kernel(
+    "A function of CUDA's that the emulator does not know.",
+    "unproven",
+    "",
+    f"{_OF_THREAD}{_ROW}    y[row] = copysignf(normf(1, &sum), sum);\n",
+)
 # Found at sizes that the emulator does not run.
 ON_A_GPU = {
     "half_when_large": replace(CHEATS["half_the_work"], body=CHEATS["half_the_work"].body.replace("> 40", "> 512"))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kernelsweep.compile.binaries import new_report
 from kernelsweep.compile.build import gpu_source
-from kernelsweep.compile.builder import Builder, built_meanwhile, gpu_resources
+from kernelsweep.compile.builder import Builder, as_nvcc_decides, built_meanwhile, gpu_resources
 from kernelsweep.compile.unit_store import UnitStore, resources_of
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.outcome import Outcome
@@ -65,6 +65,8 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
             resources = beside.submit(gpu_resources, plan.build, kernel_file) if is_wanted else None
             built = built_meanwhile(plan.build, kernel_file, snakemake.threads, terminal)
             report, binary = building.enter_context(built)
+            if plan.is_candidate:
+                report = as_nvcc_decides(report, plan.build, kernel_file)
         if resources:
             store.keep_text(resources_of(wildcards.study, kernel.name, source), json.dumps(resources.result()))
 

@@ -29,6 +29,7 @@ from kernelsweep.compile.built_unit import BuiltUnit
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import Compiled, UnitStore
 from kernelsweep.errors import BuildError
+from kernelsweep.reasons import Reason
 from kernelsweep.study.kernels.units import Unit, variant_name
 
 
@@ -251,6 +252,24 @@ def gpu_resources(settings: Mapping[str, Any], kernel: Path) -> dict[str, list[i
         name: [one["registers"], one["spill_store_bytes"] + one["spill_load_bytes"]]
         for name, one in report["variants"].items()
     }
+
+
+def as_nvcc_decides(report: Report, settings: Mapping[str, Any], kernel: Path) -> Report:
+    """The emulator's report, in which variants that g++ alone refuses are such that the emulator lacks something.
+
+    The arguments are those of build_of_job(). Without nvcc, the report as it is.
+    """
+    if report["status"] == "ok" and not report["failed"]:
+        return report
+    compiled = gpu_resources(settings, kernel)
+
+    def decided(failure: Mapping[str, Any], is_compiled: bool) -> dict[str, Any]:
+        if not is_compiled or failure["reason"] != Reason.NONE:
+            return {**failure}
+        return {**failure, "message": f"nvcc compiles it. {failure['message']}", "reason": Reason.NOT_SUPPLIED}
+
+    failed = {name: decided(failure, name in compiled) for name, failure in report["failed"].items()}
+    return {**(report if report["status"] == "ok" else decided(report, bool(compiled))), "failed": failed}
 
 
 @contextmanager
