@@ -33,6 +33,7 @@ from planted import (
 )
 from reductions import input_of
 
+from kernelsweep import sandbox
 from kernelsweep.device.emulator import EmulatorPlatform
 from kernelsweep.device.kinds import KINDS
 from kernelsweep.device.outcome import Outcome, Timing, combined
@@ -225,6 +226,26 @@ def test_the_point_after_a_lost_context_is_not_blamed(tmp_path: Path, in_workers
     outcomes, order = run_counted(planted_kernel(tmp_path), [point(size) for size in SIZES], tmp_path, seed=SEED)
     assert point(64) in order[1:-1]
     assert "illegal memory access" in assert_only_64_failed(outcomes, "launch_failed").message
+
+
+def test_an_untrusted_kernel_that_takes_too_much_memory_is_told_so(
+    tmp_path: Path, in_workers: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(sandbox.VARIABLE, sandbox.NO_SANDBOX)
+    monkeypatch.setattr(client, "_memory_of_untrusted", lambda: 400 << 20)
+    in_workers(
+        "import time\n"
+        "from kernelsweep.device import emulator\n"
+        "launch = emulator.EmulatorPlatform.launch\n"
+        "def fill(self, variant, grid, block, shared_bytes, arguments, attributes):\n"
+        "    if arguments[-1] == 64:\n"
+        "        filled = b'1' * (500 << 20)\n"
+        "        time.sleep(20)\n"
+        "    launch(self, variant, grid, block, shared_bytes, arguments, attributes)\n"
+        "emulator.EmulatorPlatform.launch = fill\n"
+    )
+    outcomes, _ = run_counted(planted_kernel(tmp_path), [point(size) for size in SIZES], tmp_path, seed=SEED)
+    assert "more than half of this machine's memory" in assert_only_64_failed(outcomes, "launch_failed").message
 
 
 def test_a_worker_that_cannot_start_is_the_machines_fault_and_said_so(

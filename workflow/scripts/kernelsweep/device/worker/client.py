@@ -45,6 +45,15 @@ _CRASH_HINT = (
 )
 
 
+# How often an untrusted kernel's process is looked at, and what is said of one that takes too much memory.
+_SECONDS_BETWEEN_LOOKS = 0.2
+_TOO_LARGE = "it took more than half of this machine's memory"
+
+
+def _memory_of_untrusted() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
 class Worker:
     """A worker for one visit to a kernel's points. Its process imports its modules and waits, until begin().
 
@@ -246,8 +255,16 @@ def _answer(process: WorkerProcess, seconds: float) -> dict[str, Any] | None:
     """
     until, lines = time.monotonic() + seconds, bytearray()
     while not lines.endswith(b"\n"):
-        if not select.select([process.answers], [], [], max(0.0, until - time.monotonic()))[0]:
-            return None
+        left = max(0.0, until - time.monotonic())
+        if not select.select([process.answers], [], [], min(left, _SECONDS_BETWEEN_LOOKS) if is_untrusted() else left)[
+            0
+        ]:
+            if time.monotonic() >= until:
+                return None
+            if process.memory_bytes() > _memory_of_untrusted():
+                print(_TOO_LARGE, file=process.messages, flush=True)
+                process.kill()
+            continue
         read = os.read(process.answers.fileno(), _READ_BYTES)
         if not read:
             return {}

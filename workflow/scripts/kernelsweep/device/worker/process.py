@@ -143,6 +143,17 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
+    def memory_bytes(self) -> int:
+        """The memory of it and of the processes that it has started, as a sandbox does; 0 where Linux doesn't say."""
+        total, waiting = 0, [self.pid]
+        while waiting:
+            process = Path(f"/proc/{waiting.pop()}")
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                total += int((process / "statm").read_text(encoding="utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                children = (process / f"task/{process.name}/children").read_text(encoding="utf-8")
+                waiting += map(int, children.split())
+        return total
+
     def stop(self) -> int:
         """Kill it, if it hasn't ended, and wait. Returns its exit status, which is negative for a signal."""
         self.kill()
