@@ -28,8 +28,9 @@ TIMES = dict(cache="cold", block_size="64", unroll="1", time_low_us="1", time_us
 def measured(**changed: str) -> bytes:
     """A table of one measurement."""
     values = {**KNOWN, **TIMES, **changed}
-    row = ",".join(values.get(column, "") for column in CONTRACT_COLUMNS)
-    return f"{','.join(CONTRACT_COLUMNS)}\n{row}\n".encode()
+    columns = [*CONTRACT_COLUMNS, *(column for column in changed if column not in CONTRACT_COLUMNS)]
+    row = ",".join(values.get(column, "") for column in columns)
+    return f"{','.join(columns)}\n{row}\n".encode()
 
 
 def assert_refused(read: Callable[[], object], *parts: str) -> None:
@@ -53,6 +54,10 @@ def assert_refused(read: Callable[[], object], *parts: str) -> None:
         ("2.csv", measured(time_us="fast"), "time"),
         ("3.csv", measured(time_low_us="2.5"), "time"),
         ("4.csv", measured(status="fine"), "status"),
+        ("6.csv", measured(study="../../x"), "study"),
+        ("7.csv", measured(kernel="a/b"), "kernel"),
+        ("8.csv", measured(parameters="time_us=5"), "time_us=5"),
+        ("9.csv", measured(parameters="tile"), "tile"),
         ("5.csv", measured(array_size="1.5"), "5.csv, line 2: array_size is 1.5, where an integer is needed"),
     ],
 )
