@@ -11,7 +11,7 @@ import pytest
 from checkout import ROOT
 
 from kernelsweep import bounds
-from kernelsweep.code_hash import imported_user_files
+from kernelsweep.base.code_hash import imported_user_files
 from kernelsweep.study.problem.problem_file import problem_of
 
 RANDOM = np.random.default_rng(5)

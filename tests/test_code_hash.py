@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT
 
-from kernelsweep.code_hash import code_hash, imported_modules
+from kernelsweep.base.code_hash import code_hash, imported_modules
 
 SOURCE = """\
 // A sum.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelsweep.fork_server import ForkServer
+from kernelsweep.base.fork_server import ForkServer
 
 # A library that notes how often it is imported, and by whom it was changed.
 LIBRARY = "import os\nopen('imports', 'a').write(f'{os.getpid()}\\n')\nchanged = False\n"

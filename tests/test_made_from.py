@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelsweep.made_from import is_current, keep, sources_of
+from kernelsweep.base.made_from import is_current, keep, sources_of
 from kernelsweep.plans import KernelPlan
 
 PARAMETERS = {"points": [{"n": 4}], "seed": 1}

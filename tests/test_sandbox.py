@@ -19,14 +19,14 @@ import pytest
 import ways_out
 from checkout import ROOT
 
-from kernelsweep import sandbox
+from kernelsweep.base import sandbox
 
 _NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
 # Runs the ways out as the job runs a process of the emulator, or a compiler; in place of the process that starts it.
 _DRIVER = """
 import json, os, sys
 from pathlib import Path
-from kernelsweep import sandbox
+from kernelsweep.base import sandbox
 
 kind, ways, given = sys.argv[1:]
 if kind == "emulator":
@@ -62,15 +62,15 @@ def place() -> Iterator[Place]:
     files = ["home/.ssh/id_rsa", "project/results/grade.secret", "project/results/emulator/measurements.csv"]
     files += ["project/candidates/other.cu", "project/.env", "project/.git/config", "outside/file"]
     files += ["project/kernels/problem.py", "project/results/build/unit", "scratch/none"]
-    files += ["library/kernelsweep/__init__.py"]
+    files += ["library/kernelsweep/__init__.py", "library/kernelsweep/base/__init__.py"]
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
         for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text("right" if name.endswith("problem.py") else "")
         shutil.copy(ways_out.__file__, folder / "library")
-        for name in ("errors", "reasons", "sandbox", "system_calls"):
-            shutil.copy(ROOT / f"workflow/scripts/kernelsweep/{name}.py", folder / "library/kernelsweep")
+        for name in ("errors", "reasons", "base/sandbox", "base/system_calls"):
+            shutil.copy(ROOT / f"workflow/scripts/kernelsweep/{name}.py", folder / f"library/kernelsweep/{name}.py")
         for path in (folder, *folder.rglob("*")):  # The sandbox alone keeps users away.
             path.chmod(0o777)
         ports = ends.enter_context(socket.create_server(("127.0.0.1", 0)))

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from checkout import ROOT
 
-from kernelsweep.code_hash import imported_modules, names_in
+from kernelsweep.base.code_hash import imported_modules, names_in
 from kernelsweep.device.measuring_code import measuring_files
 
 LIBRARY = ROOT / "workflow/scripts/kernelsweep"
-STAGES = ["study", "compile", "device", "sweep", "observe", "judge", "publish", "project"]
+STAGES = ["base", "study", "compile", "device", "sweep", "observe", "judge", "publish", "project"]
 
 
 def stage(module: str) -> int:
-    """The number of a module's stage; -1 for the modules at the library's top, which every stage may import."""
+    """The number of a module's stage; 0 for base and the library's top, which every stage may import."""
     first = module.partition(".")[0]
-    return STAGES.index(first) if first in STAGES else -1
+    return STAGES.index(first) if first in STAGES else 0
 
 
 def imports(file: Path) -> set[str]:

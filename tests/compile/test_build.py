@@ -18,13 +18,13 @@ from shipped_builds import admits, typed_unrolls
 
 import cuda_emulator.unit
 from cuda_emulator import Library
+from kernelsweep.base.json_files import read_json
 from kernelsweep.compile import nvcc, toolkit
 from kernelsweep.compile.binaries import global_variables, unit_files, write_report
 from kernelsweep.compile.build import cuda_unit
 from kernelsweep.compile.builder import build
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.errors import BuildError
-from kernelsweep.json_files import read_json
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.study.kernels.source import KernelSource

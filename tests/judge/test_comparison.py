@@ -17,6 +17,7 @@ from checkout import ROOT
 from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.outcome import Outcome, Timing
 from kernelsweep.device.pairs import (
@@ -33,7 +34,6 @@ from kernelsweep.device.pairs import (
     verdict,
 )
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_json
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, NO_RECORD, SAME_CODE, TAKEN_BACK, name_of, previous
 from kernelsweep.judge.comparison.text import comparison_text, verdict_lines

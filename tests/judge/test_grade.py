@@ -15,7 +15,7 @@ from cheats import CHEATS, FOR_NVCC, HONEST, ON_A_GPU, STUDY, write_study
 from checkout import ROOT
 from workflow_runs import snakemake
 
-from kernelsweep import sandbox
+from kernelsweep.base import sandbox
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from write_schemas import schemas
 
-from kernelsweep.code_hash import code_hash
+from kernelsweep.base.code_hash import code_hash
 from kernelsweep.errors import UserError
 from kernelsweep.project.project import load_project
 from kernelsweep.study.settings import read_yaml

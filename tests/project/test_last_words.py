@@ -14,7 +14,7 @@ import pytest
 from checkout import ROOT
 from workflow_runs import shrink, snakemake
 
-from kernelsweep.logs import SAID, read_ending
+from kernelsweep.base.logs import SAID, read_ending
 from kernelsweep.project.last_words import LastWords
 
 LOGGER = logging.getLogger("tests of last words")
@@ -57,7 +57,7 @@ def tell(message: str = "in words of its own", level: int = logging.INFO, **extr
 
 def end_of_job(log: Path, code: str, is_answer: bool = False) -> int:
     """The status of a job with this log, which runs `code`."""
-    start = "import sys; from kernelsweep.logs import logged; from kernelsweep.errors import UserError\n"
+    start = "import sys; from kernelsweep.base.logs import logged; from kernelsweep.errors import UserError\n"
     start += "from types import SimpleNamespace; from snakemake.iocontainers import InputFiles, Params\n"
     made_from = {"file": str(log.with_suffix(".json")), "planned": {}}
     job = f"log=[{str(log)!r}], input=InputFiles(fromdict={{'out_of_date': ''}}), output=[]"

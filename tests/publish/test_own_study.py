@@ -19,8 +19,8 @@ from made_settings import made
 from synthetic_sweep import EMULATOR, H200, fail
 
 import kernelsweep as ks
+from kernelsweep.base.json_files import read_json
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_json
 from kernelsweep.judge.best.best_file import best_json, best_uses
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from checkout import ROOT
 
+from kernelsweep.base.running import in_child
 from kernelsweep.errors import UserError
-from kernelsweep.running import in_child
 from kernelsweep.study.problem import comparison, file_instance
 from kernelsweep.study.problem.array_values import read_dtype
 from kernelsweep.study.problem.file_instance import FileInstance
@@ -376,7 +376,7 @@ def test_a_function_that_dies_or_does_not_end_is_one_sentence(
 def test_what_only_describes_data_has_to_end_soon(
     read: Callable[..., Problem], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelsweep.running._MOST_SECONDS", 0.1)
+    monkeypatch.setattr("kernelsweep.base.running._MOST_SECONDS", 0.1)
     problem = read(ADD + "\ndef work(n):\n    while True: pass\n")
     with pytest.raises(UserError, match=r"^kernels/own/problem.py, line 14: work at n=48 still runs after 0 s\.$"):
         problem.work(POINT)

@@ -55,7 +55,7 @@ def serve_jobs(told: socket.socket) -> None:
         os.environ.update(json.loads(message))
         sys.path.insert(0, os.environ["PYTHONPATH"].partition(os.pathsep)[0])
         sys.argv = ["fork_server", str(files[0])]
-        runpy.run_module("kernelsweep.fork_server", run_name="__main__")
+        runpy.run_module("kernelsweep.base.fork_server", run_name="__main__")
     os._exit(0)
 
 
@@ -63,7 +63,7 @@ class Popen(subprocess.Popen):  # type: ignore[type-arg]
     """subprocess.Popen, to which such a process is a new one."""
 
     def __init__(self, command, *arguments, **settings) -> None:  # type: ignore[no-untyped-def]
-        if list(command[1:4]) != ["-P", "-m", "kernelsweep.fork_server"]:
+        if list(command[1:4]) != ["-P", "-m", "kernelsweep.base.fork_server"]:
             super().__init__(command, *arguments, **settings)
             return
         (self.pid, tell), self.returncode = servers.pop(), None

@@ -251,7 +251,7 @@ def _tried(way: Callable[[], Any]) -> bool:
 
 if __name__ == "__main__":
     if "--loaded" in sys.argv:  # as the emulator's process does before it loads a candidate
-        from kernelsweep.sandbox import before_code_is_loaded
+        from kernelsweep.base.sandbox import before_code_is_loaded
 
         before_code_is_loaded()
     given = json.loads(sys.argv[1])

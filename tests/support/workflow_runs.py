@@ -16,7 +16,7 @@ import yaml
 from checkout import ROOT, copy_project
 from emulator_units import UNITS, runtime
 
-from kernelsweep.fork_server import ForkServer
+from kernelsweep.base.fork_server import ForkServer
 
 # A sweep of a few points, so that a whole run takes seconds.
 SMALL_AXES = {"array_size": [1, 1000], "block_size": [64]}

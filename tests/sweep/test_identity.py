@@ -17,7 +17,7 @@ import yaml
 from checkout import ROOT
 from planted import built, planted_kernel, point
 
-from kernelsweep import made_from
+from kernelsweep.base import made_from
 from kernelsweep.compile.build import Source, gpu_source
 from kernelsweep.compile.builder import Builder
 from kernelsweep.compile.unit_store import UnitStore

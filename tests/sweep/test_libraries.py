@@ -18,11 +18,11 @@ from checkout import ROOT
 from planted import point
 from reductions import REDUCTION
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.compile.binaries import Report
 from kernelsweep.device.emulator import EmulatorPlatform
 from kernelsweep.device.sampling import Sampling
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_json
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.settings import Rival, read_yaml

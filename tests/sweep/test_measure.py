@@ -33,7 +33,8 @@ from planted import (
 )
 from reductions import input_of
 
-from kernelsweep import sandbox
+from kernelsweep.base import sandbox
+from kernelsweep.base.running import FOLDER_OF_WORKERS
 from kernelsweep.device.emulator import EmulatorPlatform
 from kernelsweep.device.kinds import KINDS
 from kernelsweep.device.outcome import Outcome, Timing, combined
@@ -44,7 +45,6 @@ from kernelsweep.device.worker import client, process
 from kernelsweep.errors import GPU_FAILED, StudyError, UserError
 from kernelsweep.project.project import load_study
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, STATUSES, read_rows, write_rows
-from kernelsweep.running import FOLDER_OF_WORKERS
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point

@@ -1,4 +1,4 @@
-# Scripts run in forks of one process that has imported what they import (kernelsweep/fork_server.py): Snakemake would
+# Scripts run in forks of one process that has imported what they import (kernelsweep/base/fork_server.py): Snakemake would
 # start Python for each job, and a hundred starts take as long as all the rest of a run's drawing and judging.
 #
 # This replaces one method of Snakemake's, the only one of its inside that is changed, and only where it has the form that
@@ -9,10 +9,10 @@ import tempfile
 
 from snakemake.script import PythonScript
 
-from kernelsweep.fork_server import ForkServer
-from kernelsweep.logs import end_log
+from kernelsweep.base.fork_server import ForkServer
+from kernelsweep.base.logs import end_log
 from kernelsweep.sweep.candidate_job import went_on_without
-from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, THREAD_VARIABLES, running_in
+from kernelsweep.base.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, THREAD_VARIABLES, running_in
 
 # What draws has a server of its own: its imports take seconds, in which a server can't start what measures.
 FORK_SERVER, DRAWING_SERVER = ForkServer(), ForkServer()

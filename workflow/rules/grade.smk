@@ -3,7 +3,7 @@
 import json
 
 from kernelsweep.project.grading import exit_status
-from kernelsweep.sandbox import HIDDEN, VARIABLE, choose_sandbox
+from kernelsweep.base.sandbox import HIDDEN, VARIABLE, choose_sandbox
 
 if PROJECT.grading:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")

@@ -1,12 +1,12 @@
 # Which jobs run again: those whose outputs were made from something else, whatever Snakemake remembers and whatever the
-# times of files are (kernelsweep/made_from.py). Included last: all rules with a script get what that needs.
+# times of files are (kernelsweep/base/made_from.py). Included last: all rules with a script get what that needs.
 
 import time
 
 from snakemake.io import apply_wildcards, is_callable
 
-from kernelsweep import made_from
-from kernelsweep.code_hash import code_hash, imported_modules
+from kernelsweep.base import made_from
+from kernelsweep.base.code_hash import code_hash, imported_modules
 from kernelsweep.device.measuring_code import MEASURING
 from kernelsweep.project.files import made_from_file
 

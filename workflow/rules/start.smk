@@ -3,7 +3,7 @@
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 
-from kernelsweep.locks import clear_locks_of_killed_run
+from kernelsweep.base.locks import clear_locks_of_killed_run
 from kernelsweep.project.project import load_project
 from kernelsweep.project.resources import gpu_count, most_measuring
 from kernelsweep.project.targets import figure

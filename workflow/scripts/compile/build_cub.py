@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.compile import nvcc
 from kernelsweep.compile.binaries import new_report, write_report
 from kernelsweep.errors import BuildError
-from kernelsweep.logs import logged
 
 with logged(snakemake) as terminal:
     library, target = Path(snakemake.output.library), snakemake.wildcards.target

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.compile.emulated import compile_runtime
-from kernelsweep.logs import logged
 
 with logged(snakemake):
     compile_runtime(Path(snakemake.input.source).parent, Path(snakemake.output[0]))

@@ -6,9 +6,9 @@ build_failed. A missing compiler fails the job.
 
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.compile.binaries import write_report
 from kernelsweep.compile.builder import build_of_job
-from kernelsweep.logs import logged
 
 with logged(snakemake) as terminal:
     kernel, binary = Path(snakemake.input.kernel), Path(snakemake.output.binary)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_json
+from kernelsweep.base.logs import logged
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_json
-from kernelsweep.logs import logged
 
 with logged(snakemake, is_answer=True):
     target, refused = snakemake.wildcards.target, []

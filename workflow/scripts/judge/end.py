@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from kernelsweep.answer import Answer
+from kernelsweep.base.answer import Answer
+from kernelsweep.base.json_files import read_json
+from kernelsweep.base.logs import logged
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import read_json
-from kernelsweep.logs import logged
 
 with logged(snakemake, is_answer=True):
     answer = Answer(**read_json(Path(snakemake.input.answer)))

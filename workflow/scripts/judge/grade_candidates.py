@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.data.proofs import read_proofs
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, grade_answer, judged, report
-from kernelsweep.logs import logged
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page

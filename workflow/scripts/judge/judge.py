@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from kernelsweep.json_files import read_device
+from kernelsweep.base.json_files import read_device
+from kernelsweep.base.logs import logged
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
@@ -18,7 +19,6 @@ from kernelsweep.judge.data.measurements import as_measurements
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
 from kernelsweep.judge.data.row_counts import PlannedKernel, row_counts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
-from kernelsweep.logs import logged
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import incomplete_run, summary_text
 from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, each_row, read_rows, write_rows

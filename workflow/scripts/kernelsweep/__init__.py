@@ -1,7 +1,8 @@
 """The library behind the workflow's scripts: one folder a stage, in the order in which data flows through them.
 
-(top level)  errors, logs, locks, code_hash, templates, results (file formats), statistics, intervals: used by every
-             stage; bounds, which problem files import, and tensors
+(top level)  errors, results (file formats), reasons, plans, statistics: used by every stage; bounds and tensors for
+             problem files
+base         what jobs share: processes, sandboxes, locks, logs, templates, hashes of code and of a job's sources
 study        studies, kernels, axes and points; problem/: what is computed, its reference result and error bound
 compile      kernel sources to binaries
 device       one point on one device: the GPU or the emulator (a package of its own, cuda_emulator), memory, check, time

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.json_files import AGAIN
 from kernelsweep.errors import UserError, unwritable
-from kernelsweep.json_files import AGAIN
 from kernelsweep.statistics import summarise_visits
 
 

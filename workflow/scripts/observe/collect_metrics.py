@@ -1,9 +1,9 @@
 """Join the kernels' metrics into metrics.csv, and print on the terminal why some of them are empty."""
 
-from kernelsweep.logs import logged
+from kernelsweep.base.logs import logged
+from kernelsweep.base.templates import sections
 from kernelsweep.publish.summary import missing_metrics
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
-from kernelsweep.templates import sections
 
 with logged(snakemake) as terminal:
     rows = [row for part in snakemake.input.metrics for row in read_rows(part)]

@@ -1,6 +1,8 @@
 """Join the kernels' proofs into proofs.csv, and say what they found. An unexpected finding is an error of the run."""
 
-from kernelsweep.answer import Answer
+from kernelsweep.base.answer import Answer
+from kernelsweep.base.logs import logged
+from kernelsweep.base.templates import sections
 from kernelsweep.judge.data.proofs import (
     explained_findings,
     proof_errors,
@@ -9,9 +11,7 @@ from kernelsweep.judge.data.proofs import (
     tool_errors,
     unproven,
 )
-from kernelsweep.logs import logged
 from kernelsweep.results import PROOF_COLUMNS, each_row, write_rows
-from kernelsweep.templates import sections
 
 with logged(snakemake):
     proofs = read_proofs(snakemake.input.proofs)

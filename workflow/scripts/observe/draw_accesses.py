@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.logs import logged
+from kernelsweep.base.running import in_child
 from kernelsweep.compile.builder import built_meanwhile
 from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.errors import UserError
 from kernelsweep.judge.data.words import point_text
-from kernelsweep.logs import logged
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
 from kernelsweep.observe.counting.run import Tracer
-from kernelsweep.running import in_child
 from kernelsweep.study.kernel_sweep import instantiation
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point

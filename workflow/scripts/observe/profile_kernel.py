@@ -5,13 +5,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from textwrap import shorten
 
+from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.logs import logged, notifier
 from kernelsweep.compile.binaries import failure_of
 from kernelsweep.compile.toolkit import tool_version
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.task import BuiltKernel, Protocol
-from kernelsweep.json_files import read_device, read_json
-from kernelsweep.logs import logged, notifier
 from kernelsweep.observe.chosen_points import points_to_profile, searched_points
 from kernelsweep.observe.profiling.definitions import asked_for, definitions
 from kernelsweep.observe.profiling.ncu import MISSING, find, profile

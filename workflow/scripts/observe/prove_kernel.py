@@ -3,18 +3,18 @@
 from contextlib import ExitStack
 from pathlib import Path
 
+from kernelsweep.base.logs import logged, notifier
+from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.compile.builder import built_meanwhile
 from kernelsweep.device.emulator import MULTIPROCESSORS, EmulatorPlatform
 from kernelsweep.device.kinds import KINDS
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.task import BuiltKernel, measuring_protocol
 from kernelsweep.errors import StudyError
-from kernelsweep.logs import logged, notifier
 from kernelsweep.observe.chosen_points import proven_points
 from kernelsweep.observe.counting.run import count_rows
 from kernelsweep.reasons import Reason
 from kernelsweep.results import METRIC_COLUMNS, PROOF_COLUMNS, write_rows
-from kernelsweep.sandbox import is_untrusted
 from kernelsweep.study.kernel_sweep import KernelSweep
 from kernelsweep.study.kernels.source import source_sha256
 from kernelsweep.study.kernels.units import EMULATOR

@@ -5,13 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.logs import logged, notifier
 from kernelsweep.compile.toolkit import tool_version
 from kernelsweep.device.gpus import gpus_of
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.task import BuiltKernel, Protocol
-from kernelsweep.json_files import read_device, read_json
-from kernelsweep.logs import logged, notifier
 from kernelsweep.observe.chosen_points import points_to_check, searched_points
 from kernelsweep.observe.requests import Requests, build_searched
 from kernelsweep.observe.sanitizer import TOOLS

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_device
+from kernelsweep.base.logs import logged
 from kernelsweep.compile.unit_store import UnitStore
-from kernelsweep.json_files import read_device
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
@@ -13,7 +14,6 @@ from kernelsweep.judge.comparison.verdicts import compare_points, comparison_row
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.judge.data.words import list_texts
-from kernelsweep.logs import logged
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
 from kernelsweep.publish.page.markdown import to_html

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import read_study_data
-from kernelsweep.logs import logged
 from kernelsweep.publish.drawing.layout import save, texts_of
 from kernelsweep.publish.view import draw_view
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kernelsweep.json_files import read_json
-from kernelsweep.logs import logged
+from kernelsweep.base.json_files import read_json
+from kernelsweep.base.logs import logged
 from kernelsweep.publish.share.best_constants import constants_header
 
 with logged(snakemake):

@@ -4,10 +4,10 @@ import os
 import time
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.logs import logged
 from kernelsweep.device.names import is_recording
-from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.data.reference import has_times
-from kernelsweep.logs import logged
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import MOST_POINTS, explorer_data

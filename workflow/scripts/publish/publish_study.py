@@ -9,8 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
-from kernelsweep.logs import logged
 from kernelsweep.publish.drawing.figure_formats import file_names
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
 from kernelsweep.publish.figure_files import TEXTS_FILE

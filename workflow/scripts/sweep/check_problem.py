@@ -8,9 +8,9 @@ not take longer than a point.
 
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
+from kernelsweep.base.running import in_child
 from kernelsweep.device.arguments import check_arguments
-from kernelsweep.logs import logged
-from kernelsweep.running import in_child
 from kernelsweep.study.point import Point
 from kernelsweep.study.settings import Rival
 from kernelsweep.study.study import kernel_of_job

@@ -1,7 +1,7 @@
 """Join the kernels' points and builds into measurements.csv and builds.csv; a failed proof flags a kernel's points."""
 
+from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
-from kernelsweep.logs import logged
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_FAILED, each_row, write_rows
 
 with logged(snakemake):

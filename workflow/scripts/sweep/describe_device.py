@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from kernelsweep.base.logs import logged
 from kernelsweep.device.kinds import kind_of, load
-from kernelsweep.logs import logged
 
 with logged(snakemake):
     platform = snakemake.wildcards.platform

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_device
+from kernelsweep.base.logs import logged, notifier
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.sampling import sampling_settings
-from kernelsweep.json_files import read_device
-from kernelsweep.logs import logged, notifier
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
 from kernelsweep.study.problem.problem_file import problem_of
 from kernelsweep.sweep.baselines.driver import driver_points, measure_driver

@@ -15,6 +15,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.logs import logged, notifier
+from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.compile.binaries import new_report
 from kernelsweep.compile.build import gpu_source
 from kernelsweep.compile.builder import Builder, as_nvcc_decides, built_meanwhile, gpu_resources
@@ -23,11 +26,8 @@ from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.task import BuiltKernel, measuring_protocol
 from kernelsweep.errors import StudyError
-from kernelsweep.json_files import read_device, read_json
-from kernelsweep.logs import logged, notifier
 from kernelsweep.reasons import Reason
 from kernelsweep.results import BUILD_COLUMNS, MEASUREMENT_COLUMNS, PROOF_COLUMNS, SAMPLE_COLUMNS, write_rows
-from kernelsweep.sandbox import is_untrusted
 from kernelsweep.study.kernel_sweep import KernelSweep, units
 from kernelsweep.study.kernels.source import source_sha256, source_text
 from kernelsweep.study.kernels.units import spread_units

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.logs import logged, notifier
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.task import BuiltKernel, measuring_protocol
-from kernelsweep.json_files import read_device, read_json
-from kernelsweep.logs import logged, notifier
 from kernelsweep.results import MEASUREMENT_COLUMNS, SAMPLE_COLUMNS, write_rows
 from kernelsweep.study.problem.problem_file import problem_of
 from kernelsweep.study.settings import Rival

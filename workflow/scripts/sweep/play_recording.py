@@ -4,8 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
-from kernelsweep.json_files import read_json
-from kernelsweep.logs import logged
+from kernelsweep.base.json_files import read_json
+from kernelsweep.base.logs import logged
 from kernelsweep.publish.share.recording import recorded_device, unpack
 from kernelsweep.results import METRIC_COLUMNS, write_rows
 

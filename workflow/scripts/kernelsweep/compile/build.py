@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import code_hash, sha256_of, user_code_hash
+from kernelsweep.base.code_hash import code_hash, sha256_of, user_code_hash
+from kernelsweep.base.compilers import code_variables, language_standard, named_headers, preprocessor_lines
 from kernelsweep.compile import emulated, nvcc
 from kernelsweep.compile.device_code import constant_names, lacking_headers, left_out, write_device_code
 from kernelsweep.compile.unit_store import Compiled
 from kernelsweep.compile.user_code import compile_by_user
-from kernelsweep.compilers import code_variables, language_standard, named_headers, preprocessor_lines
 from kernelsweep.errors import BuildError
 from kernelsweep.reasons import Reason
 from kernelsweep.results import OTHER_CODE

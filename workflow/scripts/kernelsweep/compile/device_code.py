@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from kernelsweep.code_hash import cxx_code
+from kernelsweep.base.code_hash import cxx_code
 from kernelsweep.study.kernels.source import read_source
 
 _TOKEN = re.compile(

@@ -12,11 +12,11 @@ import cuda_emulator.compiling
 import cuda_emulator.unit
 from cuda_emulator.errors import Refused
 from cuda_emulator.unit import Compiled
+from kernelsweep.base.compilers import run_compiler
+from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.compile import nvcc
-from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError
 from kernelsweep.reasons import Reason
-from kernelsweep.sandbox import is_untrusted
 
 # The folder of the emulator's C++; CUDA's headers are in its folder include.
 HEADERS = cuda_emulator.compiling.HEADERS

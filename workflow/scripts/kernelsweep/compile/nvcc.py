@@ -16,8 +16,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section, SymbolTableSection
 
+from kernelsweep.base.compilers import run_compiler
 from kernelsweep.compile.toolkit import DEFAULT_TOOLKIT, not_found, tool_paths
-from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError
 
 _LANGUAGE = [

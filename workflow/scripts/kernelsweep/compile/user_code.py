@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.compilers import run_compiler
 from kernelsweep.compile import nvcc
-from kernelsweep.compilers import run_compiler
 from kernelsweep.errors import BuildError, shown_value
 from kernelsweep.home import HOME
 from kernelsweep.results import number_or_text

@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.device.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
 from kernelsweep.device.kinds import GPU
 from kernelsweep.device.names import is_recording, recording_name, recording_platform
 from kernelsweep.errors import UserError, nearest
-from kernelsweep.json_files import read_json
 from kernelsweep.study.kernels.units import EMULATOR
 
 

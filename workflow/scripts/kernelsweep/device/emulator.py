@@ -23,11 +23,11 @@ from cuda_emulator.mistakes import Buffer, in_words
 from cuda_emulator.quantities import SECTOR_BYTES as SECTOR_BYTES
 from cuda_emulator.quantities import UNIT_OF_METRIC as UNIT_OF_METRIC
 from cuda_emulator.quantities import metrics
+from kernelsweep.base.sandbox import before_code_is_loaded
 from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
 from kernelsweep.errors import LaunchError
 from kernelsweep.reasons import Reason
-from kernelsweep.sandbox import before_code_is_loaded
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
 from kernelsweep.study.problem.array_values import ArrayValue
 from kernelsweep.study.problem.comparison import difference, error_share

@@ -15,10 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.locks import lock_first, lock_now
 from kernelsweep.device.gpus import Gpu, check_state, gpus_of
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.errors import UserError
-from kernelsweep.locks import lock_first, lock_now
 
 FOLDER = Path("/tmp")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.code_hash import imported_modules
+from kernelsweep.base.code_hash import imported_modules
 
 # What runs in a worker's process, on any platform. Modules that these import belong to it, too.
 MEASURING = (

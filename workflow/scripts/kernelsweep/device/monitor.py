@@ -12,8 +12,8 @@ from typing import Any
 
 import pynvml
 
+from kernelsweep.base.running import PROCESS_NAME, own_processes, process_name
 from kernelsweep.device.platform import Conditions
-from kernelsweep.running import PROCESS_NAME, own_processes, process_name
 
 # NVML's bits for the reasons to lower the clock. Left out are an idle GPU, and clocks that the user has set, which slow
 # all of a point's samples alike.

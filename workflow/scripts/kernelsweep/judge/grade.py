@@ -10,7 +10,8 @@ from statistics import fmean
 from textwrap import fill, shorten
 from typing import Any
 
-from kernelsweep.answer import Answer
+from kernelsweep.base.answer import Answer
+from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
@@ -18,7 +19,6 @@ from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.reasons import Reason
 from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
-from kernelsweep.templates import markdown
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.

@@ -8,9 +8,9 @@ from functools import cache
 from math import prod
 from typing import Any
 
+from kernelsweep.base.compilers import code_variables
 from kernelsweep.compile import build, nvcc
 from kernelsweep.compile.build import DEFAULT_ARCHITECTURE
-from kernelsweep.compilers import code_variables
 from kernelsweep.device.emulator import MULTIPROCESSORS
 from kernelsweep.device.kinds import GPU, kind_of
 from kernelsweep.errors import BuildError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kernelsweep.code_hash import cxx_code
+from kernelsweep.base.code_hash import cxx_code
 from kernelsweep.errors import UserError
 
 # What a source may show, by the names of checks.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.compilers import source_options
+from kernelsweep.base.compilers import source_options
 from kernelsweep.errors import UserError
 
 _NAME = "compile_commands.json"

@@ -17,10 +17,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
-from kernelsweep.json_files import read_json
 from kernelsweep.project.candidate_source import ASSEMBLY, check_source
 from kernelsweep.project.files import path
 from kernelsweep.study.axes import Axes

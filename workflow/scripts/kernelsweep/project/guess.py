@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from kernelsweep.code_hash import cxx_code
+from kernelsweep.base.code_hash import cxx_code
 from kernelsweep.compile.device_code import KernelHead, kernel_heads
 from kernelsweep.compile.emulated import HEADERS
 from kernelsweep.errors import UserError, nearest

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from kernelsweep.code_hash import sha256_of
+from kernelsweep.base.code_hash import sha256_of
 from kernelsweep.compile.build import names_gpu
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording, recording_name

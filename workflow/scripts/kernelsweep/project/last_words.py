@@ -18,9 +18,9 @@ from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.logs import in_minutes, read_ending
 from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
-from kernelsweep.logs import in_minutes, read_ending
 from kernelsweep.project.files import path as path_of
 from kernelsweep.project.time_left import TimeLeft
 

@@ -22,10 +22,10 @@ from typing import Any
 import pandas
 from matplotlib.figure import Figure
 
+from kernelsweep.base.json_files import read_device, read_json
 from kernelsweep.device.kinds import GPU
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.home import HOME
-from kernelsweep.json_files import read_device, read_json
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.judge.data.measurements import frame, load_measurements
 from kernelsweep.judge.data.study_data import StudyData

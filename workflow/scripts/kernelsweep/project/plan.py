@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep import plans
+from kernelsweep.base.json_files import read_json
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording, recording_name
 from kernelsweep.home import include_folders
-from kernelsweep.json_files import read_json
 from kernelsweep.project import building, inputs
 from kernelsweep.project.files import parts_of, path, scope_of
 from kernelsweep.project.project import Project

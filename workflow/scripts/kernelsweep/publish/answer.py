@@ -10,7 +10,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from kernelsweep.answer import Answer
+from kernelsweep.base.answer import Answer
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.templates import environment
+from kernelsweep.base.templates import environment
 
 _FOLDER = Path(__file__).parent
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kernelsweep.base.templates import markdown_table, sections
 from kernelsweep.judge.data.proofs import (
     Proofs,
     explained_findings,
@@ -19,7 +20,6 @@ from kernelsweep.judge.data.row_counts import (
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.study.point import in_words
-from kernelsweep.templates import markdown_table, sections
 
 # All points of a kernel that doesn't compile fail for one reason.
 _LISTED_OF_FAILED_BUILD = 1

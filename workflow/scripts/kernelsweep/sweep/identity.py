@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.code_hash import code_hash, user_code_hash
+from kernelsweep.base.code_hash import code_hash, user_code_hash
 from kernelsweep.device.measuring_code import measuring_files
 from kernelsweep.device.task import KernelTask
 from kernelsweep.study.kernels.launches import launches_of_task

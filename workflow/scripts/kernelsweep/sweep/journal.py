@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from kernelsweep.base.locks import lock_first
 from kernelsweep.errors import UserError, unwritable
-from kernelsweep.locks import lock_first
 from kernelsweep.results import STATUSES
 
 # Raise it when the form of a line, or the meaning of its value, changes.

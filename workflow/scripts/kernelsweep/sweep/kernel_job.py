@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, TextIO
 
+from kernelsweep.base.logs import notifier
 from kernelsweep.compile.builder import Builder
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.gpus import gpus_of
@@ -20,7 +21,6 @@ from kernelsweep.device.lease import free_gpus, leased_device
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.client import Workers
-from kernelsweep.logs import notifier
 from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, axes_of_places, units
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import code_hash
+from kernelsweep.base.code_hash import code_hash
 from kernelsweep.compile import emulated
 from kernelsweep.compile.build import Source
 from kernelsweep.compile.builder import build

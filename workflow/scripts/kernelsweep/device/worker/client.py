@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
+from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.device.kinds import kind_of_implementation
 from kernelsweep.device.outcome import Outcome, read_outcome
 from kernelsweep.device.point.runner import FIRST_RUN_BEGINS
@@ -20,8 +22,6 @@ from kernelsweep.device.request import Rest, Start, VisitRequest
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.process import WorkerProcess
 from kernelsweep.errors import GPU_FAILED, StudyError, UserError, gpu_failed
-from kernelsweep.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
-from kernelsweep.sandbox import is_untrusted
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
 

@@ -18,11 +18,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, NoReturn
 
+from kernelsweep.base.fork_server import thread_count
+from kernelsweep.base.sandbox import emulating, is_untrusted
 from kernelsweep.device.kinds import KINDS, kind_of_implementation, load
 from kernelsweep.device.request import Message, written
 from kernelsweep.device.worker.serve import serve_platform
-from kernelsweep.fork_server import thread_count
-from kernelsweep.sandbox import emulating, is_untrusted
 from kernelsweep.study.kernels.units import EMULATOR
 
 # The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.

@@ -25,6 +25,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TextIO
 
+from kernelsweep.base.running import end_with_parent, name_this_process, outlive_parent
+from kernelsweep.base.sandbox import is_inside
 from kernelsweep.device.kinds import load
 from kernelsweep.device.outcome import Outcome, outcome_values
 from kernelsweep.device.platform import MemoryMistake, Platform
@@ -34,8 +36,6 @@ from kernelsweep.device.request import Rest, VisitRequest, read
 from kernelsweep.errors import GPU_FAILED, ContextLost, UserError, is_of_gpu
 from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ, VALUES_RIGHT
-from kernelsweep.running import end_with_parent, name_this_process, outlive_parent
-from kernelsweep.sandbox import is_inside
 from kernelsweep.study.point import Point
 
 

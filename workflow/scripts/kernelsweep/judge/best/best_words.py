@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.best.best_file import reason_for_none
 from kernelsweep.judge.best.find import (
     LITTLE,
@@ -24,7 +25,6 @@ from kernelsweep.judge.data.words import (
     reference_text,
 )
 from kernelsweep.study.settings import StudySettings
-from kernelsweep.templates import markdown, markdown_table
 
 NONE = "–"
 

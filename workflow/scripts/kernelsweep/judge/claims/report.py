@@ -9,6 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from kernelsweep.base.templates import markdown, markdown_table
 from kernelsweep.judge.claims.claim import (
     CLAIM_VERDICTS,
     FAILS,
@@ -22,7 +23,6 @@ from kernelsweep.judge.claims.claim import (
 from kernelsweep.judge.claims.judge import Judged
 from kernelsweep.judge.data.words import device_text, list_texts, point_text
 from kernelsweep.results import CLAIM_COLUMNS, Row
-from kernelsweep.templates import markdown, markdown_table
 
 # Signs make verdicts easy to find in a column.
 _SIGNS = {HOLDS: "✓", FAILS: "✗", SOME_SIZES: "◐", NOT_DECIDABLE: "?", UNMEASURED: "–"}

@@ -9,9 +9,9 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.compilers import run_compiler
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import UnitStore
-from kernelsweep.compilers import run_compiler
 from kernelsweep.judge.comparison.text import in_order, point_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
 

@@ -9,7 +9,8 @@ from textwrap import fill
 from types import MappingProxyType
 from typing import Any
 
-from kernelsweep.answer import Answer
+from kernelsweep.base.answer import Answer
+from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import FASTER, SLOWER
 from kernelsweep.judge.comparison.counts import (
     COUNT_HEADS,
@@ -40,7 +41,6 @@ from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.statistics import ratio_text
 from kernelsweep.study.point import in_words
-from kernelsweep.templates import markdown
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
 VERDICT_LINES = 10

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.home import COMMAND
-from kernelsweep.json_files import read_json
 from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import link

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from kernelsweep.base.json_files import AGAIN, read_json
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import AGAIN, read_json
 
 STATUS_FILE = "status.json"
 PAGE_FILE = "report.html"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.json_files import read_json
+from kernelsweep.base.json_files import read_json
 from kernelsweep.publish.figure_files import FIGURES, TEXTS_FILE
 from kernelsweep.publish.page.embed import Figure, embed, link
 from kernelsweep.publish.page.markdown import to_html

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from kernelsweep.base.json_files import AGAIN, check_device, check_keys, read_json
 from kernelsweep.device.kinds import KINDS
 from kernelsweep.errors import UserError
-from kernelsweep.json_files import AGAIN, check_device, check_keys, read_json
 from kernelsweep.results import BUILD_COLUMNS, read_rows
 
 # Every clone contains the recordings, so they are small; and so much they unpack to, at most.

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.code_hash import cxx_code
+from kernelsweep.base.code_hash import cxx_code
+from kernelsweep.base.templates import markdown
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_place, size_axes, varied
@@ -19,7 +20,6 @@ from kernelsweep.publish.tables.study_table import StoryRow, story_of
 from kernelsweep.results import PROOF_FAILED, read_parameters
 from kernelsweep.statistics import ratio, time_interval
 from kernelsweep.study.kernels.source import story
-from kernelsweep.templates import markdown
 
 # The steps that are not folded.
 _SHOWN = 3

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas
 
-from kernelsweep.templates import markdown_table
+from kernelsweep.base.templates import markdown_table
 
 EMPTY = "–"
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
-from kernelsweep.compilers import named_headers
+from kernelsweep.base.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
+from kernelsweep.base.compilers import named_headers
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.study.kernels.launches import KernelLaunches
 from kernelsweep.study.kernels.plan import Plan

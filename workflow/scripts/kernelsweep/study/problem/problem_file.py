@@ -27,7 +27,7 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from kernelsweep.code_hash import user_code_hash
+from kernelsweep.base.code_hash import user_code_hash
 from kernelsweep.errors import UserError, check_known, shown_value
 from kernelsweep.study.problem.drawn import DRAWN
 from kernelsweep.study.problem.file_instance import FileInstance, Inputs, ReferenceStore, make_instance

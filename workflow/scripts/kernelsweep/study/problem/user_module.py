@@ -17,9 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kernelsweep.code_hash import imported_user_files, is_of_library
+from kernelsweep.base.code_hash import imported_user_files, is_of_library
+from kernelsweep.base.running import TooSlow, limited, running
 from kernelsweep.errors import UserError, nearest, readable, shown_value
-from kernelsweep.running import TooSlow, limited, running
 
 _LONGEST_SHOWN = 200  # characters of an exception's message
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import code_hash
+from kernelsweep.base.code_hash import code_hash
 from kernelsweep.compile.binaries import new_report
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.results import DRIVER_LIMITS

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from kernelsweep.base.made_from import PARAMETER, keep, sources_of_job
+from kernelsweep.base.running import how_it_ended, running_in
 from kernelsweep.errors import FULL, UserError, gpu_failed, is_of_gpu, unwritable
-from kernelsweep.made_from import PARAMETER, keep, sources_of_job
-from kernelsweep.running import how_it_ended, running_in
 
 # The exit status of a job whose last words are a sentence for the user.
 SAID = 3

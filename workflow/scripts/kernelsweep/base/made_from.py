@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.code_hash import code_hash, sha256_of
+from kernelsweep.base.code_hash import code_hash, sha256_of
 from kernelsweep.plans import reasons
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.

@@ -80,7 +80,7 @@ class ForkServer:
 
     def prepare(self, scripts: Sequence[str]) -> None:
         """Import what these of kernelsweep's scripts import while none is to be started, before they are."""
-        folder = Path(__file__).resolve().parents[1]
+        folder = Path(__file__).resolve().parents[2]
         self._asked({"prepare": [str(folder / f"{script}.py") for script in scripts]})
 
     def _asked(self, request: Mapping[str, Any], waiting: Callable[[], None] = lambda: None) -> str:
@@ -103,7 +103,7 @@ class ForkServer:
             raise ConnectionError("the process that starts jobs has ended")
         if self._control is None:
             self._control, theirs = socket.socketpair()
-            package = str(Path(__file__).resolve().parents[1])
+            package = str(Path(__file__).resolve().parents[2])
             paths = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
             # Libraries start no threads then; the last variable is for the allocator in pyarrow, which pandas imports.
             environment = {
@@ -114,7 +114,7 @@ class ForkServer:
                 "OMP_NUM_THREADS": "1",
                 "JE_ARROW_MALLOC_CONF": "background_thread:false",
             }
-            command = [sys.executable, "-P", "-m", "kernelsweep.fork_server", str(theirs.fileno())]
+            command = [sys.executable, "-P", "-m", "kernelsweep.base.fork_server", str(theirs.fileno())]
             with theirs:
                 self._server = subprocess.Popen(
                     command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True

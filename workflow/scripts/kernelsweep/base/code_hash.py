@@ -79,7 +79,7 @@ def is_of_library(path: Path) -> bool:
 
 
 # The library, and the emulator, which is a package of its own.
-_PACKAGES = (Path(__file__).resolve().parent, HOME / "emulator/cuda_emulator")
+_PACKAGES = (Path(__file__).resolve().parents[1], HOME / "emulator/cuda_emulator")
 _LIBRARIES = (
     *{Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     *(Path(folder) for folder in site.getsitepackages()),

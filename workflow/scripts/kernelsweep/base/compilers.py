@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from kernelsweep.base.sandbox import compiling
 from kernelsweep.errors import FULL
-from kernelsweep.sandbox import compiling
 
 # The variables that change what g++ and nvcc make of a file, by their documents (GCC's manual, "Environment Variables
 # Affecting GCC"; NVIDIA CUDA Compiler Driver, "NVCC Environment Variables").

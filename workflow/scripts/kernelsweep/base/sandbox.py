@@ -20,8 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from kernelsweep.base.system_calls import give_up_calls
 from kernelsweep.errors import UserError
-from kernelsweep.system_calls import give_up_calls
 
 # The environment variable that says to the jobs of a run which sandbox they use; unset where all code is trusted.
 VARIABLE = "KERNELSWEEP_SANDBOX"
