@@ -12,7 +12,8 @@
 #define __managed__
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+// Nothing, as the standard library has __attribute__((__noinline__)) in its headers.
+#define __noinline__
 // As many no-operations before the function's entry as a block of it may have threads, which a launch counts.
 #define __launch_bounds__(...)                                                                                         \
     __attribute__((patchable_function_entry(::emulator::launch_bound(__VA_ARGS__), ::emulator::launch_bound(__VA_ARGS__))))

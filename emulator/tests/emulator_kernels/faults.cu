@@ -1,3 +1,4 @@
+#include <memory> // has __attribute__((__noinline__))
 // What must end a launch and not the process, and a kernel that shows that the process still works.
 
 __device__ __noinline__ unsigned recurse(unsigned depth, volatile unsigned *seed)
