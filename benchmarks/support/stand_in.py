@@ -19,7 +19,7 @@ from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, Wildcar
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow/scripts"
 sys.path.append(str(SCRIPTS))  # where the library is; Snakemake does the same
 
-from kernelsweep import made_from  # noqa: E402
+from kernelsweep.base import made_from  # noqa: E402
 
 
 def stand_in(job: dict[str, Any]) -> SimpleNamespace:
