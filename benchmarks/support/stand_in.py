@@ -1,6 +1,6 @@
 """Run a script of workflow/scripts/ on its own, without Snakemake around it.
 
-    uv run python benchmarks/support/stand_in.py run/collect job.json
+    uv run python benchmarks/support/stand_in.py sweep/collect job.json
 
 job.json says what the rule says: input, output and params (names with values, or a list), wildcards, and one log.
 """

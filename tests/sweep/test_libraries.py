@@ -105,7 +105,7 @@ def build_cub(source: Path, library: str) -> Report:
         "input": {"source": str(source)},
         "output": {"library": f"{folder}/{library}.so", "report": f"{folder}/{library}.json"},
         "wildcards": {"target": "sm_90", "library": library},
-        "params": {"options": LIBRARIES[library].options},
+        "params": {"plan": {"options": LIBRARIES[library].options}},
     }
     (folder / "job.json").write_text(json.dumps({**job, "log": f"{folder}/cub.log"}))
     command = [sys.executable, ROOT / "benchmarks/support/stand_in.py", "compile/build_cub", folder / "job.json"]
