@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "examples")
         patch.syspath_prepend(str(folder / "examples"))  # as a notebook's folder is
+        patch.delitem(sys.modules, "test_kernels", raising=False)  # tests/device/ has one of that name
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         for cell in cells:
             if cell["cell_type"] == "code":

@@ -163,9 +163,10 @@ def test_a_failure_that_may_have_passed_is_tried_again_once_and_a_wrong_result_i
     shutil.copy(example / "problem.py", tmp_path / "kernels/own")
     (tmp_path / "config/studies/own.yaml").write_text((example / "study.yaml").read_text().replace("NAME", "own"))
     kernel = (example / "kernel.cu").read_text().replace("NAME", "own")
-    planted = f'{{\n    if (n == 1000 && !access("{fault}", 0)) x = nullptr;\n'
+    planted = f'{{\n    if (n == 1000 && !access("{fault}", 0)) raise(SIGKILL);\n'
     planted += f'    if (n == 4099 && blockDim.x == 64 && !access("{error}", 0)) factor = 7;\n'
-    (tmp_path / "kernels/own/own.cu").write_text("#include <unistd.h>\n" + kernel.replace("{\n", planted, 1))
+    headers = "#include <signal.h>\n#include <unistd.h>\n"
+    (tmp_path / "kernels/own/own.cu").write_text(headers + kernel.replace("{\n", planted, 1))
     command = ("own", "--snakefile", str(ROOT / "Snakefile"))
 
     fault.touch()
