@@ -189,19 +189,7 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
     if launch:
         parameters = host.arguments(launch, parameters)
         try:
-            block = host.sides(launch.block, launch.place)
-            if threads := _threads(template):  # A template's parameter says what the host's name is worth.
-                free = {name for side in block for name in names_of(side)} - {one.name for one in parameters}
-                host.names |= dict.fromkeys(free, threads)
-                block = host.sides(launch.block, launch.place)
-            grid = host.sides(launch.grid, launch.place)
-            known = {name for one in parameters if one.is_size for name in names_of(one.value)}
-            of_host = {word for side in grid for word in names_of(side)} - known - {*names_of(" ".join(block))}
-            if not all(host.has_value(word, launch.place) for word in of_host):
-                raise _Unknown  # Who calls the host's function knows it.
-            if any(len(host.assigned(word, launch.place)) > 1 for word in names_of(launch.shared)):
-                launch = replace(launch, shared="(unknown)")  # One of several, by what the host finds.
-            shared = host.expression(launch.shared, launch.place) if launch.shared else "0"
+            block, grid, shared = _sides_of(launch, template, parameters, host)
         except _Unknown:
             launch = None
     if launch and block:  # Where the host does not tell, a parameter of this name is what the block has.
@@ -229,6 +217,25 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
     needed = {_WORD.findall(one)[-1]: _axis_value(template[_WORD.findall(one)[-1]], host) for one in fixed}
     of_block = next((one for one in needed if _OF_BLOCK.search(one)), "")
     return Guess(name, function, own, line, parameters, axes, grid, block, shared, at, needed, of_block, host.unread)
+
+
+def _sides_of(
+    launch: _Launch, template: Mapping[str, str], parameters: Sequence[Parameter], host: _Host
+) -> tuple[list[str], list[str], str]:
+    """The block, the grid and the shared bytes of a file's launch. Raises _Unknown."""
+    block = host.sides(launch.block, launch.place)
+    if threads := _threads(template):  # A template's parameter says what the host's name is worth.
+        free = {name for side in block for name in names_of(side)} - {parameter.name for parameter in parameters}
+        host.names |= dict.fromkeys(free, threads)
+        block = host.sides(launch.block, launch.place)
+    grid = host.sides(launch.grid, launch.place)
+    known = {name for parameter in parameters if parameter.is_size for name in names_of(parameter.value)}
+    of_host = {word for side in grid for word in names_of(side)} - known - {*names_of(" ".join(block))}
+    if not all(host.has_value(word, launch.place) for word in of_host):
+        raise _Unknown  # Who calls the host's function knows it.
+    if any(len(host.assigned(word, launch.place)) > 1 for word in names_of(launch.shared)):
+        return block, grid, host.expression("(unknown)", launch.place)  # One of several, by what the host finds.
+    return block, grid, host.expression(launch.shared, launch.place) if launch.shared else "0"
 
 
 def _line_in(texts: Mapping[Path, str], place: int) -> str:
