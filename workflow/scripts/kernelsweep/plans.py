@@ -237,12 +237,12 @@ class ViewPlan:
 class ComparisonPlan:
     """What is compared.
 
-    compare   config.yaml's settings
-    results   the folder with the journals, which hold earlier measurements
-    sizes     by study, its axes of size
-    store     of compiled units
-    explored  what the explorer needs to know of each study
-    index     the page of all pages
+    compare         config.yaml's settings
+    results         the folder with the journals, which hold earlier measurements
+    sizes           by study, its axes of size
+    store           of compiled units
+    explored        what the explorer needs to know of each study
+    index           the page of all pages
     never_measured  kernels (study/kernel) that are left out, because they have no earlier version
     """
 

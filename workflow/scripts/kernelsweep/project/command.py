@@ -53,17 +53,14 @@ def main() -> None:
 
 def _compared(arguments: Sequence[str]) -> list[str]:
     """The arguments of Snakemake, for which the studies behind `compare` are a setting, and no targets."""
-    if arguments[0] != "compare":
-        return [*arguments]
-    studies = [*itertools.takewhile(lambda word: word.isidentifier(), arguments[1:])]
-    rest = [*arguments[1 + len(studies) :]]
-    if not studies:
-        return [*arguments]
-    setting = f"studies=[{','.join(studies)}]"
-    if "--config" in rest:
-        rest.insert(rest.index("--config") + 1, setting)
-        return ["compare", *rest]
-    return ["compare", *rest, "--config", setting]
+    rest = [*arguments]
+    studies = [*itertools.takewhile(str.isidentifier, rest[1:])] if rest[0] == "compare" else []
+    if studies:
+        del rest[1 : 1 + len(studies)]
+        if "--config" not in rest:
+            rest.append("--config")
+        rest.insert(rest.index("--config") + 1, f"studies=[{','.join(studies)}]")
+    return rest
 
 
 def _run_snakemake(arguments: Sequence[str]) -> None:

@@ -87,7 +87,7 @@ class LastWords(logging.Filter):
         self._asked = asked
         self._is_quiet = is_quiet
         self._is_dry = is_dry
-        self._started = self._next_line = 0.0
+        self._next_line = 0.0  # until the first job begins
         self._done = self._total = 0
         self._running: dict[int | None, tuple[str, float]] = {}  # the jobs that run now, and since when, by number
         self._time_left = TimeLeft()
@@ -211,11 +211,11 @@ class LastWords(logging.Filter):
         wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
         where = "/".join(wildcards[name] for name in ("study", "kernel") if name in wildcards)
         rule: str = getattr(record, "rule_name", "")
-        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}", time.monotonic()
-        self._time_left.begin(job, rule, time.monotonic())
-        if self._started == 0.0 and self._is_quiet and not self._is_dry():
-            self._started = time.monotonic()
-            self._next_line = self._started + _SECONDS_TO_FIRST_LINE
+        now = time.monotonic()
+        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}", now
+        self._time_left.begin(job, rule, now)
+        if self._next_line == 0.0 and self._is_quiet and not self._is_dry():
+            self._next_line = now + _SECONDS_TO_FIRST_LINE
             threading.Thread(target=self._watch, daemon=True).start()
 
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
