@@ -101,7 +101,7 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     assert capsys.readouterr().err == f"\n{'Long.' * 9_999}\n\nMend it.\nMend this.\n"
 
 
-def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
+def test_the_longest_answer_is_first_and_the_page_of_all_pages_follows(
     tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (tmp_path / "results/index.html").as_uri()
@@ -119,7 +119,7 @@ def test_the_longest_answer_is_last_and_the_page_of_all_pages_follows(
         tell(event="job_info", log=[f"results/{platform}/end_run.log"], output=["x"])
         end_of_job(tmp_path / f"results/{platform}/end_run.log", f"print('{text}')", is_answer=True)
     ending.say()
-    assert capsys.readouterr().err == f"\nOne line.\n\nTwo\nlines.\n\n  All pages  {page}\n\n"
+    assert capsys.readouterr().err == f"\nTwo\nlines.\n\nOne line.\n\n  All pages  {page}\n\n"
     refused = words()
     tell("The target needs a GPU.", logging.ERROR, is_of_kernelsweep=True)
     refused.say()

@@ -77,8 +77,9 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     shutil.rmtree(finished / "results/emulator/studies/warp_shuffle")
     run = snakemake(finished, "all")
     assert run.returncode != 0
-    last_words = run.stdout.rstrip().splitlines()[-1]
-    assert "points failed, of warp_shuffle/shared_memory, warp_shuffle/shuffle" in last_words
+    last_words = run.stdout.partition(" of warp_shuffle/shared_memory are wrong, such as array size 1, ")[2]
+    assert re.search(r"@@ shared_memory.cu:26 @@\n +-.* = shared\[0\];\n +\+.* = shared\[1\];\n", last_words)
+    assert " points of warp_shuffle/shuffle failed, such as " in last_words
     assert "Exception" not in run.stdout
     told = "config/studies/misspelt.yaml: unknown key 'launch' under kernels.0; did you mean 'launches'?"
     first, _, last = run.stdout.partition("Job stats:")
@@ -97,7 +98,8 @@ def test_a_mistake_is_named_and_costs_no_other_kernel_and_no_other_study_its_res
     assert statuses == {"global_memory": rest, "shared_memory": {"wrong_result"}, "shuffle": {"build_failed"}}
     assert all("expected" in row["message"] for row in found if row["status"] == "wrong_result")
     page = (finished / "results/emulator/report.html").read_text()
-    assert "<strong>wrong_result</strong>" in page and "Every point that was run is right" not in page
+    assert "Failed: warp_shuffle/shared_memory" in page and "= shared[1];</ins>" in page
+    assert "Every point that was run is right" not in page
 
     config.write_text(without)
     # Mended, nothing runs of the kernels that were right and have their rows.

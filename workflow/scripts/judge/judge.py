@@ -9,18 +9,20 @@ from pathlib import Path
 
 from kernelsweep.base.json_files import read_device
 from kernelsweep.base.logs import logged
+from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import own_claims, published_claims, verdict_kind
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import claim_row, claims_text
+from kernelsweep.judge.comparison.source import since_right
 from kernelsweep.judge.data.measurements import as_measurements
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
 from kernelsweep.judge.data.row_counts import PlannedKernel, row_counts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.publish.answer import answers, run_answer, status_text
-from kernelsweep.publish.summary import incomplete_run, summary_text
+from kernelsweep.publish.summary import failures, incomplete_run, summary_text
 from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, each_row, read_rows, write_rows
 from kernelsweep.study.settings import StudySettings
 
@@ -68,11 +70,14 @@ with logged(snakemake):
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
     of_studies = answers(studies, uses, counted, proofs, plan.edited)
-    folder = Path(inputs.device).parent
+    folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
+    failed_kernels = failures(counted, lambda row: since_right(dict(row), folder, store))
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
-    status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs)
+    status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs, failed_kernels)
     Path(output.status).write_text(status, encoding="utf-8")
     of_claims = Counter(verdict_kind(claim.verdict) for claim in judged)
-    answer = run_answer(of_studies, device["provenance"], of_claims, proofs, counted, errors, output.summary, plan.page)
+    answer = run_answer(
+        of_studies, device["provenance"], of_claims, proofs, counted, failed_kernels, errors, output.summary, plan.page
+    )
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

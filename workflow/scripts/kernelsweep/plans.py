@@ -192,6 +192,7 @@ class ScopePlan:
     kernels        of the run (analysis.row_counts.PlannedKernel)
     edited         kernels that were edited after they were recorded
     page           the file of the scope's page
+    store          of sources, by their hashes
     """
 
     studies: Mapping[str, Plain]
@@ -202,6 +203,7 @@ class ScopePlan:
     kernels: Sequence[Plain]
     edited: Sequence[str]
     page: str
+    store: str
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,13 @@ def environment(folder: Path, is_html: bool) -> Environment:
     return made
 
 
-def markdown(module: str, **values: Any) -> str:
-    """The text of the template X.md.j2 beside a module X.py, with the values that it names.
+def markdown(module: str, name: str = "", **values: Any) -> str:
+    """The text of the template X.md.j2 beside a module, with the values that it names.
 
     module  the module's `__file__`
+    name    X; by default the module's name
     """
-    template = Path(module).with_suffix(".md.j2")
+    template = Path(module).with_name(f"{name or Path(module).stem}.md.j2")
     return environment(template.parent, is_html=False).get_template(template.name).render(values)
 
 

@@ -261,7 +261,7 @@ class LastWords(logging.Filter):
         return _written(log) != self._before.get(log)
 
     def _answers(self) -> list[str]:
-        """The answers, the longest last: a platform with times has more to say than the emulator.
+        """The answers, the longest first: a platform with times has more to say than the emulator.
 
         A target whose files are no part of an answer ends with their names, or with the page of all pages, unless a job
         failed.
@@ -278,8 +278,8 @@ class LastWords(logging.Filter):
 
 
 def _in_order(logs: Iterable[str]) -> list[str]:
-    """The answers of the jobs with these logs, the longest last."""
-    return sorted(filter(None, (read_ending(log).answer for log in logs)), key=lambda text: text.count("\n"))
+    """The answers of the jobs with these logs, the longest first."""
+    return sorted(filter(None, (read_ending(log).answer for log in logs)), key=lambda text: -text.count("\n"))
 
 
 def _written(path: str | Path) -> int | None:

@@ -400,6 +400,7 @@ def scope(project: Project, scope: str) -> plans.ScopePlan:
         kernels=_planned_kernels(project, scope),
         edited=_edited_kernels(project, scope),
         page=path("page", scope=scope),
+        store=path("unit_store"),
     )
 
 

@@ -18,15 +18,15 @@ from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZ
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
 from kernelsweep.judge.data.words import list_texts
-from kernelsweep.publish.summary import all_right, failed_text, first_failed, run_facts
+from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
 
 # Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
 _COLUMNS, _WIDEST, _NUMBERS = 80, (18, 12), 22
-# The terminal shows this many failed points.
-_LISTED_POINTS = 10
+# The terminal shows this many failed kernels, and of each so many lines that changed.
+_LISTED_KERNELS, _LISTED_LINES = 10, 6
 
 # Verdicts on several claims. Claims that were not measured are left out.
 _CLAIMS = {
@@ -138,6 +138,7 @@ def status_text(
     files: Mapping[str, Sequence[str]],
     counted: RowCounts,
     proofs: Proofs,
+    failed: Sequence[Failure],
 ) -> str:
     """A scope's status.json: what the page, and the page of all pages, say of its points.
 
@@ -163,7 +164,7 @@ def status_text(
         "errors": errors,
         "right": counted.by_status()["ok"],
         "facts": run_facts(counted, proofs, provenance),
-        "failed": failed_text(counted, proofs),
+        "failed": failed_text(counted, proofs, failed),
         "studies": studies,
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -209,6 +210,7 @@ def run_answer(
     claims: Mapping[str, int],
     proofs: Proofs,
     counted: RowCounts,
+    failed: Sequence[Failure],
     incomplete: Sequence[str],
     summary: str,
     page: str,
@@ -221,15 +223,20 @@ def run_answer(
     """
     text = answer_text(studies, provenance, claims, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
-    errors = [*incomplete, *proof_errors(proofs)]
-    if failed := +counted.failures:
-        kernels = ", ".join(sorted(f"{study}/{kernel}" for study, kernel in failed))
-        errors = [
-            *(f"- {point}" for point in first_failed(counted, mark="")[:_LISTED_POINTS]),
-            *errors,
-            f"{failed.total()} points failed, of {kernels}: see {summary}.",
-        ]
+    errors = [*incomplete, *proof_errors(proofs, counted.points)]
+    if failed:
+        more = [f"and points of {len(failed) - _LISTED_KERNELS} more kernels"] if failed[_LISTED_KERNELS:] else []
+        all_failed = f"{counted.failed.total():,} points failed: see {summary}."
+        errors = [*map(_with_changes, failed[:_LISTED_KERNELS]), *more, *errors, all_failed]
     if counted.run_again:
         errors.append(f"The same command runs {counted.run_again} of them again: the machine may have been at fault.")
     is_right = all(study.right == study.run for study in studies) and any(study.uses for study in studies)
     return Answer(text, errors, page, f"edit a kernel, then: {COMMAND} compare" if is_right else "")
+
+
+def _with_changes(failure: Failure) -> str:
+    """A failure for the terminal, with the lines that changed since its point was right."""
+    lines = failure.since[:_LISTED_LINES]
+    more = ["..."] if failure.since[_LISTED_LINES:] else []
+    changes = ["  Since it was right, its source has changed:", *(f"    {line}" for line in [*lines, *more])]
+    return "\n".join([f"{failure.sentence}.", *(changes if lines else [])])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from kernelsweep.base.templates import markdown_table, sections
+from kernelsweep.base.templates import markdown, markdown_table, sections
 from kernelsweep.judge.data.proofs import (
     Proofs,
     explained_findings,
@@ -13,6 +14,7 @@ from kernelsweep.judge.data.proofs import (
 )
 from kernelsweep.judge.data.row_counts import (
     LISTED_PER_KERNEL,
+    CsvRow,
     PlannedKernel,
     RowCounts,
     studies_not_run,
@@ -92,21 +94,65 @@ def incomplete_run(counted: RowCounts, planned: Sequence[PlannedKernel]) -> list
 
 def failed_points(counted: RowCounts) -> str:
     """The first failed points as Markdown, the worst kernels first; or that there are none."""
-    if counted.failed:
-        return sections({"Failed": first_failed(counted)})
+    return sections({"Failed": _first_failed(counted)}) if counted.failed else _all_right(counted)
+
+
+def _all_right(counted: RowCounts) -> str:
     run = counted.points.total() - counted.skipped.total()
     return f"{all_right(bool(counted.excused))}.\n" if run else "**No point was run.**\n"
 
 
-def failed_text(counted: RowCounts, proofs: Proofs) -> str:
-    """The kernels that aren't proven, and the points that failed, by name, or that none did, as Markdown for the page.
+@dataclass(frozen=True)
+class Failure:
+    """A kernel with failed points.
+
+    kernel    as `study/kernel`
+    sentence  how many of its points failed, with an example
+    since     what changed in its source since the example's point was right, as a difference of lines
+    """
+
+    kernel: str
+    sentence: str
+    since: Sequence[str]
+
+
+def failures(counted: RowCounts, since: Callable[[CsvRow], Sequence[str]]) -> list[Failure]:
+    """The kernels with failed points, the worst first.
+
+    since  gives what changed in the source of a row's kernel since that point was right
+    """
+    return [
+        Failure("/".join(kernel), _failure(counted, kernel, rows[0]), since(rows[0]))
+        for kernel, rows in _by_kernel(counted).items()
+    ]
+
+
+def _failure(counted: RowCounts, kernel: tuple[str, str], example: CsvRow) -> str:
+    """ "All 84 points of sums/rows are wrong, such as n 8: ..."; "84 of 252 points of sums/rows are wrong, ..."."""
+    statuses = {status: count for (*of, status), count in counted.points.items() if tuple(of) == kernel}
+    failed, run = counted.failed[kernel], sum(statuses.values()) - statuses.get("skipped", 0)
+    is_wrong = statuses.get("wrong_result") == failed
+    count = f"All {run:,} points" if failed == run > 1 else f"{failed:,} of {run:,} points"
+    what = "are wrong" if is_wrong else "failed"
+    how = "" if is_wrong else f"{example['status'].replace('_', ' ')}: "
+    return (
+        f"{count} of {'/'.join(kernel)} {what}, such as {_values(example)}: {how}{' '.join(example['message'].split())}"
+    )
+
+
+def failed_text(counted: RowCounts, proofs: Proofs, failed: Sequence[Failure]) -> str:
+    """The kernels that failed or aren't proven, or that every point is right, as Markdown for the page.
 
     What was expected of undefined behaviour unfolds.
     """
-    parts = ["# Summary\n", sections(unproven(proofs, counted.points)), failed_points(counted)]
-    if expected := sections(explained_findings(proofs)):
-        parts.append(f"<details><summary>What the studies explain</summary>\n\n{expected}\n\n</details>")
-    return "\n".join(filter(None, parts)).rstrip()
+    return markdown(
+        __file__,
+        "failed",
+        unproven=sections(unproven(proofs, counted.points)),
+        failures=failed,
+        all_right="" if failed else _all_right(counted),
+        expected=sections(explained_findings(proofs)),
+    )
 
 
 def run_facts(counted: RowCounts, proofs: Proofs, provenance: str) -> dict[str, str]:
@@ -129,22 +175,33 @@ def all_right(are_some_excused: bool) -> str:
     )
 
 
-def first_failed(counted: RowCounts, mark: str = "**") -> list[str]:
-    """The first failed points, the worst kernels first: a line each, with the status between marks."""
+def _by_kernel(counted: RowCounts) -> dict[tuple[str, str], list[CsvRow]]:
+    """The first failed rows of each kernel, wrong results first."""
+    kernels = sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")])
+    return {
+        kernel: sorted(counted.first_failed[kernel], key=lambda row: row["status"] != "wrong_result")
+        for kernel in kernels
+    }
+
+
+def _first_failed(counted: RowCounts) -> list[str]:
+    """The first failed points, the worst kernels first: a line each."""
     lines = []
-    for study, kernel in sorted(counted.failed, key=lambda name: not counted.points[(*name, "wrong_result")]):
-        rows = sorted(counted.first_failed[study, kernel], key=lambda row: row["status"] != "wrong_result")
+    for (study, kernel), rows in _by_kernel(counted).items():
         listed = rows[: _LISTED_OF_FAILED_BUILD if rows[0]["status"] == "build_failed" else LISTED_PER_KERNEL]
-        for row in listed:
-            lines.append(f"{_point_name(row)}: {mark}{row['status']}{mark}: {row['message']}")
+        lines += [f"{_point_name(row)}: **{row['status']}**: {row['message']}" for row in listed]
         if more := counted.failed[study, kernel] - len(listed):
             lines.append(f"{study}/{kernel}: {more} more")
     return lines
 
 
-def _point_name(row: Mapping[str, str]) -> str:
+def _point_name(row: CsvRow) -> str:
     """A row's kernel and its values on all axes, in words."""
-    return f"{row['study']}/{row['kernel']}, {in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})}"
+    return f"{row['study']}/{row['kernel']}, {_values(row)}"
+
+
+def _values(row: CsvRow) -> str:
+    return in_words({column: row.get(column) for column in ALL_POINT_COLUMNS})
 
 
 def missing_metrics(rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:

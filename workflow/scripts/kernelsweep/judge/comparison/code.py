@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.compilers import run_compiler
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.judge.comparison.source import difference
 from kernelsweep.judge.comparison.text import in_order, point_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
-
-# A difference shows this many lines and counts the others.
-_MOST_LINES = 300
 
 _RESOURCES = {
     "registers": "registers a thread",
@@ -86,6 +83,4 @@ def _instructions(cubin: Path, symbol: str) -> list[str]:
 
 def _fenced(against: str, before: Sequence[str], after: Sequence[str]) -> list[str]:
     """A difference of lines as a block of Markdown, which a page unfolds."""
-    lines = [line.rstrip("\n") for line in unified_diff(before, after, lineterm="", n=3)][2:]
-    more = [f"... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
-    return [f"```diff {against}", *lines[:_MOST_LINES], *more, "```", ""]
+    return [f"```diff {against}", *difference(before, after), "```", ""]

@@ -134,12 +134,16 @@ def in_words(row: CsvRow) -> str:
     return f"{row['study']}/{row['kernel']}{check}: {row['message']}"
 
 
-def proof_errors(proofs: Proofs) -> list[str]:
-    """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines."""
+def proof_errors(proofs: Proofs, named: Container[tuple[str, str, str]] = ()) -> list[str]:
+    """A sentence for each finding that must fail the run, one a kernel and check: kernel, check, point and lines.
+
+    named  as unproven() takes it
+    """
     return [
         f"The check of {row['study']}/{row['kernel']} failed: {row['check']} ({row['tool']}), {row['message']}."
         for proof in proofs.values()
         for row in _each_once({row["check"]: row for row in reversed(proof.mistakes)}.values())
+        if not _is_named(row, named)
     ]
 
 

@@ -23,8 +23,8 @@ _FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
 _VERDICTS = {"✓": "good", "✗": "bad", "◐": "open", "?": "open"}
 # Results are below headings of the second level.
 _HIGHEST_HEADING, _LOWEST_HEADING = 3, 6
-# The language of a fenced block that is a difference; the name of what it is against follows.
-_DIFFERENCE = "diff"
+# The language of a fenced block that is a difference; the name of what it is against follows. Short ones are open.
+_DIFFERENCE, _SHORT = "diff", 16
 
 
 def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
@@ -59,7 +59,8 @@ def _unfolding(lines: str, base: str) -> str:
         for line in lines.splitlines()
     ]
     summary = f"<summary>The code, against <code>{escape(base.strip())}</code></summary>"
-    return f'<details class="difference">{summary}<pre>{chr(10).join(code)}</pre></details>\n'
+    is_open = " open" if len(code) <= _SHORT else ""
+    return f'<details class="difference"{is_open}>{summary}<pre>{chr(10).join(code)}</pre></details>\n'
 
 
 def _with_folds(tokens: Sequence[Token]) -> list[Token]:

@@ -1,0 +1,61 @@
+"""What an edit changed in a kernel's source: in the file, or since its points were right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.judge.comparison.sides import previous
+from kernelsweep.results import Row
+
+# A difference shows this many lines and counts the others.
+_MOST_LINES = 300
+
+# What source_text() puts above each file.
+_FILE = re.compile(r"// (\S+\.\w+)")
+
+
+def difference(before: Sequence[str], after: Sequence[str], context: int = 3) -> list[str]:
+    """The lines of a difference of two texts, the first `_MOST_LINES` of them.
+
+    Each part begins with `@@ axpy.cu:26 @@`, its file (as source_text() names it) and the first changed line after.
+    """
+    lines = []
+    for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(context):
+        changed = next(start for tag, _, _, start, _ in group if tag != "equal")
+        lines.append(f"@@ {_place(after, changed)} @@")
+        for tag, start, end, new_start, new_end in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in after[new_start:new_end]]
+                continue
+            lines += [f"-{line}" for line in before[start:end]]
+            lines += [f"+{line}" for line in after[new_start:new_end]]
+    more = [f"... {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    return [*lines[:_MOST_LINES], *more]
+
+
+def _place(lines: Sequence[str], index: int) -> str:
+    """A line of a text, from 0, as `axpy.cu:26`; in a text without names of files, `line 26`."""
+    for above in range(min(index, len(lines) - 1), -1, -1):
+        if found := _FILE.fullmatch(lines[above]):
+            return f"{Path(found[1]).name}:{max(1, index - above)}"
+    return f"line {index + 1}"
+
+
+def since_right(row: Row, results: Path, store: UnitStore) -> list[str]:
+    """What changed in a kernel's source since a point was right, as difference(); empty where that isn't known.
+
+    row      the point's, of measurements.csv
+    results  the folder with the journals
+    """
+    return next(_differences(row, results, store), [])
+
+
+def _differences(row: Row, results: Path, store: UnitStore) -> Iterator[list[str]]:
+    for earlier in previous([row], results).rows:
+        before, after = (store.text(str(side["source_sha256"])) for side in (earlier, row))
+        if before and after:
+            yield difference(before.splitlines(), after.splitlines(), context=0)
