@@ -142,7 +142,7 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
     noted = {"study": "unrolling", "kernel": "mark", "check": "races", "tool": "emulator", "message": "all write 1"}
     proofs = {("unrolling", "mark"): KernelProof(noted=[noted])}
     tables = (
-        answer_text([answer], "", {}, proofs),
+        answer_text([answer], "", proofs),
         best_text(find(rows), [small, large], {"unrolling": UNROLLING}, H200),
         as_latex(best_table(StudyData(UNROLLING, rows, H200))).replace(r"\textsuperscript{16}", "¹⁶"),
     )

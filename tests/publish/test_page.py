@@ -123,7 +123,7 @@ def test_one_page_leads_to_all_others(project: Path, page: Path) -> None:
     assert 'href="recording/nvidia-h200/report.html"' in text and "1,248 of 1,248 points right" in re.sub(
         r"<.*?>", "", text
     )
-    assert re.search("Before and after</strong> .*UTC, before the newest measurements, <a", text), (
+    assert re.search("<a .*Before and after</strong></a> .*UTC, before the newest measurements", text), (
         "the comparison, by date and headline"
     )
     assert 'href="../../index.html"' in page.read_text(encoding="utf-8")

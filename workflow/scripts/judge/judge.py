@@ -3,7 +3,6 @@
 Claims are the published ones about its studies, and the studies' own. The summary names the points that failed.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -69,15 +68,14 @@ with logged(snakemake):
     text = summary_text(counted, device["provenance"], rows_of(metric_files), planned, shown_proofs)
     Path(output.summary).write_text(text, encoding="utf-8")
     errors = incomplete_run(counted, planned)
-    of_studies = answers(studies, uses, counted, proofs, plan.edited)
+    kinds = [(claim.claim.study, verdict_kind(claim.verdict)) for claim in judged]
+    of_studies = answers(studies, uses, counted, proofs, plan.edited, kinds)
     folder, store = Path(inputs.device).parent, UnitStore(Path(plan.store))
     failed_kernels = failures(counted, lambda row: since_right(dict(row), folder, store))
     files = {name: [Path(path).relative_to(folder).as_posix() for path in plan.measurements[name]] for name in studies}
     status = status_text(device["provenance"], of_studies, entries, len(errors), files, counted, proofs, failed_kernels)
     Path(output.status).write_text(status, encoding="utf-8")
-    of_claims = Counter(verdict_kind(claim.verdict) for claim in judged)
-    answer = run_answer(
-        of_studies, device["provenance"], of_claims, proofs, counted, failed_kernels, errors, output.summary, plan.page
-    )
+    provenance = device["provenance"]
+    answer = run_answer(of_studies, provenance, proofs, counted, failed_kernels, errors, output.summary, plan.page)
     answer.write(output.answer)
     print(f"{len(judged)} claims; {len(entries)} kernels, sizes and kinds of points")

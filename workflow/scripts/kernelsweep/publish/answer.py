@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -17,6 +18,7 @@ from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_r
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
+from kernelsweep.judge.data.study_data import place_words
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
@@ -24,7 +26,7 @@ from kernelsweep.study.settings import StudySettings
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
 
 # Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
-_COLUMNS, _WIDEST, _NUMBERS = 80, (18, 12), 22
+_COLUMNS, _WIDEST, _NUMBERS = 80, (18, 18), 22
 # The terminal shows this many failed kernels, and of each so many lines that changed.
 _LISTED_KERNELS, _LISTED_LINES = 10, 6
 
@@ -37,6 +39,10 @@ _CLAIMS = {
 }
 
 
+# What status.json has of a study's answer as it is.
+_OF_STATUS = ("right", "run", "skipped", "mistaken", "edited", "uses", "claims")
+
+
 @dataclass(frozen=True)
 class StudyAnswer:
     """One study's answer.
@@ -47,6 +53,7 @@ class StudyAnswer:
     uses        what to use (best_words.use_rows()); empty without times
     proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
+    claims      the number of claims on it with each kind of verdict
     """
 
     study: str
@@ -58,6 +65,7 @@ class StudyAnswer:
     uses: Sequence[Mapping[str, Any]]
     proofs: Mapping[str, KernelProof]
     edited: Sequence[str]
+    claims: Mapping[str, int]
 
     @property
     def mistaken(self) -> int:
@@ -71,6 +79,7 @@ def answers(
     counted: RowCounts,
     proofs: Proofs,
     edited: Sequence[str] = (),
+    claims: Iterable[tuple[str, str]] = (),
 ) -> list[StudyAnswer]:
     """The answer of each study.
 
@@ -78,7 +87,9 @@ def answers(
     uses     those of best.json
     proofs   of the kernels; none for a recording
     edited   the kernels that were edited after they were recorded, as `study/kernel`
+    claims   the study of each claim, with the kind of its verdict
     """
+    claims = [*claims]
     return [
         StudyAnswer(
             study=name,
@@ -90,17 +101,18 @@ def answers(
             uses=use_rows(of_reference(uses, name, study), study),
             proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
+            claims=Counter(kind for of, kind in claims if of == name),
         )
         for name, study in studies.items()
     ]
 
 
-def answer_text(studies: Sequence[StudyAnswer], provenance: str, claims: Mapping[str, int], proofs: Proofs) -> str:
-    """The answer for the terminal: points, a line for each study with times, the claims, and what was proven.
+def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs) -> str:
+    """The answer for the terminal: points, a line for each study with times, the claims, and what was checked.
 
-    claims  the number of claims with each verdict
     proofs  of the kernels; none for a recording
     """
+    claims = sum((Counter(study.claims) for study in studies), Counter())
     kinds = ("right", "run", "excused", "skipped")
     right, run, excused, skipped = (sum(getattr(study, kind) for study in studies) for kind in kinds)
     verdict = all_right(excused > 0) if 0 < run == right else "Not every point is right"
@@ -124,8 +136,11 @@ def _index_cells(answer: StudyAnswer, entries: Iterable[Best]) -> dict[str, Any]
     if not answer.uses:
         return {}
     sizes = fastest_by_size((best for best in entries if best.study == answer.study), answer.settings)
+    known = [best for best in sizes if best.fastest.peak_fraction]
+    names = [place_words(best.point, answer.settings) for best in known[:1] + known[-1:]]
     return {
-        "curve": [best.fastest.peak_fraction for best in sizes if best.fastest.peak_fraction],
+        "curve": [best.fastest.peak_fraction for best in known],
+        "sizes": names,
         "uses": [row for row in answer.uses if not row["is_refined"]],
     }
 
@@ -147,7 +162,9 @@ def status_text(
     """
     studies = {
         answer.study: {
-            **{key: getattr(answer, key) for key in ("right", "run", "skipped", "mistaken", "edited", "uses")},
+            **{
+                key: getattr(answer, key) for key in ("right", "run", "skipped", "mistaken", "edited", "uses", "claims")
+            },
             "title": answer.settings.title,
             "is_searched": bool(answer.settings.search),
             "proofs": {
@@ -155,6 +172,7 @@ def status_text(
                 for kernel, proof in answer.proofs.items()
             },
             "answer": _index_cells(answer, best),
+            "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],
             "files": files[answer.study],
         }
         for answer in answered
@@ -191,7 +209,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
         disable_numparse=True,
         break_long_words=False,
     )
-    lines = [f"  {line}" for line in table.splitlines()]
+    lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
     notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
     notes += ["* Some sizes have a better one: see the page."] if more else []
@@ -207,7 +225,6 @@ def _wrapped(line: str) -> str:
 def run_answer(
     studies: Sequence[StudyAnswer],
     provenance: str,
-    claims: Mapping[str, int],
     proofs: Proofs,
     counted: RowCounts,
     failed: Sequence[Failure],
@@ -217,11 +234,10 @@ def run_answer(
 ) -> Answer:
     """What a run says at its end. It fails where a point failed, rows are missing, or nothing was run.
 
-    claims      the number of claims with each verdict
     incomplete  why the run is incomplete
     summary     the file summary.md
     """
-    text = answer_text(studies, provenance, claims, proofs)
+    text = answer_text(studies, provenance, proofs)
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     errors = [*incomplete, *proof_errors(proofs, counted.points)]
     if failed:

@@ -23,6 +23,7 @@ from kernelsweep.judge.data.words import (
     device_text,
     point_text,
     reference_text,
+    size_words,
 )
 from kernelsweep.study.settings import StudySettings
 
@@ -103,14 +104,15 @@ def tied_text(use: Use, most: int = MOST_TIES) -> str:
 
 
 def sizes_text(use: Use, study: StudySettings) -> str:
-    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`, `n=4096 radius=1–4`."""
+    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`, `4096³ to 8192³`."""
     if use.everywhere:
         return "all"
     ends = use.sizes[0], use.sizes[-1]
     if sum(len({size[axis] for size in use.sizes}) > 1 for axis in ends[0]) > 1:
         return " to ".join(place_words(size, study) for size in ends)
-    texts = {axis: "–".join(dict.fromkeys(axis_value(axis, size[axis]) for size in ends)) for axis in ends[0]}
-    return texts["array_size"] if [*texts] == ["array_size"] else point_text(texts)
+    return size_words(
+        {axis: "–".join(dict.fromkeys(axis_value(axis, size[axis]) for size in ends)) for axis in ends[0]}
+    )
 
 
 def best_text(

@@ -22,7 +22,7 @@ from typing import Any
 from kernelsweep.device.pairs import FASTER, SAME, SLOWER, UNDECIDED, Mean, Ratio, mean_ratio, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.data.row_counts import is_failure
-from kernelsweep.judge.data.words import point_text, size_text
+from kernelsweep.judge.data.words import size_words
 from kernelsweep.results import Row, number_or_text, with_parameters
 from kernelsweep.scatter import Scatter, estimate, widened
 from kernelsweep.statistics import Interval, ratio
@@ -38,11 +38,8 @@ class Size:
 
     @property
     def text(self) -> str:
-        """The size in words: `2²⁴` for an array, `n=4096 dtype=float32` for axes of a study's own."""
-        of_axis = dict(self.values)
-        if [*of_axis] == [ARRAY_SIZE]:
-            return size_text(int(of_axis[ARRAY_SIZE]))
-        return point_text(of_axis) or "its only size"
+        """The size in words, as size_words()."""
+        return size_words(dict(self.values)) or "its only size"
 
     @property
     def key(self) -> str:

@@ -15,7 +15,7 @@ from kernelsweep.judge.data.proofs import KernelProof, failed_proofs, read_proof
 from kernelsweep.judge.data.published import PublishedNumber, read_published
 from kernelsweep.judge.data.reference import at_place, at_reference, has_times, timed
 from kernelsweep.judge.data.steps import Step, ladder_steps
-from kernelsweep.judge.data.words import point_text, size_text
+from kernelsweep.judge.data.words import size_words
 from kernelsweep.results import (
     ALL_POINT_COLUMNS,
     COUNTED,
@@ -195,9 +195,8 @@ def swept_values(data: StudyData) -> dict[str, set[Any]]:
 
 
 def place_words(point: Mapping[str, Any], study: StudySettings) -> str:
-    """A point's size: `2²⁴`, or `n=4096 k=512`."""
-    axes = [axis for axis in size_axes(study) if axis in point]
-    return size_text(point[axes[0]]) if axes == ["array_size"] else point_text({axis: point[axis] for axis in axes})
+    """A point's size, as size_words()."""
+    return size_words({axis: point[axis] for axis in size_axes(study) if axis in point})
 
 
 def varied(rows: pandas.DataFrame, axes: Sequence[str]) -> list[str]:

@@ -93,6 +93,25 @@ def point_text(values: Mapping[str, Any]) -> str:
     return " ".join(f"{axis}={axis_value(axis, value)}" for axis, value in values.items())
 
 
+# Axes that are the sides of one matrix, image or grid.
+_SIDES = {"m", "n", "k", "width", "height", "depth", "rows", "columns"}
+
+
+def size_words(values: Mapping[str, Any]) -> str:
+    """A size: `2²⁴`, `4096³`, `8192 × 8192, radius=16`, `2²⁸, spread=16`; "" without any axis."""
+    texts = {axis: axis_value(axis, value) for axis, value in values.items()}
+    sides = [text for axis, text in texts.items() if axis in _SIDES]
+    sides = sides if len(sides) > 1 else []
+    named = [
+        text if axis == "array_size" or not text[0].isdigit() else f"{axis}={text}"
+        for axis, text in texts.items()
+        if not (sides and axis in _SIDES)
+    ]
+    is_cube = len(sides) == 3 and len({*sides}) == 1 and sides[0].isdecimal() and sides[0].isascii()
+    # A line breaks between the parts.
+    return ", ".join([*([f"{sides[0]}³" if is_cube else "\xa0×\xa0".join(sides)] if sides else []), *named])
+
+
 def place_text(values: Mapping[str, Any]) -> str:
     """Values on axes in a sentence: `array size 2²⁴, int32 sum, block size 512, cold cache`; `n=1024, cold cache`."""
     named = ("array_size", "dtype", "operation", "block_size", "cache")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status
 from kernelsweep.publish.page.embed import link
 
 _FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
-_COMPARISON = "comparison/comparison.json"
+# The verdicts of a platform, each with its page: on an edit or two sweeps, and on candidates.
+_VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.json": "grade.html"}
 
 # A curve's width and height, in the units of its drawing.
 _CURVE = (96, 20)
@@ -32,25 +33,31 @@ def renew_index(results: Path) -> None:
         unfinished.replace(results / "index.html")
 
 
-def _index(platforms: Iterable[PlatformStatus], results: Path) -> str:
-    """The page of all pages as HTML: platforms with times come first."""
-    parts, comparisons = [], []
-    for platform in platforms:
-        parts.append(_part(platform, results))
-        path = platform.folder / _COMPARISON
-        if path.is_file():
-            made, page = path.stat().st_mtime_ns, path.with_suffix(".html")
-            comparisons.append(
-                {
-                    "headline": read_json(path)["verdict"][0],
-                    "file": link(page if page.is_file() else path.with_suffix(".md"), results),
-                    "made": when(made),
-                    "is_older": any(made < platform.changed(study) for study in platform.studies),
-                }
-            )
-    parts.sort(key=lambda part: not any(row["answer"] for row in part["studies"]))
-    comparisons.sort(key=lambda one: str(one["made"]), reverse=True)
-    return html_text("index/index.html", "kernelsweep: results", parts=parts, comparisons=comparisons)
+def _index(platforms: Sequence[PlatformStatus], results: Path) -> str:
+    """The page of all pages as HTML: what is wrong comes first, then platforms with times."""
+    parts = [_part(platform, results) for platform in platforms]
+    parts.sort(key=lambda part: (part["sign"] != "✗", not any(row["answer"] for row in part["studies"])))
+    changed = {platform.folder: max(map(platform.changed, platform.studies)) for platform in platforms}
+    files = [path for name in _VERDICTS for path in (*results.glob(f"*/{name}"), *results.glob(f"recording/*/{name}"))]
+    verdicts = [_verdict(path, changed.get(path.parents[1], 0), results) for path in files]
+    verdicts.sort(key=lambda one: str(one["made"]), reverse=True)
+    return html_text("index/index.html", "kernelsweep: results", parts=parts, verdicts=verdicts)
+
+
+def _verdict(path: Path, changed: int, results: Path) -> dict[str, Any]:
+    """A verdict's first line and its page.
+
+    changed  when the platform's points were last written, in nanoseconds
+    """
+    content, made = read_json(path), path.stat().st_mtime_ns
+    page = path.with_name(_VERDICTS[f"{path.parent.name}/{path.name}"])
+    return {
+        "headline": content["verdict"][0],
+        "is_bad": bool(content.get("failed") or content.get("failed_proofs") or content.get("status")),
+        "file": link(page if page.is_file() else path, results),
+        "made": when(made),
+        "is_older": made < changed,
+    }
 
 
 def _part(platform: PlatformStatus, results: Path) -> dict[str, Any]:
@@ -96,6 +103,8 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "sign": _sign(outcome.is_right, not is_uncounted and not outcome.edited),
         "points": "not counted" if is_uncounted else _counts([outcome]),
         "remark": remark,
+        "failed": outcome.failed,
+        "claims": outcome.claims,
         "answer": outcome.answer,
         "curve": " ".join(points),
     }

@@ -31,7 +31,9 @@ class StudyOutcome:
     mistaken    its kernels in which a proof found a mistake
     edited      its kernels that were edited after they were recorded
     answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
-                size; empty without times
+                size, from the first of the "sizes" to the last; empty without times
+    failed      a sentence for each kernel with failed points
+    claims      the number of claims on it with each kind of verdict
     files       those with its points, in the platform's folder: others may be of kernels that it has no more
     """
 
@@ -41,6 +43,8 @@ class StudyOutcome:
     edited: Sequence[str] = ()
     title: str = field(default="", compare=False)
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    failed: Sequence[str] = field(default=(), compare=False)
+    claims: Mapping[str, int] = field(default_factory=dict, compare=False)
     files: Sequence[str] = field(default=(), compare=False)
 
     @property
