@@ -172,6 +172,76 @@ def test_definitions_of_sol_execbench_are_problems_in_two_lines(tmp_path: Path) 
     assert mistake(instance, **{**found, "total": found["total"] + np.int32(1)})
 
 
+def test_a_workload_brings_its_scalars_tolerance_and_tensors(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    save = pytest.importorskip("safetensors.torch").save_file
+    definition = {
+        "axes": {"rows": {"type": "var"}},
+        "inputs": {
+            "x": {"shape": ["rows"], "dtype": "float32"},
+            "places": {"shape": ["rows"], "dtype": "int32"},
+            "scale": {"shape": None, "dtype": "float32"},
+        },
+        "outputs": {"y": {"shape": ["rows"], "dtype": "float32"}},
+        "reference": "def run(x, places, scale): return x[places] * scale",
+    }
+    (tmp_path / "definition.json").write_text(json.dumps(definition))
+    save({"places": torch.tensor([2, 0, 1], dtype=torch.int32)}, tmp_path / "kept.safetensors")
+    stored = {"type": "safetensors", "path": "data/of/kept.safetensors", "tensor_key": "places"}
+    lines = [
+        {
+            "axes": {"rows": rows},
+            "inputs": {"x": {"type": "random"}, "places": stored, "scale": {"type": "scalar", "value": rows}},
+            "tolerance": {"max_atol": 0.5 / rows, "max_rtol": 0, "max_error_cap": 0.125},
+        }
+        for rows in (4, 3)
+    ]
+    (tmp_path / "workload.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    data = ["definition.json", "workload.jsonl", "kept.safetensors"]
+    call = 'sol_execbench("definition.json", "workload.jsonl")'
+    instance = made(tmp_path, call, {"rows": 3}, data)
+    arrays = arrays_of(instance)
+    assert [*arrays["places"]] == [2, 0, 1]
+    right = arrays["x"][arrays["places"]] * np.float32(3)
+    assert mistake(instance, y=right + np.float32(0.12)) is None and mistake(instance, y=right + np.float32(0.13))
+    with pytest.raises(UserError, match=r"places has the shape \[3\], and not \[4\]"):
+        made(tmp_path, call, {"rows": 4}, data).arrays({})
+    with pytest.raises(UserError, match=r"opens .*kept.safetensors, and kept results would outlive"):
+        made(tmp_path, call, {"rows": 3}, data[:2]).arrays({})
+
+
+def test_a_board_of_gpu_mode_is_read_from_its_file(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "board").mkdir()
+    (tmp_path / "utils.py").write_text("def make_match_reference(reference, **allowed): return reference\n")
+    (tmp_path / "board/task.py").write_text("input_t = output_t = object\n")
+    (tmp_path / "board/reference.py").write_text(
+        """import torch
+from task import input_t
+from utils import make_match_reference
+
+def ref_kernel(data: input_t):
+    data, output = data
+    output[...] = data.cumsum(0)
+    return output
+
+def generate_input(size: int, seed: int):
+    gen = torch.Generator(device="cuda")
+    gen.manual_seed(seed)
+    x = torch.randn(size, device="cuda", generator=gen)
+    return x, torch.zeros_like(x)
+
+check_implementation = make_match_reference(ref_kernel, rtol=0, atol=0.25)
+"""
+    )
+    instance = made(tmp_path, 'gpu_mode("board/reference.py")', {"size": 9})
+    arrays = arrays_of(instance)
+    right = np.cumsum(arrays["input_0"], dtype=np.float32)
+    assert not arrays["input_1"].any()
+    assert mistake(instance, output=right + np.float32(0.2)) is None
+    assert mistake(instance, output=right + np.float32(0.3))
+
+
 def test_who_reads_the_script_of_a_job_opens_no_file_of_the_users(tmp_path: Path) -> None:
     # As PyTorch does, which looks at the sources of its callers.
     for folder in (".snakemake/scripts", "own"):

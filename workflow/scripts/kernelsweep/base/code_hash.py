@@ -83,6 +83,7 @@ _PACKAGES = (Path(__file__).resolve().parents[1], HOME / "emulator/cuda_emulator
 _LIBRARIES = (
     *{Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
     *(Path(folder) for folder in site.getsitepackages()),
+    HOME / "Snakefile",
     HOME / "workflow",
     HOME / "emulator",
     *map(Path, ("/usr/lib", "/usr/lib64", "/usr/share", "/etc", "/proc", "/sys", "/dev")),
