@@ -13,7 +13,8 @@ import yaml
 from checkout import ROOT
 
 from kernelsweep.errors import UserError
-from kernelsweep.project.check import Checked, Given, check_file
+from kernelsweep.project.check import Given, check_file
+from kernelsweep.project.checked import Checked
 from kernelsweep.project.command import check
 from kernelsweep.project.guess import guess
 from kernelsweep.project.new_study import start_study
@@ -63,6 +64,66 @@ int main(int count, char **words) {
     dim3 grid((n + block.x - 1) / block.x, m % TILE == 0 ? m / TILE : m / TILE + 1);
     product<float, TILE><<<grid, block, 0, stream>>>(C, A, B, m, n, k);
     halves<<<blocks_for(n, threads), threads>>>(to, from, n);
+}
+"""
+
+# Right kernels that ask for some sizes, as the host's branches, assertions and early returns may say.
+ASKS = r"""
+__global__ void quads(float *y, const float *x, int n) {
+    const int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) *reinterpret_cast<float4 *>(&y[i]) = *reinterpret_cast<const float4 *>(&x[i]);
+}
+__global__ void singles(float *y, const float *x, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+__global__ void flipped(float *y, const float *x, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i ^ (n / 2)];
+}
+template <int WIDTH> __global__ void reversed(float *y, const float *x, int rows, int width) {
+    __shared__ float s[WIDTH];
+    s[threadIdx.x] = x[blockIdx.x * width + threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * width + threadIdx.x] = s[WIDTH - 1 - threadIdx.x];
+}
+__global__ void smoothed(float *y, const float *x, int rows, int n, int reach) {
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    float sum = 0;
+    for (int i = 0; i < reach; ++i) sum += x[row * n + i];
+    for (int i = 0; i < n; ++i) {
+        if (i + reach < n) sum += x[row * n + i + reach];
+        y[row * n + i] = sum;
+        if (i >= reach) sum -= x[row * n + i - reach];
+    }
+}
+__global__ void tiles(float *y, const float *x, int n) {
+    y[blockIdx.x * 64 + threadIdx.x] = x[blockIdx.x * 64 + (threadIdx.x + n) % 64];
+}
+__global__ void either(float *y, const float *x, int n) {
+    __shared__ float s[64];
+    s[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
+}
+void host(float *y, const float *x, int rows, int n, int width, int reach, bool small) {
+    if (n % 4 == 0)
+        quads<<<(n + 255) / 256, 64>>>(y, x, n);
+    else
+        singles<<<(n + 63) / 64, 64>>>(y, x, n);
+    flipped<<<(n + 63) / 64, 64>>>(y, x, n);
+    switch (width) {
+    case 64: reversed<64><<<rows, 64>>>(y, x, rows, width); break;
+    default: fail();
+    }
+    smoothed<<<(rows + 31) / 32, 32>>>(y, x, rows, n, reach);
+    if (small) either<<<n / 64, 64>>>(y, x, n);
+    else either<<<n / 128, 128>>>(y, x, n);
+    if (n % 64 != 0) {
+        report(n);
+        return;
+    }
+    tiles<<<n / 64, 64>>>(y, x, n);
 }
 """
 
@@ -145,6 +206,30 @@ def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_
         assert (result.status, result.findings, len(result.points)) == (0, [], 3), result
         assert "Results were not judged" in repr(result)
         assert all(f" {size} elements" in repr(result) for size in sizes), result
+
+
+def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Path) -> None:
+    file = tmp_path / "asks.cu"
+    file.write_text(ASKS)
+    found = {kernel: checked(file, kernel) for kernel in ("quads", "singles", "reversed", "smoothed", "tiles")}
+    assert {result.status for result in found.values()} == {0}, found
+    assert {kernel: [*result.points] for kernel, result in found.items() if kernel != "smoothed"} == {
+        "quads": ["n=512", "n=1000", "n=40"],
+        "singles": ["n=513", "n=1001", "n=37"],
+        "reversed": ["rows=96, width=64", "rows=75, width=64", "rows=33, width=64"],
+        "tiles": ["n=512", "n=1024", "n=64"],
+    }
+    assert all("1048576" not in repr(result) for result in found.values())
+    assert found["smoothed"].guessed["reach"] == "2, 2, 3"
+    told = repr(checked(file, "either"))
+    assert "which launch is used depends on what can't be read (line 50: `small`; line 51: `not small`)" in told
+    assert checked(file, "either", grid="n / 128", block="128").status == 1
+    file.write_text(ASKS.replace("if (n % 4 == 0)", "").replace("else\n", ""))
+    for kernel, asks in (("quads", "multiples of 4"), ("flipped", "powers of two")):
+        result = checked(file, kernel)
+        assert result.status == 3 and not result.findings and not result.right, result
+        assert "not at n=512" in repr(result) and f": it may ask for {asks}\n" in repr(result), result
+    assert checked(file, "quads", cases=[{"n": 37}]).status == 1
 
 
 def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def check(arguments: Sequence[str]) -> int:
         prog="kernelsweep check",
         description="Run a file's kernels on the emulator, with arguments made from their signatures, and watch each "
         "access: races, bounds, alignment, barriers, reads of what nothing has written. Results are not judged.",
-        epilog="Exit status: 0 nothing found, 1 a mistake found, 2 a kernel could not be checked.",
+        epilog="Exit status: 0 nothing found, 1 a mistake, 2 a kernel could not be checked, 3 what may be a mistake.",
     )
     parser.add_argument("file", type=Path, help="a .cu file or a header with kernels")
     parser.add_argument("--kernel", default="", help="one kernel of the file; left out: all")
@@ -104,7 +104,8 @@ def check(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print a list of records, one a kernel")
     given = parser.parse_args(arguments)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Workers are forks of a process with one thread.
-    from kernelsweep.project.check import Given, as_values, check_file, read_case
+    from kernelsweep.project.check import Given, check_file, read_case
+    from kernelsweep.project.checked import as_values
 
     options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
     cases = [read_case(one) for one in given.case]

@@ -22,17 +22,16 @@ import yaml
 
 from kernelsweep.errors import UserError
 from kernelsweep.project.check import (
-    Checked,
     Given,
     arguments_of,
     cache_folder,
     check_file,
-    default_points,
     folders_in,
     guessed_functions,
-    judged,
     launch_in_words,
 )
+from kernelsweep.project.check_points import default_points
+from kernelsweep.project.checked import Checked, judged, seen
 from kernelsweep.project.guess import Guess, guess
 from kernelsweep.study.kernels.units import EMULATOR
 from kernelsweep.study.problem.given import given_problem, outputs_of
@@ -104,7 +103,10 @@ class Study:
         outcomes = sweep_kernel(self._study(self._all_axes), name, cache_folder(), points=self._points)
         result = Checked(str(self.kernel), name, self._guess.line, judged="reference" in self._functions)
         result = replace(result, guessed={"launch": launch_in_words(self._guess)} if self.launches is None else {})
-        result = judged(result, outcomes, self._file, self._options)
+        of_points = seen(outcomes, self._file, folders_in(self._options))
+        doubts = self._guess.doubts if self.launches is None else ()
+        depends = {key: doubts[0] for key, one in of_points.findings.items() if doubts and one.kind != "wrong result"}
+        result = judged(result, of_points, depends)
         return replace(result, seconds=time.perf_counter() - started)
 
     def sweep(self, platform: str = EMULATOR, folder: str | Path | None = None, **measuring: Any) -> pandas.DataFrame:

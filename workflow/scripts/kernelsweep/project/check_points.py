@@ -1,0 +1,125 @@
+"""The points at which a kernel is checked of which nobody says others: round sizes, ragged ones, and some between."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from kernelsweep.errors import UserError
+from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess
+from kernelsweep.project.host_code import names_of
+
+# Sizes at which arrays are learnt: different ones, so that products tell them apart; then sizes that no block divides.
+_ROUND = {1: ((512,), (256,)), 2: ((96, 128), (160, 64)), 3: ((32, 64, 96), (96, 32, 64))}
+_ROUND_OF_MANY = ((4, 32, 64, 8, 2, 16), (2, 96, 32, 8, 4, 3))
+_RAGGED = {1: ((1000,), (37,)), 2: ((75, 100), (33, 7)), 3: ((33, 50, 70), (17, 5, 9))}
+_OF_PLANE = ({1: ((128,), (64,))}, {1: ((100,), (37,))})
+_RAGGED_OF_MANY = ((3, 20, 33, 6, 2, 5), (5, 7, 9, 3, 1, 2))
+_LARGEST = 2**14  # of a size that the host's code asks for
+_INTEGER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_FUNCTIONS = {"ceil": math.ceil, "log2": math.log2, "min": min, "max": max}
+
+
+# What sizes that need not be large have, one after another.
+_SMALL = (2, 3, 1)
+
+
+def round_points(guessed: Guess) -> list[dict[str, int]]:
+    """Two points at which blocks divide the sizes. Raises UserError where the file makes no such launch."""
+    points = _allowed(guessed, _points(guessed, _ROUND, _ROUND_OF_MANY))
+    return [points[0], points[-1]]
+
+
+def ragged_points(guessed: Guess) -> list[dict[str, int]]:
+    """Points at which no block divides the sizes, if the file makes such launches. Raises UserError."""
+    return _allowed(guessed, _points(guessed, _RAGGED, _RAGGED_OF_MANY))
+
+
+def default_points(guessed: Guess) -> list[dict[str, int]]:
+    """The points at which a kernel is checked that nobody says others of: a round one, and ragged ones.
+
+    Raises UserError where no sizes are found at which the file makes this launch.
+    """
+    points = [round_points(guessed)[0], *ragged_points(guessed)]
+    unlike = list({tuple(point.items()): point for point in points}.values())
+    return [point for point in unlike if all(value_at(side, point) for side in guessed.grid)] or unlike
+
+
+def multiples(guessed: Guess, point: Mapping[str, int], axes: Sequence[str], factor: int) -> dict[str, int]:
+    """The point with sizes that are multiples of a factor, and of no larger power of two; powers of two for 0."""
+    larger = {
+        axis: factor * (-(-point[axis] // factor) | 1) if factor else 1 << (point[axis] - 1).bit_length()
+        for axis in axes
+    }
+    return {**point, **larger}
+
+
+def meets(guessed: Guess, point: Mapping[str, int]) -> bool:
+    """Whether the file's host code launches the kernel at a point, as far as it says so."""
+    return all(value_at(one, point) for one in guessed.restrictions)
+
+
+def _points(
+    guessed: Guess, of_few: Mapping[int, Sequence[Sequence[int]]], of_many: Sequence[Sequence[int]]
+) -> list[dict[str, int]]:
+    """Values of all axes for a check."""
+    sizes = [name for name in guessed.sizes if name not in guessed.small]
+    is_plane = len(sizes) == 1 and sum(side != "1" for side in guessed.block) > 1
+    if is_plane:  # A thread may go through a row.
+        of_few = _OF_PLANE[0] if of_few is _ROUND else _OF_PLANE[1]
+    other = SIDES_OF_BLOCK[max(1, sum(side != "1" for side in guessed.block))]
+    threads = math.prod(int(one) if one.isdigit() else other for one in guessed.block)
+    found = []
+    for number, row in enumerate(of_few.get(len(sizes), of_many) if sizes else [()]):
+        values = dict(zip(sizes, itertools.cycle(row), strict=False)) if row else {}
+        if len(sizes) == 1 and of_few is _ROUND and threads > 256:
+            values = {name: value * threads // 256 for name, value in values.items()}
+        values |= dict.fromkeys(guessed.small, _SMALL[number % len(_SMALL)])
+        found.append(_with_blocks(guessed, {name: values.get(name, other) for name in guessed.axes}))
+    return found
+
+
+def _with_blocks(guessed: Guess, point: dict[str, int]) -> dict[str, int]:
+    """The point, or one with sizes larger by a power of two at which each side of the grid has a block."""
+    large = {name for name in guessed.sizes if name not in guessed.small}
+    for factor in (1, 2, 4, 8, 16):
+        larger = {name: value * factor if name in large else value for name, value in point.items()}
+        if all(value_at(side, larger) for side in guessed.grid):
+            return larger
+    return point
+
+
+def _allowed(guessed: Guess, points: Sequence[dict[str, int]]) -> list[dict[str, int]]:
+    """For each point, the nearest at which the file launches the kernel; those without one are left out."""
+    found = [near for point in points if (near := _nearest(guessed, point)) is not None]
+    if not found:
+        asked = " and ".join(guessed.restrictions)
+        raise UserError(f"no sizes were found at which the file makes this launch: it asks for {asked}. Give --case.")
+    return found
+
+
+def _nearest(guessed: Guess, point: dict[str, int]) -> dict[str, int] | None:
+    named = [axis for axis in guessed.axes if any(axis in names_of(one) for one in guessed.restrictions)]
+    of_each = [[int(one) for one in _INTEGER.findall(text)] for text in guessed.restrictions]
+    numbers = {number + more for of in of_each for number in of for more in (-1, 0, 1)}
+    products = {math.prod(of) for of in of_each}
+
+    def candidates(value: int) -> list[int]:
+        multiples = (-(-value // factor) * factor for factor in (1, 4, 16, 32, 64, 256, 1024, *products) if factor)
+        powers = (1 << (value - 1).bit_length() + more for more in (0, 1, 2))
+        all_of = {one for one in (*multiples, *powers, *numbers, value + 1) if 0 < one <= _LARGEST}
+        return sorted(all_of, key=lambda one: abs(math.log(one / value)))[:24]
+
+    choices = itertools.islice(itertools.product(*(candidates(point[axis]) for axis in named)), 20_000)
+    met = [one for values in choices if meets(guessed, one := {**point, **dict(zip(named, values, strict=True))})]
+    return min(met, key=lambda one: sum(abs(math.log(one[axis] / point[axis])) for axis in named), default=None)
+
+
+def value_at(text: str, point: Mapping[str, int]) -> int:
+    """The value of an expression over a point's axes; -1 where it has none."""
+    try:
+        return int(eval(text, {"__builtins__": {}, **_FUNCTIONS}, dict(point)))
+    except ArithmeticError:
+        return -1

@@ -1,0 +1,195 @@
+"""What a check of a kernel says: findings, each once, with the points and the lines that show it; and its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.results import NOTES
+from kernelsweep.study.kernels.source import included_files
+from kernelsweep.study.point import Point
+from kernelsweep.sweep.proof_rows import findings
+
+_OF_MEMORY = {"races": "race", "bounds": "out of bounds", "barriers": "barrier", "uninitialised": "uninitialised read"}
+_OF_KIND = {"misaligned": "misaligned", "wrong_result": "wrong result"}
+_FOLDERS = re.compile(r"(?<=\s)/\S*/(?=[^\s/:]+:\d)")
+_PLACE = re.compile(r"([^\s/:(]+\.\w+):(\d+)")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A mistake in the use of memory or of barriers.
+
+    kind     race, out of bounds, misaligned, barrier, uninitialised read or wrong result
+    lines    the source's lines that it names, each with its place
+    points   that show it; the message is of the first
+    depends  the guess on which it depends whether this is a mistake; "" where it is one
+    """
+
+    kind: str
+    message: str
+    lines: tuple[tuple[str, str], ...]
+    points: tuple[str, ...]
+    depends: str = ""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check says of a kernel.
+
+    guessed    what nobody gave, by its name
+    points     the values of the axes at which the kernel ran to its end
+    findings   mistakes in the use of memory and of barriers
+    doubtful   the same, where it depends on a guess whether they are mistakes
+    notes      the same, where further runs showed that they decide nothing
+    unchecked  why it was not checked, by point; by "" where it was not checked at all
+    judged     whether results were compared with right ones
+    """
+
+    file: str
+    kernel: str
+    line: int
+    guessed: Mapping[str, str] = field(default_factory=dict)
+    points: Sequence[str] = ()
+    findings: Sequence[Finding] = ()
+    doubtful: Sequence[Finding] = ()
+    notes: Sequence[Finding] = ()
+    unchecked: Mapping[str, str] = field(default_factory=dict)
+    judged: bool = False
+    seconds: float = 0.0
+
+    @property
+    def right(self) -> bool:
+        """Whether every point was checked, and nothing was found."""
+        return self.status == 0
+
+    @property
+    def status(self) -> int:
+        """1 for a mistake, 3 for what may be one, 2 where a point could not be checked; 0 for none of these."""
+        return 1 if self.findings else 3 if self.doubtful else 2 if self.unchecked else 0
+
+    def __repr__(self) -> str:
+        head = f"{self.file}:{self.line}  {self.kernel}"
+        width = max(map(len, self.guessed), default=0)
+        told = [f"    guessed  {name:{width}}  {value}" for name, value in self.guessed.items()]
+        told += [f"  {line}" for one in (*self.findings, *self.doubtful, *self.notes) for line in self._of(one)]
+        told += [f"  not checked{f' at {point}' if point else ''}: {why}" for point, why in self.unchecked.items()]
+        return "\n".join([head, *told, f"  {self.verdict}"])
+
+    def _of(self, finding: Finding) -> Iterator[str]:
+        kind = "note: " if finding in self.notes else "perhaps: " * bool(finding.depends)
+        clean = [point for point in self.points if point not in finding.points]
+        but = f"; not at {', nor at '.join(clean)}" if clean else ""
+        yield f"{kind}{finding.message}"
+        yield from (f"    {place}  {text.strip()}" for place, text in finding.lines)
+        yield f"    at {finding.points[0]}{but}{f': {finding.depends}' if finding.depends else ''}"
+
+    @property
+    def verdict(self) -> str:
+        """What was done and found, in a sentence."""
+        if not self.points and not self.findings and not self.doubtful:
+            return "Not checked."
+        number, doubtful, ran = len(self.findings), len(self.doubtful), len(self.points)
+        found = _counted(number, "mistake") if number else "No certain mistake" if doubtful else "No mistake"
+        what = "results, accesses and barriers" if self.judged else "accesses and barriers"
+        judged = "" if self.judged else " Results were not judged: nobody said which are right."
+        depend = f" {_counted(doubtful, 'finding')} may be one: --case, --grid and --block say which call is meant."
+        return f"{found} found in {what}, at {_counted(ran, 'point')} on the emulator.{depend * bool(doubtful)}{judged}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def as_values(checked: Checked) -> dict[str, Any]:
+    """A check's result as JSON has it."""
+    return {**asdict(checked), "status": checked.status, "verdict": checked.verdict}
+
+
+Key = tuple[Any, ...]
+
+ANY_ARRAY = "?"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the outcomes of points say.
+
+    findings   by a key that is the same at every point
+    points     that show each of them
+    arrays     the array of each; "" where the kernel declares it, or there is none; ANY_ARRAY for some in device memory
+    ran        the points at which the kernel ran to its end
+    unchecked  why one did not run, by point
+    """
+
+    findings: Mapping[Key, Finding]
+    points: Mapping[Key, Sequence[Point]]
+    arrays: Mapping[Key, str]
+    ran: Sequence[Point]
+    unchecked: Mapping[str, str]
+
+
+def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path]) -> Seen:
+    """The findings of all points, each once. `folders` have the headers of the file."""
+    sources = {one.name: one for one in (*included_files(file, [file.parent, *folders]), file)}
+    found: dict[Key, Finding] = {}
+    points: dict[Key, list[Point]] = {}
+    arrays: dict[Key, str] = {}
+    ran, unchecked = [], {}
+    for point, outcome in outcomes.items():
+        mistakes = [
+            (check, kind, _FOLDERS.sub("", message))
+            for check, kind, message, _ in findings(outcome)
+            if check in _OF_MEMORY
+            or (kind == "wrong_result" and not any(message.endswith(one.message) for one in outcome.mistakes))
+        ]
+        if outcome.status in ("ok", "wrong_result") or mistakes:
+            ran.append(point)
+        else:
+            unchecked[point_text(point)] = outcome.message or outcome.status
+        of_array = {_FOLDERS.sub("", one.message): one.array for one in outcome.mistakes}
+        for check, kind, message in mistakes:
+            places = tuple(dict.fromkeys(_PLACE.findall(message)))
+            # The same of one array, wherever it is.
+            key = (check, kind in NOTES, places, re.sub(r"\d+", "", message) if places else message.partition(":")[0])
+            name = _OF_KIND.get(kind) or _OF_MEMORY[check]
+            found.setdefault(key, Finding(name, message, tuple(_lines(places, sources)), ()))
+            points.setdefault(key, []).append(point)
+            arrays[key] = ANY_ARRAY if kind == "launch_failed" else of_array.get(message, "")
+    points_ = {key: [*dict.fromkeys(of)] for key, of in points.items()}
+    return Seen(found, points_, arrays, ran, unchecked)
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """A point as a check names it."""
+    return ", ".join(f"{axis}={value}" for axis, value in point.items() if axis != "cache") or "its launch"
+
+
+def judged(result: Checked, outcomes: Seen, depends: Mapping[Key, str]) -> Checked:
+    """The result with what the outcomes of points say; `depends` has the guess on which a finding depends."""
+    told = {
+        key: replace(one, points=tuple(map(point_text, outcomes.points[key])), depends=depends.get(key, ""))
+        for key, one in outcomes.findings.items()
+    }
+    notes = [one for (_, is_note, *_), one in told.items() if is_note]
+    others = [one for (_, is_note, *_), one in told.items() if not is_note]
+    return replace(
+        result,
+        points=[*map(point_text, outcomes.ran)],
+        findings=[one for one in others if not one.depends],
+        doubtful=[one for one in others if one.depends],
+        notes=notes,
+        unchecked=outcomes.unchecked,
+    )
+
+
+def _lines(places: Iterable[tuple[str, str]], sources: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    for name, number in places:
+        if name in sources:
+            text = sources[name].read_text(encoding="utf-8", errors="replace").splitlines()
+            if int(number) <= len(text):
+                yield f"{name}:{number}", text[int(number) - 1]

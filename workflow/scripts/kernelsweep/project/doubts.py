@@ -1,0 +1,96 @@
+"""Which of a check's findings are mistakes in any case, and which may be one of the check's guesses.
+
+A finding at sizes that no block divides is a mistake if the file's launch rounds its blocks up for them, and the kernel
+has a guard. Else further runs tell at which sizes it is gone, such as multiples of 4: the kernel may ask for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kernelsweep.project.check_points import meets, multiples, round_points, value_at
+from kernelsweep.project.checked import ANY_ARRAY, Key, Seen
+from kernelsweep.project.guess import Guess
+from kernelsweep.project.learnt_arrays import Holds
+
+_FACTORS = (2, 4, 8, 16, 32, 64, 128, 256)
+_LARGEST = 4096  # elements of a side of a grid that a block has
+
+
+def doubts(
+    outcomes: Seen,
+    guessed: Guess,
+    holds: Mapping[str, Holds],
+    are_given: bool,
+    run: Callable[[Sequence[Mapping[str, int]]], Seen],
+) -> dict[Key, str]:
+    """The guess on which each finding depends, in words; none for those that are mistakes.
+
+    are_given  whether the user says the points
+    run        runs the kernel at further points
+    """
+    told: dict[Key, str] = {}
+    first = round_points(guessed)[0]
+    for key, one in outcomes.findings.items():
+        points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
+        is_everywhere = len(points) == len(outcomes.ran)
+        array, is_of_bounds = outcomes.arrays[key], one.kind == "out of bounds"
+        if guessed.doubts:
+            told[key] = guessed.doubts[0]
+        elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
+            told[key] = "the sizes of arrays could not be learnt"
+        elif are_given or is_everywhere:
+            continue
+        elif first in points:
+            told[key] = "it may ask for smaller sizes" if is_of_bounds and array not in holds else ""
+        elif (asked := _asked(key, points[0], guessed, run)) is not None:
+            told[key] = asked
+        elif is_of_bounds and array in holds:
+            told[key] = f"{array} may be larger"
+        elif len(points) < len(outcomes.ran) - 1:
+            told[key] = "it may ask for other sizes"
+    return {key: why for key, why in told.items() if why}
+
+
+def _asked(
+    key: Key, point: Mapping[str, int], guessed: Guess, run: Callable[[Sequence[Mapping[str, int]]], Seen]
+) -> str | None:
+    """The sizes that a kernel may ask for, because a finding is gone there; "" where it is made for others, too.
+
+    None where it is nowhere gone.
+    """
+    sizes = [axis for axis in guessed.sizes if axis not in guessed.small]
+    steps = {axis: _step(guessed, point, axis) for axis in sizes}
+    factors = sorted({*_FACTORS, *(step for _, step in steps.values() if step > 1)})
+
+    def gone(axes: Sequence[str], factor: int) -> bool:
+        other = multiples(guessed, point, axes, factor)
+        outcomes = run([other]) if meets(guessed, other) else None
+        return bool(outcomes and outcomes.ran) and key not in (outcomes.findings if outcomes else ())
+
+    factor = next((one for one in (*factors, 0) if gone(sizes, one)), None)
+    if factor is None:
+        return None
+    axes = next(([axis] for axis in sizes if gone([axis], factor)), sizes) if len(sizes) > 1 else sizes
+    of = f" in {' and '.join(axes)}" if len(guessed.sizes) > 1 else ""
+    if factor and all(_covers(guessed, axis, factor, *steps[axis]) for axis in axes):
+        return ""
+    return f"it may ask for multiples of {factor}{of}" if factor else f"it may ask for powers of two{of}"
+
+
+def _covers(guessed: Guess, axis: str, factor: int, first: int, step: int) -> bool:
+    """Whether the launch and the kernel are made for sizes that are no multiples of the factor."""
+    return first == 1 and factor >= step and axis in guessed.guarded
+
+
+def _step(guessed: Guess, point: Mapping[str, int], axis: str) -> tuple[int, int]:
+    """The smallest size that has a block, and how many more have the next; zeros for a size that the grid has not."""
+    rises, before = [], [0] * len(guessed.grid)
+    for size in range(1, _LARGEST):
+        blocks = [value_at(side, {**point, axis: size}) for side in guessed.grid]
+        if (size > 1 and blocks != before) or (size == 1 and all(blocks)):
+            rises.append(size)
+        before = blocks
+        if len(rises) == 2:
+            return rises[0], rises[1] - rises[0]
+    return 0, 0

@@ -1,0 +1,446 @@
+"""What a file's host code says of a kernel's launches, read as text: grids, blocks, arguments, and the conditions."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
+from kernelsweep.study.expressions import FUNCTIONS
+from kernelsweep.study.problem.problem import CXX_TYPES
+from kernelsweep.study.problem.user_module import GIVEN
+
+_NUMPY = {
+    **{cxx: dtype for dtype, cxx in CXX_TYPES.items()},
+    **{"half": "float16", "nv_bfloat16": "bfloat16", "char": "int8", "unsigned": "uint32", "size_t": "uint64"},
+    **{"long long": "int64", "unsigned long long": "uint64", "ssize_t": "int64", "ptrdiff_t": "int64"},
+    **{"uchar": "uint8", "ushort": "uint16", "uint": "uint32", "ulong": "uint64"},
+    **{"long int": "int64", "short int": "int16", "unsigned short int": "uint16", "long long int": "int64"},
+    **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+# The types of several elements in a row.
+_ROWS = {"half2": ("float16", 2), "__half2": ("float16", 2), "__nv_bfloat162": ("bfloat16", 2)}
+_ROWS |= {"cuComplex": ("float32", 2), "cuFloatComplex": ("float32", 2), "cuDoubleComplex": ("float64", 2)}
+_ROW = re.compile(r"(float|double|u?(?:char|short|int|long))([1-4])")
+_QUALIFIERS = re.compile(r"\b(const|volatile|struct|typename|register|__grid_constant__|__restrict(__)?|restrict)\b")
+
+# Names of parameters that mean something else in a problem or a study.
+_TAKEN = {*keyword.kwlist, *keyword.softkwlist, *FUNCTIONS, *MEASUREMENT_COLUMNS, "np", "math", "cache", "toolkit"}
+_TAKEN -= {*POINT_COLUMNS, "width"}
+_TAKEN |= {name for names in GIVEN.values() for name in names}
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[uUlLfF]*"
+    r"|(?:std\s*::\s*)?(?P<name>[A-Za-z_]\w*)|(?P<sign><<|>>|&&|\|\||[=!<>]=|\S))"
+)
+_SIGNS = {sign: sign for sign in ("+", "-", "*", "%", "&", "|", "<<", ">>", "==", "!=", "<=", ">=", "<", ">")}
+_SIGNS |= {"!": "not ", "&&": "and", "||": "or"}
+_NUMBER = r"(?:unsigned|long|int|size_t|u?int\d+_t|float|double)"
+_CAST = re.compile(rf"(?<!sizeof)\(\s*{_NUMBER}(?:\s+{_NUMBER})*\s*\)|\bstatic_cast\s*<[^<>]*>")
+_CEIL_DIV = re.compile(r"i?_?((ceil|round_?up)_?div|div_?(ceil|(round_?)?up)|cdiv)\w*", re.IGNORECASE)
+_LONGEST = 120  # characters of an expression of the host's
+_OF_DEVICE = {"threadIdx", "blockIdx", "blockDim", "gridDim"}
+
+
+def names_of(text: str) -> list[str]:
+    """The axes that an expression names."""
+    return [name for name in dict.fromkeys(WORD.findall(text)) if name not in FUNCTIONS and not keyword.iskeyword(name)]
+
+
+def python_name(name: str) -> str:
+    """A parameter's name where Python, a problem or a study has no other meaning for it; else with a line behind it."""
+    return f"{name}_" if name in _TAKEN else name
+
+
+class Unknown(Exception):
+    """Something of the host's that is no expression over sizes."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch as the host's text has it, and where it begins."""
+
+    place: int
+    template: Sequence[str]
+    grid: str
+    block: str
+    shared: str
+    arguments: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of the host's.
+
+    holds     whether it holds, and not its contrary
+    encloses  whether a branch depends on it; else something was asserted before
+    """
+
+    text: str
+    holds: bool
+    encloses: bool
+
+
+@dataclass
+class HostCode:
+    """The text of a file and its headers without comments, in which launches and definitions are looked up.
+
+    names   the study's names of what the host calls otherwise
+    types   the types of a template, by its parameters
+    unread  the template's parameters whose values in the launch can't be read
+    """
+
+    text: str
+    names: dict[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+
+    def line_of_kernel(self, kernel: str) -> int:
+        """The line of a kernel's head; 1 where there is none."""
+        return next((self.text.count("\n", 0, found.end()) + 1 for found, _ in self._bodies(kernel)), 1)
+
+    def launches(self, kernel: str) -> Iterator[Launch]:
+        """The launches of a kernel, in the text's order."""
+        for found in re.finditer(rf"\b{kernel}\s*(?:<((?:[^<>;]|<[^<>;]*>)*)>)?\s*<<<", self.text):
+            end = self.text.find(">>>", found.end())
+            opening = self.text.find("(", end)
+            if end < 0 or opening < 0:
+                continue
+            given = [*split_list(self.text[found.end() : end]), "", ""]
+            arguments = split_list(self.text[opening + 1 : _closing(self.text, opening)])
+            yield Launch(found.start(), split_list(found[1] or ""), given[0], given[1], given[2], arguments)
+
+    def values_of(self, launch: Launch, arguments: Mapping[str, str]) -> dict[str, str]:
+        """What a launch passes for sizes, by the kernel's names for them; a name of the host's stays the kernel's.
+
+        arguments  the launch's text for each of these parameters
+        """
+        for name, text in arguments.items():
+            text = re.sub(r"\s*(?:\.|->)\s*", ".", _CAST.sub("", text).strip("() "))
+            loop = re.findall(rf"\bfor\s*\([^;]*\b{re.escape(text)}\s*=\s*(\d+)\s*;", self.text[: launch.place])
+            if re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", text) and not self._has_own_value(text, launch.place):
+                self.names.setdefault(text, loop[-1] if loop else name)
+        values = {}
+        for name, text in arguments.items():
+            try:
+                value = self.expression(text, launch.place)
+            except Unknown:
+                value = name
+            values[name] = name if value.isdigit() and int(value) > 4096 else value
+        return values
+
+    def conditions(self, place: int) -> list[Condition]:
+        """What holds at a place of a function: the branches it stands in, and what was asserted, or else returned."""
+        start = self.text.rfind("\n}", 0, place) + 1
+        return _conditions(re.sub(r"(?m)^[^\S\n]*#.*$", lambda line: " " * len(line[0]), self.text[start:place]))
+
+    def condition(self, text: str, place: int) -> str:
+        """A host's condition over a study's names, in Python. Raises Unknown."""
+        if "?" in text:
+            raise Unknown
+        try:
+            return ast.unparse(ast.parse(self._translated(_CAST.sub("", text), place, 0, "//"), mode="eval"))
+        except SyntaxError:
+            raise Unknown from None
+
+    def assigned(self, name: str, place: int) -> list[str]:
+        """The different values that the host's function gives a name before a place."""
+        start = self.text.rfind("\n}", 0, place) + 1
+        return [*dict.fromkeys(re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[start:place]))]
+
+    def has_value(self, name: str, place: int) -> bool:
+        """Whether the host gives a name, or the structure that it is a member of, some value before a place."""
+        return bool(self._value(name, place) or re.search(rf"\bdim3\s+{name.rpartition('_')[0]}\b", self.text))
+
+    def _has_own_value(self, name: str, place: int) -> bool:
+        """Whether a name's value follows from others, or is a macro's that the device's code has as well."""
+        value = self._value(name, place)
+        try:
+            if value and WORD.search(self.expression(value, place)):
+                return True
+        except Unknown:
+            return False
+        defined = re.search(rf"^\s*#\s*define\s+{name}\s+\S", self.text, re.MULTILINE)
+        return bool(defined) and bool(re.search(rf"__global__[^;{{]*\{{[^<]*\b{name}\b", self.text))
+
+    def sides(self, text: str, place: int) -> list[str]:
+        """The sides of a grid or a block."""
+        text = text.strip()
+        if made := re.fullmatch(r"dim3\s*[({](.*)[)}]|\{(.*)\}", text, re.DOTALL):
+            return [self.expression(side, place) for side in split_list(made[1] or made[2] or "1")]
+        if WORD.fullmatch(text):
+            before = self.text[:place]
+            declared = [*re.finditer(rf"\bdim3\b[^;]*?\b{text}\s*[({{]|\b{text}\s*=\s*(?:dim3\s*[({{]|\{{)", before)]
+            if declared:
+                opening = declared[-1].end() - 1
+                inner = self.text[opening + 1 : _closing(self.text, opening)]
+                if not (nested := re.fullmatch(r"\s*dim3\s*\((.*)\)\s*", inner, re.DOTALL)):
+                    return [self.expression(side, opening) for side in split_list(inner) or ["1"]]
+                return [self.expression(side, opening) for side in split_list(nested[1])]
+            members = [re.findall(rf"\b{text}\s*\.\s*{side}\s*=\s*([^;]+);", before) for side in "xyz"]
+            if members[0] and re.search(rf"\bdim3\b[^;]*\b{text}\b", before):
+                return [self.expression(of[-1], place) if of else "1" for of in members]
+            if assigned := re.findall(rf"\bdim3\b[^;=]*\b{text}\s*=\s*([^;]+);", before):
+                return self.sides(assigned[-1], place)
+        return [self.expression(text, place)]
+
+    def expression(self, text: str, place: int, depth: int = 0) -> str:
+        """A host's expression as a study has it; names without a value are axes. Raises Unknown."""
+        if depth > 20:
+            raise Unknown
+        is_real = bool(re.search(r"\d\.|\((?:float|double)\)|ceil", text))
+        joined = self._translated(_CAST.sub("", text), place, depth, "/" if is_real else "//")
+        if not WORD.search(joined.replace("not", "")):
+            try:
+                return f"{eval(joined):.0f}"
+            except (ArithmeticError, SyntaxError, ValueError, TypeError) as error:
+                raise Unknown from error
+        if len(joined) > _LONGEST:  # A name that follows from itself.
+            raise Unknown
+        try:
+            if not re.search(r"<<|>>|[&|]", joined):
+                return ast.unparse(ast.parse(joined, mode="eval"))  # Python's brackets are the fewest.
+        except SyntaxError:
+            pass
+        raise Unknown
+
+    def _translated(self, text: str, place: int, depth: int, division: str) -> str:
+        text = text.strip()
+        if "?" in (flat := _flat(text)):
+            ends = [0, flat.index("?"), flat.rfind(":"), len(text)]
+            when, then, otherwise = (
+                self._translated(text[start + (start > 0) : end], place, depth, division)
+                for start, end in pairwise(ends)
+            )
+            return f"((({when}) != 0) * ({then}) + (({when}) == 0) * ({otherwise}))"
+        found, at = [], 0
+        while token := _TOKEN.match(text, at):
+            kind, word, at = token.lastgroup, token[token.lastgroup or 0], token.end()
+            member = re.compile(r"\s*(?:\.|->)\s*(\w+)").match(text, at) if kind == "name" else None
+            if kind == "number":
+                found.append(str(int(word, 16)) if word[:2] in ("0x", "0X") else word)
+            elif word == "(":
+                end = _closing(text, at - 1)
+                found.append(f"({self._translated(text[at:end], place, depth, division)})")
+                at = end + 1
+            elif kind == "name" and text[at:].lstrip().startswith("("):
+                opening = text.index("(", at)
+                at = _closing(text, opening) + 1
+                found.append(self._call(word, split_list(text[opening + 1 : at - 1]), place, depth))
+            elif member:
+                at = member.end()
+                if text[at:].lstrip().startswith("("):
+                    raise Unknown
+                found.append(self._member(word, member[1], place))
+            elif kind == "name":
+                found.append(self._name(word, place, depth))
+            elif word in {*_SIGNS, "/"}:
+                found.append(_SIGNS.get(word, division))
+            else:
+                raise Unknown
+        return " ".join(found)
+
+    def _member(self, name: str, member: str, place: int) -> str:
+        """A member of a structure: a side of a dim3, or an axis."""
+        whole = f"{name}.{member}"
+        if whole not in self.names and len(member) == 1 and member in "xyz" and name not in _OF_DEVICE:
+            sides = self.sides(name, place)
+            if sides != [python_name(name)]:
+                return f"({sides['xyz'.index(member)] if 'xyz'.index(member) < len(sides) else 1})"
+        return self.names.get(whole, f"{name}_{member}")
+
+    def _name(self, name: str, place: int, depth: int) -> str:
+        if name in self.names:
+            return self.names[name]
+        if name in _OF_DEVICE:
+            raise Unknown
+        if value := self._value(name, place):
+            with suppress(Unknown):
+                return f"({self.expression(value, place, depth + 1)})"
+        enumerated = re.search(rf"\benum\b[^;]*\b{name}\s*=\s*(\d+)", self.text)
+        return enumerated[1] if enumerated else python_name(name)
+
+    def _value(self, name: str, place: int) -> str:
+        """What the host gives a name before a place, or a macro; "" where that is not known."""
+        defined = re.findall(rf"^[^\S\n]*#[^\S\n]*define[^\S\n]+{name}[^\S\n]+(\S[^\n]*)", self.text, re.MULTILINE)
+        anywhere = re.findall(rf"\b{name}\s*=(?!=)\s*([^;]+);", self.text[:place])
+        assigned = (
+            self.assigned(name, place)
+            or anywhere
+            or re.findall(rf"\bconst\w*\s+\w+\s+{name}\s*=\s*([^;]+);", self.text)
+        )
+        for value in (*defined[-1:], *assigned[-1:]):
+            first = split_list(value)[0]
+            if not {name, *_OF_DEVICE} & {*WORD.findall(first)}:
+                return first
+        return ""
+
+    def _call(self, name: str, arguments: Sequence[str], place: int, depth: int) -> str:
+        if name == "sizeof":
+            element = element_of(self.types.get(arguments[0].strip(), arguments[0]), self)
+            if not element:
+                raise Unknown
+            return str(_bytes(element[0]) * element[1])
+        found = re.search(rf"#\s*define\s+{name}\(([^)]*)\)\s*(\S[^\n]*)", self.text) or re.search(
+            rf"\b{name}\s*\(([^()]*)\)\s*\{{\s*return\s+([^;]+);", self.text
+        )
+        if found:
+            names = [WORD.findall(one)[-1] for one in split_list(found[1]) if WORD.search(one)]
+            values = dict(zip(names, (f"({one})" for one in arguments), strict=False))
+            body = WORD.sub(lambda word: values.get(word[0], word[0]), found[2])
+            with suppress(Unknown):
+                return f"({self.expression(body, place, depth + 1)})"
+        values_ = [self.expression(one, place, depth + 1) for one in arguments]
+        if _CEIL_DIV.fullmatch(name) and len(values_) == 2:
+            return f"(({values_[0]} + {values_[1]} - 1) // ({values_[1]}))"
+        name = {"ceilf": "ceil"}.get(name, name)
+        if name not in FUNCTIONS:
+            raise Unknown
+        return f"{name}({', '.join(values_)})"
+
+    def body(self, kernel: str) -> str:
+        """The text of a kernel, from what stands before its name to its last bracket."""
+        return next((self.text[found.start() : end] for found, end in self._bodies(kernel)), "")
+
+    def _bodies(self, kernel: str) -> Iterator[tuple[re.Match[str], int]]:
+        for found in re.finditer(rf"__global__[^;{{]*?\b{kernel}\s*\(", self.text):
+            after = _closing(self.text, found.end() - 1) + 1
+            if self.text[after:].lstrip().startswith("{"):
+                yield found, _closing(self.text, self.text.index("{", after))
+
+
+_STATEMENT = re.compile(
+    r"\b(if|else|switch|case|default|return|throw|exit|abort)\b|(\w*(?:assert|ASSERT|CHECK)\w*)\s*\(|[({};]"
+)
+
+
+@dataclass
+class _Block:
+    """A block of statements that is open: the conditions under which it runs, and what holds in it later."""
+
+    under: list[Condition]
+    holds: list[Condition] = field(default_factory=list)
+    selector: str = ""
+    cases: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    exits: bool = False
+    is_label: bool = False
+
+    @property
+    def all(self) -> list[Condition]:
+        of_case = [f"({self.selector}) == ({one})" for one in self.cases or self.seen]
+        text = " || ".join(of_case)
+        return [*self.under, *self.holds, *([Condition(text, bool(self.cases), True)] if text else [])]
+
+
+def _conditions(text: str) -> list[Condition]:
+    """What holds at the end of a text with a function's beginning."""
+    blocks, under, before, at, exits, selector = [_Block([])], list[Condition](), list[Condition](), 0, False, ""
+    while token := _STATEMENT.search(text, at):
+        word, checked, at, block = token[1] or token[0], token[2], token.end(), blocks[-1]
+        closing = _closing(text, text.find("(", token.end() - 1)) if word in ("if", "switch", "(") or checked else 0
+        inside = text[text.find("(", token.end() - 1) + 1 : closing].strip() if closing else ""
+        if word in ("if", "switch", "(") or checked:
+            if closing >= len(text):  # The place is inside of these brackets.
+                continue
+            at = closing + 1
+        if word == "if":
+            under = [*under, Condition(inside, True, True)]
+        elif word == "switch":
+            selector = inside
+        elif checked:
+            block.holds.append(Condition((split_list(inside) or [""])[0], True, False))
+        elif word == "else":
+            under = [*before[:-1], *(replace(one, holds=not one.holds) for one in before[-1:])]
+        elif word in ("case", "default"):
+            end = text.find(":", at)
+            label = text[at:end].strip()
+            block.cases = [*(block.cases if block.is_label else []), *([label] if word == "case" else [])]
+            block.seen, block.is_label, at = [*block.seen, *block.cases[-1:]], True, end + 1
+        elif word == "{":
+            blocks.append(_Block(under, selector=selector))
+            under, selector = [], ""
+        elif word in (";", "}"):
+            if word == "}" and len(blocks) > 1:
+                closed = blocks.pop()
+                under, exits = closed.under, closed.exits
+            if exits and len(under) == 1:
+                blocks[-1].holds.append(replace(under[0], holds=not under[0].holds, encloses=False))
+            before, under, exits = under, [], False
+            blocks[-1].is_label = False
+        elif word != "(":
+            block.exits, exits = block.exits or not under, True
+    return [one for block in blocks for one in block.all] + under
+
+
+def element_of(text: str, host: HostCode, depth: int = 0) -> tuple[str, int] | None:
+    """NumPy's type of C++'s, and how many of its elements there are in one; None for a type that is not known."""
+    kind = " ".join(_QUALIFIERS.sub(" ", text).replace("&", " ").split()).rpartition("::")[2]
+    if kind in _NUMPY:
+        return _NUMPY[kind], 1
+    if kind in CXX_TYPES:
+        return None
+    if kind in _ROWS:
+        return _ROWS[kind]
+    if row := _ROW.fullmatch(kind):
+        return _NUMPY[row[1]], int(row[2])
+    if depth < 5 and WORD.fullmatch(kind):
+        for form in (
+            r"\btypedef\s+([\w\s]+?)\s+{}\s*;",
+            r"\busing\s+{}\s*=\s*([\w\s:]+);",
+            r"#\s*define\s+{}\s+([\w ]+)",
+        ):
+            if found := re.search(form.format(kind), host.text):
+                return element_of(found[1], host, depth + 1)
+    return None
+
+
+def is_enumeration(kind: str, host: HostCode) -> bool:
+    """Whether a parameter's type is an enumeration of the file, such as ``mode_t``."""
+    name = " ".join(_QUALIFIERS.sub(" ", kind).split()).rpartition("::")[2]
+    form = (
+        rf"\benum\b(?:\s+class|\s+struct)?\s+{name}\b[^;{{}}]*\{{|\btypedef\s+enum\b[^{{;]*\{{[^{{}}]*\}}\s*{name}\s*;"
+    )
+    return bool(WORD.fullmatch(name)) and bool(re.search(form, host.text))
+
+
+def _bytes(dtype: str) -> int:
+    return 1 if dtype == "bool" else 2 if dtype == "bfloat16" else int(re.findall(r"\d+", dtype)[0]) // 8
+
+
+def _closing(text: str, opening: int) -> int:
+    """The place of the bracket that closes the one at `opening`; the text's end where none does."""
+    depth = 0
+    for place in range(opening, len(text)):
+        depth += (text[place] in "([{") - (text[place] in ")]}")
+        if depth == 0:
+            return place
+    return len(text)
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a list between commas outside of brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _flat(text: str) -> str:
+    """The text with blanks in place of what is in brackets."""
+    depth, shown = 0, []
+    for character in text:
+        depth -= character in ")]}"
+        shown.append(character if depth == 0 else " ")
+        depth += character in "([{"
+    return "".join(shown)

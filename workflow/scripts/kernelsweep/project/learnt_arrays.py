@@ -1,0 +1,149 @@
+"""What a kernel's arrays hold: how large each is, and whether it is read before it is written. Two runs tell.
+
+They are at sizes that blocks divide, with arrays that are larger than any access.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kernelsweep.device.outcome import Outcome
+from kernelsweep.project.check_points import round_points, value_at
+from kernelsweep.project.guess import Guess, Parameter
+from kernelsweep.results import INDIFFERENT_READ
+from kernelsweep.study.point import Point
+
+# The elements of an array whose size is to be learnt, or is not known.
+_MOST = 2**20
+_LEAST_SHARE = 0.85  # of a size, which is touched: kernels leave out borders
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What an array holds.
+
+    size     its elements, as an expression over the axes
+    updated  whether the kernel reads it before it writes it
+    known    whether the size is that of what the kernel accesses; else it is larger than all that it accesses
+    """
+
+    size: str = str(_MOST)
+    updated: bool = True
+    known: bool = False
+
+
+Run = Callable[[Sequence[Mapping[str, int]], Mapping[str, Holds]], Mapping[Point, Outcome]]
+
+
+def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
+    """What each array holds, from two runs at round sizes with arrays that are large enough. Raises UserError."""
+    first, last = round_points(guessed)
+    holds = {one.name: Holds() for one in guessed.arrays}
+    # The second run finds what nothing has written; where that is an index, it fails.
+    unwritten = {one.name: Holds(updated=not one.written) for one in guessed.arrays}
+    touched: list[Mapping[str, int]] = []
+    for place, given in ((first, holds), (last, unwritten), (last, holds)):
+        if len(touched) == 2:
+            break
+        (outcome,) = run([place], given).values()
+        read = {mistake.array for mistake in outcome.mistakes if mistake.kind in ("uninitialised", INDIFFERENT_READ)}
+        if outcome.status in ("ok", "wrong_result"):
+            touched.append(outcome.touched)
+            holds = {name: replace(one, updated=given[name].updated or name in read) for name, one in holds.items()}
+        elif not touched:
+            break
+    if len(touched) < 2:
+        return holds
+    places = [first, last]
+    return {
+        name: _sized(guessed, one, [_rows(guessed, name, of) for of in touched], places) for name, one in holds.items()
+    }
+
+
+def _rows(guessed: Guess, name: str, touched: Mapping[str, int]) -> int:
+    row = next(one.row for one in guessed.arrays if one.name == name)
+    return -(-touched.get(name, 0) // row)
+
+
+def _sized(guessed: Guess, holds: Holds, touched: Sequence[int], places: Sequence[Mapping[str, int]]) -> Holds:
+    """The smallest size over the axes that is what was touched, or a little more."""
+    if not all(touched):
+        return holds
+    near = []
+    for is_simple, text in _sizes(guessed):
+        values = [value_at(text, place) for place in places]
+        if values == [*touched] and (is_simple or guessed.launched):
+            return replace(holds, size=text, known=True)
+        if is_simple and all(_LEAST_SHARE * value <= of <= value for value, of in zip(values, touched, strict=True)):
+            near.append((sum(values), text))
+    if len({*touched}) == 1:
+        return replace(holds, size=str(touched[0]), known=True)
+    return replace(holds, size=min(near)[1], known=True) if near else holds
+
+
+def _sizes(guessed: Guess) -> Iterator[tuple[bool, str]]:
+    """Expressions that sizes of arrays may have, simple ones first; each with whether it is of one or two sizes."""
+    axes = guessed.sizes
+    simple = [*axes, *(f"{name} * {name}" for name in axes), *map(" * ".join, itertools.combinations(axes, 2))]
+    yield from ((True, text) for text in simple)
+    sides = [f"ceil({side})" if re.search("(?<!/)/(?!/)", side) else f"({side})" for side in guessed.grid]
+    blocks = ast.unparse(ast.parse(" * ".join(sides), mode="eval"))
+    others = [blocks, *(f"{name} * ({blocks})" for name in axes), *map(" * ".join, itertools.combinations(axes, 3))]
+    products = [*simple, *others]
+    others += [f"{factor} * {product}" for factor in (2, 3, 4) for product in products]
+    others += [f"{product} + {more}" for product in products for more in (1, 2)]
+    yield from ((False, text) for text in (*others, *map(" * ".join, itertools.combinations(axes, 4))))
+
+
+def problem_text(guessed: Guess, holds: Mapping[str, Holds], head: str = "") -> str:
+    """The functions `inputs` and `outputs` of a problem file, for what the arrays hold."""
+    high = f"min({', '.join(guessed.sizes)})" if len(guessed.sizes) > 1 else (*guessed.sizes, "100")[0]
+    inputs = {
+        one.name: _drawn(one, holds[one.name].size, high)
+        for one in guessed.arrays
+        if not one.written or holds[one.name].updated
+    }
+    inputs |= {
+        one.name: f"np.{one.dtype or 'float32'}({one.value})"
+        for one in guessed.parameters
+        if not one.is_array and not one.is_size and one.dtype != "bfloat16"
+    }
+    outputs = {
+        one.name: f"({_shape(one, holds[one.name].size)}, {_dtype(one)})" for one in guessed.arrays if one.written
+    }
+    text = f"{head or '# Written by `kernelsweep check`.'}\nimport numpy as np\n"
+    text += "from math import ceil\n" * ("ceil(" in str(holds))
+    text += "import ml_dtypes\n" * ("bfloat16" in "".join(inputs.values()))
+    for function, arrays, given in (("inputs", inputs, ["random"]), ("outputs", outputs, [])):
+        named = re.findall(r"[A-Za-z_]\w*", " ".join(arrays.values()))
+        parameters = ", ".join([*given, *(axis for axis in guessed.axes if axis in named)])
+        lines = "".join(f'        "{name}": {value},\n' for name, value in arrays.items())
+        text += f"\n\ndef {function}({parameters}):\n    return {{\n{lines}    }}\n" if arrays else ""
+    return text
+
+
+def _dtype(one: Parameter) -> str:
+    """NumPy's type as a problem file has it; float32 in place of one that is not known."""
+    return '"bfloat16"' if one.dtype == "bfloat16" else f"np.{one.dtype or 'float32'}"
+
+
+def _shape(one: Parameter, size: str) -> str:
+    return size if one.row == 1 else f"({size}, {one.row})"
+
+
+def _drawn(one: Parameter, size: str, high: str) -> str:
+    shape = _shape(one, size)
+    if one.dtype in ("float32", "float64", ""):
+        return f"random.standard_normal({shape}, {_dtype(one)})"
+    if one.dtype == "float16":
+        return f"random.standard_normal({shape}).astype(np.float16)"
+    if one.dtype == "bfloat16":
+        return f"random.standard_normal({shape}).astype(ml_dtypes.bfloat16)"
+    if one.dtype == "bool":
+        return f"random.integers(0, 2, {shape}).astype(bool)"
+    most = {"int8": 127, "uint8": 255}.get(one.dtype)
+    return f"random.integers(0, {f'min({most}, {high})' if most else high}, {shape}).astype(np.{one.dtype})"
