@@ -64,6 +64,11 @@ EMULATOR_APART void observe_word(const Value *address, const char *word, bool is
 EMULATOR_APART size_t __cvta_generic_to_shared(const void *address) { return emulator::counting::shared_offset(address); }
 EMULATOR_APART void *__cvta_shared_to_generic(size_t offset) { return emulator::counting::shared_pointer(unsigned(offset)); }
 
+// Types of the host's, as declarations name them that it shares with kernels.
+using cudaStream_t = struct CUstream_st *;
+using cudaEvent_t = struct CUevent_st *;
+enum cudaError_t { cudaSuccess };
+
 constexpr int warpSize = int(emulator::lanes_of_a_warp);
 
 // Each launch begins once the one before it has ended, and its accesses are checked as if it had begun earlier.

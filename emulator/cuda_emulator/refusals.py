@@ -18,7 +18,7 @@ _ERROR = re.compile(
 )
 # What the kernel's own `#pragma message` says.
 _MESSAGE = re.compile(r"^.* note: '#pragma message: .*'$", re.MULTILINE)
-_GROUPS = r"cooperative_groups|cg|cuda(?:::\w+)*|nvcuda(?:::\w+)*"
+_GROUPS = r"cooperative_groups|cg|cuda(?:::\w+)*|cub|nvcuda(?:::\w+)*"
 _UNKNOWN = re.compile(
     r"'(?P<name>[\w:]+)' (?:was not declared|has not been declared|does not name a type|is not a namespace-name"
     r"|is not a class)"
@@ -54,6 +54,7 @@ _OF_HEADERS = {
     "cuda/barrier": r"cuda::(?:barrier|memcpy_async|aligned_size_t|device|ptx)",
     "cuda/pipeline": r"cuda::(?:(?:make_)?pipeline\w*|thread_scope\w*)",
     "cuda_pipeline.h": r"__pipeline_\w+",
+    "cub/cub.cuh": r"cub::(?:Block(?:Reduce|Scan)|KeyValuePair|ArgM(?:ax|in)|Sum|Max|Min)",
 }
 _LACKED = "is a CUDA word that the emulator does not supply"
 # EMULATOR_NOT_SUPPLIED in block.hpp ends assertions of the emulator's headers so.

@@ -20,6 +20,7 @@ ENTRIES = [
     *("early_return", "skipped_barrier", "fails_in_block", "ended_lanes"),
     *("deep", "wild", "divide", "trap", "fill"),
     *("reverse_blocks<double>", "reverse_blocks<int>", "reverse_dynamic", "count_all", "read_total", "places"),
+    "block_sums",
     *("weigh", "tiles<4>", "tiles<32>", "integers", "floats"),
     *("small_floats<__half>", "small_floats<__nv_bfloat16>", "add_pairs", "add_vectors"),
 ]
@@ -391,6 +392,17 @@ def test_vectors_are_shuffled_and_added_atomically(kernels: Kernels) -> None:
     assert [*bounds] == [7, 14]
 
 
+def test_sums_of_a_block_by_cub(kernels: Kernels) -> None:
+    data = np.random.default_rng(1).integers(-50, 50, 96).astype(np.int32)
+    data[40:60] = 99
+    found, largest, before, pairs = (np.zeros(size, np.int32) for size in (1, 2, 96, 192))
+    kernels.launch("block_sums", 1, 96, data, found, largest, before, pairs, 50)
+    total = data.sum()
+    assert found[0] == total and [*largest] == [40, 99]
+    assert (before == np.cumsum(data) - data).all()
+    assert (pairs == np.cumsum(np.column_stack([data, np.full(96, total)]).ravel())).all()
+
+
 # Building
 
 
@@ -417,6 +429,7 @@ TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
     ("head", "line", "word"),
     [
         ("", "data[0] = tex1D<int>(0, 1);", "tex1D"),
+        ("#include <cub/cub.cuh>\n", "cub::BlockRadixSort<int, 32, 1> sort;", "cub::BlockRadixSort"),
         ("#include <cuda/latch>\n", "", "cuda/latch"),
         ("", "cuda::latch ready(1);", "cuda::latch"),
         (
@@ -463,6 +476,7 @@ def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, head: str, line: s
             "data[0] = cuda::std::numeric_limits<int>::max();",
             "comes with cuda/std/limits, which nothing includes here",
         ),
+        ("", "cub::BlockReduce<int, 32> sums;", "cub::BlockReduce comes with cub/cub.cuh, which nothing includes here"),
         (
             GROUPS,
             TILE + "data[0] = cg::inclusive_scan(tile, 1);",

@@ -235,7 +235,7 @@ PUBLISHED = """\
 #include <ATen/cuda/Atomic.cuh>
 #include <cuda.h>
 #include "callbacks.h"
-struct Job { stop_t stop; table_t *tables; };
+struct Job { stop_t stop; table_t *tables; launch_t launch; };
 struct Sum { int value; };
 struct Reduction { Sum sum; using Sum = float; };
 namespace published { namespace {
@@ -249,7 +249,10 @@ template <typename T, int threads> __global__ void scale(T *y, const T *x, half 
 }
 } }
 """
+# Of a folder that an option names.
 CALLBACKS = """\
+#include <also_not_here.h>
+typedef void (*launch_t)(float *, cudaStream_t);
 typedef bool (*stop_t)(void *);
 typedef int (table_t)[4];
 extern nowhere::handle (*unused)(void *);
@@ -260,10 +263,12 @@ extern nowhere::handle (*unused)(void *);
 def test_a_published_file_is_built_where_it_lies(tmp_path: Path, target: str) -> None:
     kernel = tmp_path / "toy.cu"
     kernel.write_text(PUBLISHED)
-    (tmp_path / "callbacks.h").write_text(CALLBACKS)
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers/callbacks.h").write_text(CALLBACKS)
+    source = replace(source_of(kernel), options=[f"-I{tmp_path}/headers"])
     names = [f"published::scale<{element}, 128>" for element in ("float", "half", "__nv_bfloat16")]
     # Of N, CUDA's own headers have parameters.
-    report = build(source_of(kernel), tmp_path / "toy.bin", target, [Unit({"N": "4"}, [[name] for name in names])])
+    report = build(source, tmp_path / "toy.bin", target, [Unit({"N": "4"}, [[name] for name in names])])
     assert report["status"] == "ok", report["message"]
     assert [*report["variants"]] == [f"{name} [N=4]" for name in names] and "left out" not in report["message"]
 

@@ -1,5 +1,7 @@
 // Shared memory, static and dynamic, device variables, and atomic functions.
 
+#include <cub/cub.cuh>
+
 __device__ unsigned long long total;
 
 template <typename Element>
@@ -59,3 +61,34 @@ __global__ void places(unsigned *results)
     results[(block * blockDim.x * blockDim.y * blockDim.z + thread) * 13 + 12] = __popc(before);
 }
 
+
+// A block's sum, the largest of its first values with its place, and sums before each thread and up to each of its pairs.
+extern "C" __global__ void block_sums(const int *data, int *sum, int *largest, int *before, int *pairs, int valid)
+{
+    using Pair = cub::KeyValuePair<int, int>;
+    using Sum = cub::BlockReduce<int, 96>;
+    using Largest = cub::BlockReduce<Pair, 96>;
+    using Scan = cub::BlockScan<int, 96>;
+    __shared__ union {
+        Sum::TempStorage sum;
+        Largest::TempStorage largest;
+        Scan::TempStorage scan;
+    } storage;
+    const int value = data[threadIdx.x];
+    const int all = Sum(storage.sum).Sum(value);
+    __syncthreads();
+    const Pair top = Largest(storage.largest).Reduce(Pair{int(threadIdx.x), value}, cub::ArgMax(), valid);
+    if (threadIdx.x == 0) {
+        *sum = all;
+        largest[0] = top.key;
+        largest[1] = top.value;
+    }
+    __syncthreads();
+    int total;
+    Scan(storage.scan).ExclusiveSum(value, before[threadIdx.x], total);
+    __syncthreads();
+    int two[2] = {value, total};
+    Scan(storage.scan).InclusiveSum(two, two);
+    pairs[2 * threadIdx.x] = two[0];
+    pairs[2 * threadIdx.x + 1] = two[1];
+}

@@ -166,7 +166,6 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     assert source.emulator is not None and source.runtime is not None
     files = [source.file, *included_files(source.file, source.include, source.options)]
     kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
-    include += named_headers(source.options)[0]
     compiled = [kernel, *included_files(kernel, include, options)]
     made = emulated.compile_kernel(
         kernel,
@@ -203,7 +202,8 @@ def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit
     """Copies of a source in a folder, less what the unit doesn't need: the kernel's file, and folders of headers."""
     functions = [] if source.is_whole else unit.functions
     kernel = write_device_code(folder, files, functions, unit.macros, source.constants, source.without)
-    return kernel, [path for each in source.include for path in (folder / each.resolve().relative_to("/"), each)]
+    folders = [*source.include, *named_headers(source.options)[0]]
+    return kernel, [path for each in folders for path in (folder / each.resolve().relative_to("/"), each)]
 
 
 def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def _compiled(
     """Compile a source; what the compilers print. Raises BuildError."""
     folders = [f"-I{folder}" for folder in include]
     of_arch = [] if any(option.startswith(_ARCHITECTURE) for option in options) else [f"-arch={arch}"]
-    run = run_compiler([find(toolkit), *_LANGUAGE, *of_arch, *options, *folders, "-o", str(output), str(source)])
+    run = run_compiler([find(toolkit), *_LANGUAGE, *of_arch, *folders, *options, "-o", str(output), str(source)])
     printed = run.stderr + run.stdout
     if run.returncode != 0:
         message = "\n".join(line for line in printed.splitlines() if not _REPORT.match(line))
