@@ -18,7 +18,7 @@ from journal_lines import add_visit, identity
 from workflow_runs import edit, shrink, snakemake
 
 from kernelsweep.base.json_files import read_json
-from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.compile.unit_store import UnitStore, picture_of
 from kernelsweep.device.outcome import Outcome, Timing
 from kernelsweep.device.pairs import (
     FASTER,
@@ -321,12 +321,17 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
     before = [{**row, "binary_sha256": "a", "source_sha256": "old"} for row in before]
     after = [{**row, "binary_sha256": "b", "source_sha256": "new"} for row in before]
     points = compare_points(before, after, MARGIN)
-    assert code_section(points, store) == ""  # Another machine has compiled them.
+    shown = points[0].kernel
+    drawn = (store, {shown: "its_step"}, tmp_path / "accesses")
+    assert code_section(points, *drawn) == ""  # Another machine has compiled them.
     for name, text, registers in (("old", "a = 1;\nb;", 16), ("new", "a = 2;\nb;", 24)):
         store.keep_text(name, text)
         entry = {"symbol": "k", "registers": registers, "binary_sha256": {"old": "a", "new": "b"}[name]}
         store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
-    section = code_section(points, store)
+        store.keep_text(picture_of(shown.partition("/")[0], "its_step", name), f"<svg>{text}</svg>")
+    section = code_section(points, *drawn)
+    pictures = sorted(path.read_text() for path in drawn[-1].glob("*-its_step-*.svg"))
+    assert pictures == ["<svg>a = 1;\nb;</svg>", "<svg>a = 2;\nb;</svg>"] and section.count("](accesses/") == 2
     assert "-a = 1;\n+a = 2;\n b;" in section and "| registers a thread | 16 | 24 |" in section
 
 
@@ -469,7 +474,7 @@ def test_after_an_edit_compare_measures_that_kernel_and_says_what_became_of_it(f
     run = snakemake(finished, "compare")
     assert run.returncode != 0
     # Where there is no clock, counts are the verdict.
-    counted = "interleaved: more: sectors +6%, global accesses +9%; no time without a GPU, right at 2 of 2"
+    counted = "interleaved: sectors +6%, global accesses +9%; no time without a GPU, right at 2 of 2"
     wrong = "WRONG RESULTS: 5 points of warp_shuffle/shuffle, right before, such as array size"
     said = " ".join(run.stdout.split())
     assert counted in said and wrong in said and ": expected " in said

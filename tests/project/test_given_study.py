@@ -108,9 +108,7 @@ def test_a_comparison_without_a_gpu_says_what_is_right_and_which_accesses_there_
     more = study().compare("twice.cu")
     assert more.right and more.verdict == "less" and len(more.points) == 4 and more.points["ratio"].isna().all()
     assert dict(zip(more.sizes["n"], more.sizes["verdict"], strict=True)) == {5: "less", 1000: "less"}
-    assert repr(more).startswith(
-        "scaled.cu (scaled) beside twice.cu (scaled), on the emulator:\nscaled: less: sectors −"
-    )
+    assert repr(more).startswith("scaled.cu (scaled) beside twice.cu (scaled), on the emulator:\nscaled: sectors −")
     assert "right at 4 of 4" in repr(more) and "<table" in more._repr_html_()
     Path("twice.cu").write_text(KERNEL.replace("i < n", "i < n - 1"), encoding="utf-8")
     assert "wrong" in repr(study().compare("twice.cu")) and not study(kernel="twice.cu").compare("scaled.cu").right

@@ -8,12 +8,15 @@ rule compare_sweeps:
         device=path("device"),
         # An edit can bring a race, so that the emulator's proofs belong to its verdict. They delay no sample.
         proofs=inputs.compared_proofs,
+        # Before and after stand side by side.
+        drawn=inputs.compared_accesses,
     output:
         rows=path("comparison", file="comparison.csv"),
         text=path("comparison", file="comparison.md"),
         comment=path("comparison", file="comment.md"),
         summary=path("comparison", file="comparison.json"),
         page=path("comparison", file="comparison.html"),
+        accesses=directory(path("comparison", file="accesses")),
         answer=path("answer", folder="{platform}/comparison"),
     log:
         log("compare_sweeps"),

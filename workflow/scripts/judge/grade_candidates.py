@@ -1,12 +1,14 @@
 """Judge the candidates of the target grade: verdicts as JSON and as JSON lines, and a page."""
 
 import json
+import time
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.data.proofs import read_proofs
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, grade_answer, judged, report
+from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
@@ -34,6 +36,8 @@ with logged(snakemake):
         "index": link(Path(plan.index), page.parent),
         "sides": "",
         "compared": f"time / that of {plan.against}",
+        "code": "",
+        "made": when(time.time_ns()),
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, page.parent, page.parent),
     }

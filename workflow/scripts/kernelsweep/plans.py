@@ -246,6 +246,7 @@ class ComparisonPlan:
     explored        what the explorer needs to know of each study
     index           the page of all pages
     never_measured  kernels (study/kernel) that are left out, because they have no earlier version
+    pictured        by kernel (study/kernel), the step whose accesses are drawn
     """
 
     compare: Plain
@@ -255,6 +256,7 @@ class ComparisonPlan:
     explored: Mapping[str, Plain]
     index: str
     never_measured: Sequence[str]
+    pictured: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ from typing import Any
 from kernelsweep.base.logs import logged
 from kernelsweep.base.running import in_child
 from kernelsweep.compile.builder import built_meanwhile
+from kernelsweep.compile.unit_store import UnitStore, picture_of
 from kernelsweep.device.task import BuiltKernel, Protocol
 from kernelsweep.errors import UserError
 from kernelsweep.judge.data.words import point_text
 from kernelsweep.observe.accesses.picture import WARPS, draw, empty
 from kernelsweep.observe.counting.run import Tracer
 from kernelsweep.study.kernel_sweep import instantiation
-from kernelsweep.study.kernels.source import KernelSource
+from kernelsweep.study.kernels.source import KernelSource, source_sha256
 from kernelsweep.study.point import Point
 from kernelsweep.study.study import kernel_of_job
 
@@ -53,5 +54,8 @@ with logged(snakemake):
             except UserError as error:
                 print(f"{kernel.name}: {error}")
                 drawings = [empty(step["name"], f"The accesses could not be traced: {error}.") for step in steps]
+        source, store = source_sha256(Path(file), map(Path, work["included"])), UnitStore(Path(work["build"]["store"]))
         for step, picture in zip(steps, drawings, strict=True):
+            # A comparison shows it beside that of another version.
+            store.keep_text(picture_of(snakemake.wildcards.study, step["name"], source), picture)
             (folder / f"{step['name']}.svg").write_text(picture, encoding="utf-8")

@@ -1,6 +1,7 @@
 """Compare two sweeps point by point: rows, text as Markdown, a summary as JSON, and a page that needs no other file."""
 
 import json
+import time
 from pathlib import Path
 
 from kernelsweep.base.json_files import read_device
@@ -14,6 +15,7 @@ from kernelsweep.judge.comparison.verdicts import compare_points, comparison_row
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.judge.data.words import list_texts
+from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
 from kernelsweep.publish.page.markdown import to_html
@@ -46,9 +48,10 @@ with logged(snakemake):
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
     write_rows(snakemake.output.rows, COMPARISON_COLUMNS, comparison_rows(points))
     sides = f"Before: {of_before}. After: {of_after}."
-    of_code = code_section(points, store)
-    end = (f"\n{of_code}" if of_code else "") + (f"\n## Checks\n{of_proofs}" if proofs else "")
-    text = comparison_text(points, margin, verdict, sides) + end
+    Path(snakemake.output.accesses).mkdir()
+    of_code = code_section(points, store, plan.pictured, Path(snakemake.output.accesses))
+    end = f"\n## Checks\n{of_proofs}" if proofs else ""
+    text = comparison_text(points, margin, verdict, sides) + (f"\n{of_code}" if of_code else "") + end
     Path(snakemake.output.text).write_text(text, encoding="utf-8")
     comment = comparison_text(points, margin, verdict, sides, is_comment=True) + of_proofs
     Path(snakemake.output.comment).write_text(comment, encoding="utf-8")
@@ -70,9 +73,11 @@ with logged(snakemake):
         "sides": to_html(sides, "sides", "", page.parent, page.parent),
         "compared": "time after / before",
         "files": ["comparison.csv", "comparison.json"],
+        "code": to_html(of_code, "code", "What changed in the code", page.parent, page.parent),
+        "made": when(time.time_ns()),
         "text": to_html(notes, "comparison", "Before and after", page.parent, page.parent),
     }
-    page.write_text(comparison_page("Before and after", summary, explored, **content), encoding="utf-8")
+    page.write_text(comparison_page(verdict[0], summary, explored, **content), encoding="utf-8")
     answer = comparison_answer(summary, named["fail_on"], snakemake.output.text, snakemake.output.page)
     answer.write(snakemake.output.answer)
     print(f"{len(points)} points, {sum(point.ratio is not None for point in points)} compared")

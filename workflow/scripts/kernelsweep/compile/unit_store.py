@@ -25,6 +25,11 @@ def resources_of(study: str, kernel: str, source: str) -> str:
     return f"{study}.{kernel}.{source}"
 
 
+def picture_of(study: str, step: str, source: str) -> str:
+    """The name of the picture of a step's accesses, by the hash of its kernel's source."""
+    return f"{study}.{step}.accesses.{source}"
+
+
 class UnitStore:
     """A folder of compiled units. Several processes may use it at once."""
 

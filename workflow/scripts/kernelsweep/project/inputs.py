@@ -316,6 +316,11 @@ def compared_proofs(project: Project, platform: str) -> list[str]:
     return [] if is_recording(platform) else of_compared(project, platform, "kernel_proofs")
 
 
+def compared_accesses(project: Project, platform: str) -> list[str]:
+    """The pictures of the accesses of the kernels that are compared. A recording's kernels are not drawn."""
+    return [] if is_recording(platform) else accesses(project, platform)
+
+
 def of_compared(project: Project, platform: str, file: str) -> list[str]:
     """A kind of file (files.py) of each kernel that is compared."""
     left_out = never_measured(project, platform)

@@ -304,6 +304,7 @@ def _pictured_kernels(project: Project, study: str) -> list[dict[str, Any]]:
         {
             "kernel": kernel_settings(project, study, kernel),
             "build": building.build_settings(project, study, kernel),
+            "included": inputs.included(project, study, kernel),
             "steps": [{"name": step.name, "point": dict(step.point)} for step in steps if step.kernel == kernel],
         }
         for kernel in dict.fromkeys(step.kernel for step in steps)
@@ -456,7 +457,14 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
         explored=_explored_studies(project, platform),
         index=path("index"),
         never_measured=inputs.never_measured(project, platform),
+        pictured=_pictured_steps(project),
     )
+
+
+def _pictured_steps(project: Project) -> dict[str, str]:
+    """The first step of each kernel (study/kernel) that has a picture of its accesses."""
+    steps = [(study, step) for study in project.config.studies for step in building.accesses(project, study)]
+    return {f"{study}/{step.kernel}": step.name for study, step in reversed(steps)}
 
 
 def grade(project: Project, platform: str) -> plans.GradePlan:

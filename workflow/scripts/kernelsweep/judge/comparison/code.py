@@ -10,7 +10,8 @@ from typing import Any
 
 from kernelsweep.base.compilers import run_compiler
 from kernelsweep.compile.toolkit import find_tool
-from kernelsweep.compile.unit_store import UnitStore
+from kernelsweep.compile.unit_store import UnitStore, picture_of
+from kernelsweep.judge.comparison.counts import counted_points
 from kernelsweep.judge.comparison.source import difference
 from kernelsweep.judge.comparison.text import in_order, point_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
@@ -27,48 +28,79 @@ _INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
 _JUMP = re.compile(r"(\b(?:BRA|BSSY|CALL|JMP|WARPSYNC)\b.*?)0x[0-9a-f]+")
 
 
-def code_section(points: Sequence[ComparedPoint], store: UnitStore) -> str:
+def code_section(points: Sequence[ComparedPoint], store: UnitStore, pictured: Mapping[str, str], folder: Path) -> str:
     """A section of Markdown on the kernels whose machine code differs; "" without one.
 
-    store  has the units of both versions, and their sources, if this machine has compiled them
+    store     has the units of both versions, their sources, and pictures of their accesses, if this machine made them
+    pictured  by kernel, the step whose accesses are drawn
+    folder    in which those of both versions are written
     """
+    counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
     changed = [
         point
         for point in points
-        if point.ratio and point.before and point.after and _binary(point.before) != _binary(point.after)
+        if point.before and point.after and _binary(point.before) != _binary(point.after)
+        if point.ratio or id(point) in counted or point.has_failed_since
     ]
-    if not changed:
-        return ""
     functions = {entry["binary_sha256"]: (file, entry) for file, every in store.all() for entry in every.values()}
-    parts = [_of_kernel(kernel, in_order(those)[0], functions, store) for kernel, those in by_kernel(changed).items()]
-    return "\n".join(["## What changed in the code", "", *filter(None, parts)]) if any(parts) else ""
+    parts = []
+    for kernel, of_kernel in by_kernel(changed).items():
+        point = in_order(of_kernel)[0]
+        lines = [*_of_source(point, store), *_of_accesses(point, store, pictured.get(kernel, ""), folder)]
+        lines += _of_machine_code(point, functions) if point.ratio else []
+        parts += [f"### {kernel}", "", *lines, ""] if lines else []
+    return "\n".join(["## What changed in the code", "", *parts]) if parts else ""
 
 
 def _binary(row: Mapping[str, Any]) -> str:
     return str(row.get("binary_sha256") or "")
 
 
-def _of_kernel(
-    kernel: str, point: ComparedPoint, functions: Mapping[str, tuple[Path, Mapping[str, Any]]], store: UnitStore
-) -> str:
-    """A kernel's part of the section; the machine code is that of the point that moved farthest."""
+def _hashes(point: ComparedPoint) -> list[str]:
+    """The hashes of the sources before and after."""
+    return [str((side or {}).get("source_sha256") or "") for side in (point.before, point.after)]
+
+
+def _of_source(point: ComparedPoint, store: UnitStore) -> list[str]:
+    """The difference of the sources."""
+    before, after = map(store.text, _hashes(point))
+    return _fenced("the source before", before.splitlines(), after.splitlines()) if before and after != before else []
+
+
+def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path) -> list[str]:
+    """Who accesses what, before and after, as pictures that are written to `folder`."""
+    sources = dict.fromkeys(_hashes(point))
+    before, *others = (store.text(picture_of(point.row["study"], step, source)) for source in sources)
+    after = others[0] if others else ""
+    if not (before and after):
+        return []
+    if before == after:
+        return [f"Of {step}, the picture of who accesses what is the same before and after.", ""]
+    folder.mkdir(exist_ok=True)
+    links = []
+    for side, picture in {"before": before, "after": after}.items():
+        file = folder / f"{point.row['study']}-{step}-{side}.svg"
+        file.write_text(picture, encoding="utf-8")
+        links.append(f"![Who accesses what in {step}, {side} the edit]({folder.name}/{file.name})")
+    return [f"Who accesses what in {step}, before the edit and after it:", "", *links, ""]
+
+
+def _of_machine_code(point: ComparedPoint, functions: Mapping[str, tuple[Path, Mapping[str, Any]]]) -> list[str]:
+    """The resources and the machine code of the point that moved farthest."""
     assert point.before and point.after, "it was compared"
-    sources = [store.text(str(row["source_sha256"])) for row in (point.before, point.after)]
-    units = [functions.get(_binary(row)) for row in (point.before, point.after)]
-    lines = [f"### {kernel}", ""]
-    if sources[0] and sources[1]:
-        lines += _fenced("the source before", sources[0].splitlines(), sources[1].splitlines())
-    if units[0] and units[1]:
-        before, after = units[0][1], units[1][1]
-        lines += [f"The point that moved farthest, {point_in_words(point)}:", ""]
-        lines += ["| | before | after |", "|---|---:|---:|"]
-        lines += [f"| {words} | {before.get(name, '')} | {after.get(name, '')} |" for name, words in _RESOURCES.items()]
-        with ThreadPoolExecutor() as both:  # The tool takes its time.
-            codes = [*both.map(lambda unit: _instructions(unit[0], str(unit[1]["symbol"])), (units[0], units[1]))]
-        if codes[0] and codes[1]:
-            lines += [f"| instructions in the machine code | {len(codes[0])} | {len(codes[1])} |", ""]
-            lines += _fenced("the machine code before", *codes)
-    return "\n".join([*lines, ""]) if len(lines) > 2 else ""
+    before, after = (functions.get(_binary(row)) for row in (point.before, point.after))
+    if not (before and after):
+        return []
+    lines = [f"The point that moved farthest, {point_in_words(point)}:", "", "| | before | after |", "|---|---:|---:|"]
+    lines += [
+        f"| {words} | {before[1].get(name, '')} | {after[1].get(name, '')} |" for name, words in _RESOURCES.items()
+    ]
+    with ThreadPoolExecutor() as both:  # The tool takes its time.
+        codes = [*both.map(lambda unit: _instructions(unit[0], str(unit[1]["symbol"])), (before, after))]
+    if codes[0] and codes[1]:
+        lines.append(f"| instructions in the machine code | {len(codes[0])} | {len(codes[1])} |")
+        return [*lines, "", *_fenced("the machine code before", *codes)]
+    return [*lines, ""]
 
 
 def _instructions(cubin: Path, symbol: str) -> list[str]:

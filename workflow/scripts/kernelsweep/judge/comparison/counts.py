@@ -90,11 +90,10 @@ def registers_in_words(points: Sequence[ComparedPoint], store: UnitStore) -> str
 
 
 def counted_in_words(points: Sequence[ComparedPoint]) -> str:
-    """The verdict on a kernel: `less: sectors −25%, barriers −10%; no time without a GPU`."""
-    changes = count_changes(points)
-    changed = ", ".join(f"{change.name} {change.amount}" for change in changes if change.before != change.after)
-    verdict = f"{counted_verdict(changes)}: {changed}" if changed else _UNCHANGED
-    return f"{verdict}; no time without a GPU"
+    """What a kernel counts since an edit: `sectors −25%, barriers −10%; no time without a GPU`."""
+    changes = [change for change in count_changes(points) if change.before != change.after]
+    changed = ", ".join(f"{change.name} {change.amount}" for change in changes)
+    return f"{changed or _UNCHANGED}; no time without a GPU"
 
 
 def counted_rank(points: Sequence[ComparedPoint]) -> int:
@@ -108,7 +107,7 @@ COUNT_HEADS = {"kernel": False, "count": False, "before": True, "after": True, "
 def count_rows(points: Sequence[ComparedPoint]) -> list[list[str]]:
     """What changed in each kernel, in the columns COUNT_HEADS."""
     return [
-        [kernel, change.name, f"{change.before:,.0f}", f"{change.after:,.0f}", change.amount]
+        [f"`{kernel}`", change.name, f"{change.before:,.0f}", f"{change.after:,.0f}", change.amount]
         for kernel, of_kernel in counted_points(points).items()
         for change in count_changes(of_kernel)
         if change.before != change.after

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, log
+from math import ceil, exp, floor, log
 from typing import Any
 
 from kernelsweep.statistics import Interval, ratio_text
 
 # The room beyond the drawn ends, as a fraction of the scale.
 _HEADROOM = 0.04
+
+# The numbers of the scale are at most so many, and so far apart.
+_MOST_TICKS = 6
+_STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1e9)
 
 # With more bars, those of single sizes unfold.
 _MOST_BARS = 30
@@ -22,7 +26,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
              verdict, points with another, and the places low to high
     is_short whether readers see all bars at once
     within   the places of the range within which nothing matters, and `one`, of 1
-    ends     the ratios at the scale's ends, in words
+    ticks    the scale's numbers, each with its place
     """
     rows = {
         kernel: [found, *(found["sizes"].values() if len(found["sizes"]) > 1 else ())]
@@ -53,5 +57,11 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
         "is_short": len(bars) <= _MOST_BARS,
         "within": (place(1 / margin), place(margin)),
         "one": place(1),
-        "ends": [f"{exp(start - room):.2f}", f"{exp(end + room):.2f}"],
+        "ticks": {f"{tick:.3g}": place(tick) for tick in _ticks(exp(start - room), exp(end + room))},
     }
+
+
+def _ticks(least: float, most: float) -> list[float]:
+    """Round ratios between two, at most _MOST_TICKS."""
+    step = next(step for step in _STEPS if (most - least) / step <= _MOST_TICKS)
+    return [round(number * step, 3) for number in range(ceil(least / step), floor(most / step) + 1)]

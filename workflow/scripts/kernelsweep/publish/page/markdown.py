@@ -112,8 +112,8 @@ def _name_rows(tokens: Sequence[Token]) -> None:
 
 
 def breakable(name: str) -> str:
-    """A kernel's name as HTML that may break after an underscore."""
-    return escape(name).replace("_", "_<wbr>")
+    """A kernel's name as HTML that may break after an underscore, and after its study."""
+    return re.sub("([_/])", r"\1<wbr>", escape(name))
 
 
 def _with_anchors(tokens: Iterable[Token], name: str, title: str) -> Iterable[Token]:
