@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
@@ -134,12 +135,20 @@ def find() -> list[str]:
 
 def version(run: Run = run_plainly) -> str:
     """The compiler's release, such as "g++ 12.2.0". Raises Refused if the command is no g++."""
-    command, answer = find(), ""
-    with suppress(OSError):
-        answer = run([*command, "-dumpfullversion"], **_IN_ANY_FOLDER).stdout.strip()
+    command = find()
+    file = Path(shutil.which(command[0]) or command[0])
+    answer = _release(tuple(command), file.resolve(), file.stat().st_mtime_ns, run)
     if not re.fullmatch(r"\d+(\.\d+)+", answer):
         raise Refused(f"{shlex.join(command)} is no g++ that can be run; name g++ 9 or later in CXX")
     return f"g++ {answer}"
+
+
+@cache
+def _release(command: tuple[str, ...], file: Path, modified: int, run: Run) -> str:
+    """What the command says of its release, asked once while its file is the same."""
+    with suppress(OSError):
+        return run([*command, "-dumpfullversion"], **_IN_ANY_FOLDER).stdout.strip()
+    return ""
 
 
 def compile_runtime(compiled: Path, headers: Path = HEADERS, run: Run = run_plainly) -> Path:

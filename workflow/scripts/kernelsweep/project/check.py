@@ -7,14 +7,12 @@ ragged sizes with arrays of exactly these sizes, and doubts.py tells mistakes fr
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,7 @@ from kernelsweep.project.host_code import names_of
 from kernelsweep.project.learnt_arrays import Holds, learn, problem_text
 from kernelsweep.study.point import Point
 from kernelsweep.study.study import checked_study
-from kernelsweep.sweep.sweep_kernel import compiled_runtime, sweep_kernel
+from kernelsweep.sweep.sweep_kernel import swept
 
 _SECONDS = 10.0  # for a point
 _KEPT_DAYS = 30
@@ -64,30 +62,27 @@ class Given:
 
 
 def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
-    """Check a kernel of a file, or all of them side by side. Raises UserError where the file hasn't it, or has none."""
+    """Check a kernel of a file, or all of them. Raises UserError where the file hasn't it, or has none."""
     given = given.with_flags_of(file)
-    names = [*kernels_in(file, folders_in(given.options))]
-    if kernel or len(names) == 1:
-        yield _checked(file, kernel, given)
-        return
-    if given.grid or given.block or given.shared or given.cases:
+    include = folders_in(given.options)
+    names = [kernel] if kernel else [*kernels_in(file, include)]
+    if len(names) > 1 and (given.grid or given.block or given.shared or given.cases):
         raise UserError(f"{file} has several kernels. Name one of them by --kernel: {', '.join(names)}.")
-    compiled_runtime(cache_folder())  # Before each process would.
-    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("fork")) as others:
-        yield from others.map(_checked, itertools.repeat(file), names, itertools.repeat(given))
+    guesses = [_with(guess(file, name, include), given) for name in names]
+    together = [one.function for one in guesses if not why_not(one)]  # A unit of all takes the time of one.
+    yield from (_checked(file, one, given, together) for one in guesses)
 
 
-def _checked(file: Path, kernel: str, given: Given) -> Checked:
+def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> Checked:
     started = time.perf_counter()
-    guessed = _with(guess(file, kernel, folders_in(given.options)), given)
     result = Checked(os.path.relpath(guessed.file), guessed.name, guessed.line)
     try:
-        guessed, holds = learnt(file, guessed, given)
+        runs = Runs(file.resolve(), given, together)
+        guessed, holds = learnt(guessed, runs)
         points = [{**ragged_points(guessed)[0], **case} for case in given.cases] or default_points(guessed)
-        runs = Runs(file.resolve(), guessed, given)
 
         def run(at: Sequence[Mapping[str, int]]) -> Seen:
-            return seen(runs(at, holds), file, folders_in(given.options))
+            return seen(runs(guessed, at, holds), file, folders_in(given.options))
 
         outcomes = run(points)
         result = judged(result, outcomes, doubts(outcomes, guessed, holds, bool(given.cases), run))
@@ -126,42 +121,43 @@ def _sides(text: str) -> list[str]:
     return [side.strip() for side in text.split(",") if side.strip()]
 
 
-def _check_arguments(guessed: Guess) -> None:
-    """Raise UserError for a call that can't be guessed."""
+def why_not(guessed: Guess) -> str:
+    """Why a call can't be guessed; "" where it can."""
     for one in guessed.parameters:
         if one.made or not one.dtype or (one.row > 1 and not one.is_array):
-            raise UserError(f"no argument can be made for `{one.text}`. A study can: kernelsweep new NAME FILE.cu.")
+            return f"no argument can be made for `{one.text}`. A study can: kernelsweep new NAME FILE.cu."
     if guessed.ambiguous:
-        raise UserError(guessed.ambiguous)
+        return guessed.ambiguous
     if guessed.unread:
-        raise UserError(
+        return (
             f"the value of the template's parameter {guessed.unread[0]} in the launch can't be read. A study can have "
             "it: kernelsweep new NAME FILE.cu."
         )
     if not any(one.written for one in guessed.arrays):
-        raise UserError("it has no array that it could write.")
+        return "it has no array that it could write."
     if not guessed.grid:
-        raise UserError(
+        return (
             "the file does not launch it in a way that can be read, and no guard such as `if (i < n)` tells the grid. "
             f"Give --grid and --block, over {', '.join(guessed.axes) or 'numbers'}."
         )
     if not guessed.shared:
-        raise UserError("the file does not say how many bytes of dynamic shared memory it gets. Give them: --shared.")
+        return "the file does not say how many bytes of dynamic shared memory it gets. Give them: --shared."
+    return ""
 
 
-def learnt(file: Path, guessed: Guess, given: Given) -> tuple[Guess, dict[str, Holds]]:
+def learnt(guessed: Guess, runs: Runs) -> tuple[Guess, dict[str, Holds]]:
     """The guessed call, with which sizes have to be small, and what its arrays hold.
 
     Raises UserError where it can't be called.
     """
-    _check_arguments(guessed)
-    run = Runs(file.resolve(), guessed, given)
-    holds = learn(guessed, run)
+    if why := why_not(guessed):
+        raise UserError(why)
+    holds = learn(guessed, partial(runs, guessed))
     of_grid = {name for side in guessed.grid for name in names_of(side)}
     for axis in guessed.sizes:
         if axis not in of_grid and not all(one.known for one in holds.values()):
             smaller = replace(guessed, small=[*guessed.small, axis])
-            again = learn(smaller, run)
+            again = learn(smaller, partial(runs, smaller))
             if sum(one.known for one in again.values()) > sum(one.known for one in holds.values()):
                 guessed, holds = smaller, again
     return guessed, holds
@@ -170,7 +166,7 @@ def learnt(file: Path, guessed: Guess, given: Given) -> tuple[Guess, dict[str, H
 def guessed_functions(file: Path, guessed: Guess, given: Given) -> dict[str, Any]:
     """The functions `inputs` and `outputs` for a kernel's guessed call. Raises UserError where it can't be guessed."""
     names: dict[str, Any] = {}
-    exec(problem_text(*learnt(file, guessed, given)), names)
+    exec(problem_text(*learnt(guessed, Runs(file.resolve(), given))), names)
     return {name: names[name] for name in ("inputs", "outputs") if name in names}
 
 
@@ -181,39 +177,50 @@ def arguments_of(guessed: Guess, inputs: Collection[str] = ()) -> list[str]:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs a kernel on the emulator with a problem that says which arrays there are, and judges nothing."""
+    """Runs kernels of a file on the emulator with a problem that says which arrays there are, and judges nothing.
+
+    together  the functions that are compiled in one unit; those that are refused there are taken out
+    """
 
     file: Path
-    guessed: Guess
     given: Given
+    together: list[str] = field(default_factory=list)
 
-    def __call__(self, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]) -> dict[Point, Outcome]:
+    def __call__(
+        self, guessed: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]
+    ) -> dict[Point, Outcome]:
         """The outcomes of points, with arrays that hold this. Raises UserError for a kernel that does not compile."""
         folder = cache_folder()
-        place = hashlib.sha256(f"{self.file} {self.guessed.name}".encode()).hexdigest()
-        name = f"{re.sub('[^a-z0-9_]', '_', self.guessed.name.lower())}_{place[:12]}"
+        place = hashlib.sha256(f"{self.file} {guessed.name}".encode()).hexdigest()
+        name = f"{re.sub('[^a-z0-9_]', '_', guessed.name.lower())}_{place[:12]}"
         root = folder / "checked" / name
         root.mkdir(parents=True, exist_ok=True)
-        (root / "problem.py").write_text(problem_text(self.guessed, holds), encoding="utf-8")
-        settings = study_settings(self.guessed, points[0], "problem.py")
+        (root / "problem.py").write_text(problem_text(guessed, holds), encoding="utf-8")
+        settings = study_settings(guessed, points[0], "problem.py")
         options = [f"-I{Path(one[2:]).absolute()}" if one.startswith("-I") else one for one in self.given.options]
         settings["kernels"][0]["options"] = options
-        study = checked_study(name, root, settings, str(self.file), {self.guessed.name: self.file}, judged=False)
-        outcomes = sweep_kernel(study, self.guessed.name, folder, points=points, timeout_seconds=_SECONDS)
-        for outcome in outcomes.values():
+        study = checked_study(name, root, settings, str(self.file), {guessed.name: self.file}, judged=False)
+        made = swept(study, guessed.name, folder, points=points, together=self.together, timeout_seconds=_SECONDS)
+        self.together[:] = [one for one in self.together if one not in made.refused]
+        for outcome in made.outcomes.values():
             if outcome.status == "build_failed":
                 raise UserError(outcome.message)
-        return outcomes
+        return made.outcomes
 
 
 def cache_folder() -> Path:
     """The folder of the user's in which compiled kernels are kept. What was not used for a month is deleted."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelsweep"
+    _tidy(folder)
+    return folder
+
+
+@cache
+def _tidy(folder: Path) -> None:
     until = time.time() - _KEPT_DAYS * 24 * 3600
     for file in folder.glob("**/*"):
         if file.is_file() and file.stat().st_mtime < until:
             file.unlink(missing_ok=True)
-    return folder
 
 
 def study_settings(guessed: Guess, point: Mapping[str, Any], problem: str) -> dict[str, Any]:

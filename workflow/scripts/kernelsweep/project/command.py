@@ -23,12 +23,13 @@ from pathlib import Path
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.last_words import without_stack
-from kernelsweep.study.settings import read_yaml
 
 
 def main() -> None:
     """Run the command line's command. A mistake ends it with status 1 and a sentence."""
     arguments = sys.argv[1:]
+    if arguments[:1] in (["check"], ["new"]):
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Before NumPy is imported: a process with one thread is forked.
     try:
         if not arguments or arguments[0] in ("-h", "--help"):
             sys.exit(f"{__doc__}\nSnakemake's options hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
@@ -39,7 +40,6 @@ def main() -> None:
 
             sys.exit(ci.main(arguments[1:]))
         if arguments[0] == "new":
-            os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as below
             from kernelsweep.project.new_study import start_study
 
             print(start_study(arguments[1:]))
@@ -66,6 +66,8 @@ def _compared(arguments: Sequence[str]) -> list[str]:
 def _run_snakemake(arguments: Sequence[str]) -> None:
     from snakemake import cli  # which takes a second
     from snakemake.logging import logger
+
+    from kernelsweep.study.settings import read_yaml
 
     # Jobs run Snakemake and Python by their names.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
@@ -103,7 +105,6 @@ def check(arguments: Sequence[str]) -> int:
     parser.add_argument("-I", action="append", default=[], metavar="DIR", help="a folder of headers")
     parser.add_argument("--json", action="store_true", help="print a list of records, one a kernel")
     given = parser.parse_args(arguments)
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Workers are forks of a process with one thread.
     from kernelsweep.project.check import Given, check_file, read_case
     from kernelsweep.project.checked import as_values
 

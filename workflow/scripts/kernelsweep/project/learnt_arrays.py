@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.project.check_points import round_points, value_at
@@ -41,27 +42,40 @@ Run = Callable[[Sequence[Mapping[str, int]], Mapping[str, Holds]], Mapping[Point
 
 def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
     """What each array holds, from two runs at round sizes with arrays that are large enough. Raises UserError."""
-    first, last = round_points(guessed)
-    holds = {one.name: Holds() for one in guessed.arrays}
+    points = round_points(guessed)
+    largest = max(prod(point[axis] for axis in guessed.sizes) for point in points)
+    for elements in sorted({min(64 * largest, _MOST), _MOST}):  # The time to run is that of arrays.
+        holds, touched, is_enough = _runs(guessed, run, points, elements)
+        if is_enough:
+            break
+    if len(touched) < 2:
+        return holds
+    return {
+        name: _sized(guessed, one, [_rows(guessed, name, of) for of in touched], points) for name, one in holds.items()
+    }
+
+
+def _runs(
+    guessed: Guess, run: Run, points: Sequence[Mapping[str, int]], elements: int
+) -> tuple[dict[str, Holds], list[Mapping[str, int]], bool]:
+    """What arrays of so many elements hold, what was touched of them, and whether they are large enough."""
+    first, last = points
+    holds = {one.name: Holds(str(elements)) for one in guessed.arrays}
     # The second run finds what nothing has written; where that is an index, it fails.
-    unwritten = {one.name: Holds(updated=not one.written) for one in guessed.arrays}
+    unwritten = {one.name: Holds(str(elements), updated=not one.written) for one in guessed.arrays}
     touched: list[Mapping[str, int]] = []
     for place, given in ((first, holds), (last, unwritten), (last, holds)):
         if len(touched) == 2:
             break
         (outcome,) = run([place], given).values()
+        kinds = {mistake.kind for mistake in outcome.mistakes}
         read = {mistake.array for mistake in outcome.mistakes if mistake.kind in ("uninitialised", INDIFFERENT_READ)}
         if outcome.status in ("ok", "wrong_result"):
             touched.append(outcome.touched)
             holds = {name: replace(one, updated=given[name].updated or name in read) for name, one in holds.items()}
-        elif not touched:
-            break
-    if len(touched) < 2:
-        return holds
-    places = [first, last]
-    return {
-        name: _sized(guessed, one, [_rows(guessed, name, of) for of in touched], places) for name, one in holds.items()
-    }
+        if "out_of_bounds" in kinds or not touched:
+            return holds, touched, False
+    return holds, touched, True
 
 
 def _rows(guessed: Guess, name: str, touched: Mapping[str, int]) -> int:

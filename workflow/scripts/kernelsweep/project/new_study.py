@@ -12,7 +12,7 @@ import yaml
 
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
-from kernelsweep.project.check import Given, arguments_of, folders_in, learnt
+from kernelsweep.project.check import Given, Runs, arguments_of, folders_in, learnt
 from kernelsweep.project.check_points import default_points
 from kernelsweep.project.guess import SIDES_OF_BLOCK, Guess, guess, kernels_in, missing_headers
 from kernelsweep.project.learnt_arrays import Holds, problem_text
@@ -82,7 +82,7 @@ def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:
     if not set(chosen.sizes) & {word for side in chosen.grid for word in re.findall(r"\w+", side)} and covering.grid:
         chosen = covering  # The file launches it for one size only.
     try:
-        (chosen, holds), of_run = learnt(file, chosen, given), True
+        (chosen, holds), of_run = learnt(chosen, Runs(file.resolve(), given)), True
     except UserError:
         size = (*chosen.sizes, "n")[0]
         holds, of_run = {one.name: Holds(size=size, updated=False) for one in chosen.arrays}, False

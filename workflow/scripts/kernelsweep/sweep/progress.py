@@ -85,6 +85,12 @@ class Progress:
         self._bar.update(done - self._bar.n)
 
 
+class _Bar(tqdm):  # type: ignore[type-arg]
+    """A line without tqdm's thread: workers are forks only of a process that has one thread."""
+
+    monitor_interval = 0
+
+
 @contextmanager
 def progress(
     name: str, stream: TextIO, early: EarlyVerdict | None = None, log: TextIO | None = None
@@ -97,7 +103,7 @@ def progress(
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
     """
-    with tqdm(
+    with _Bar(
         desc=name,
         bar_format="{desc}",  # until the first point is there
         file=stream,

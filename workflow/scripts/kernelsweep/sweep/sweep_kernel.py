@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from kernelsweep.results import Row
 from kernelsweep.study.axes import CACHE_STATES
 from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, units
 from kernelsweep.study.kernels.source import KernelSource, included_files, source_sha256
-from kernelsweep.study.kernels.units import EMULATOR
+from kernelsweep.study.kernels.units import EMULATOR, Unit, merged_units
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.given import check_same
 from kernelsweep.study.resolve import kernel_axes, restrictions_of
@@ -51,6 +51,7 @@ class Swept:
     folder    of the platform, with the journal
     outcomes  of each point
     rows      of measurements.csv
+    refused   the variants that the compiler refused
     """
 
     study: str
@@ -60,6 +61,7 @@ class Swept:
     outcomes: dict[Point, Outcome]
     rows: Sequence[Row]
     unit: BuiltUnit
+    refused: Collection[str] = ()
 
     def against(self, axes: Sequence[str]) -> Against:
         """The points as partners of another kernel's, with which they agree on these axes; the fastest of several."""
@@ -121,9 +123,13 @@ def swept(
     show: Callable[[Visit, Outcome], None] = lambda *_: None,
     to_decide: ToDecide | None = None,
     criterion: Criterion | None = None,
+    together: Sequence[str] = (),
     **measuring: Any,
 ) -> Swept:
-    """As sweep_kernel(), with rows of results; `to_decide` for a comparison."""
+    """As sweep_kernel(), with rows of results; `to_decide` for a comparison.
+
+    together  functions of the kernel's file that are compiled in its unit as well
+    """
     config = Config.read({"axes": dict(axes or {}), "measuring": measuring}, "sweep_kernel()")
     (name,), models = choose_platforms(platform, study.root, {})
     kind, source = kind_of(name), study.kernels[kernel]
@@ -141,7 +147,8 @@ def swept(
     protocol = replace(protocol, criterion=criterion)
     place.mkdir(parents=True, exist_ok=True)
     store, binary = UnitStore(folder / "units"), place / f"{study.name}.{kernel}.bin"
-    report = build(_source(source, folder, target), binary, target, units(source, run), store=store)
+    compiled = merged_units([units(source, run), [Unit({}, [[one] for one in together])] if together else []])
+    report = build(_source(source, folder, target), binary, target, compiled, store=store)
     task = BuiltKernel(source, report, binary).task(kind.implementation, protocol)
     seeds = (protocol.seed, second_seed(protocol.seed))
     task = replace(task, problem=source.problem.for_workers(study.root, kernel, run, seeds))
@@ -164,7 +171,9 @@ def swept(
         precision = config.measuring.relative_precision
         rows = measurement_rows(source, report, outcomes, device, known, precision, identities(task, device))
         note_return(journal, {row["identity_sha256"] for row in rows})
-    return Swept(study.name, source, place, planned, outcomes, rows, BuiltUnit(binary, report["variants"]))
+    return Swept(
+        study.name, source, place, planned, outcomes, rows, BuiltUnit(binary, report["variants"]), report["failed"]
+    )
 
 
 def _sha256(kernel: KernelSource) -> str:
