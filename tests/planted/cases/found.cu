@@ -154,3 +154,17 @@ __global__ void verdict_of_others(const int *x, int *y, int *z)
 {
     z[i] = i == 0 || z[i - 1] != x[i];
 }
+
+// wrong (races: race): each block resets a total, also the block beside the one that adds it up
+__global__ void total_reset_beside(const int *x, int *y, int *z)
+{
+    if (t == 0)
+        y[blockIdx.x / 2] = 0;
+    if (blockIdx.x % 2) {
+        z[i] = x[i];
+        return;
+    }
+    const int total = __syncthreads_count(x[i] % 2);
+    if (t == 0)
+        y[blockIdx.x / 2] = total;
+}
