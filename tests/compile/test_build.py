@@ -244,12 +244,13 @@ template <typename T, int threads> __global__ void scale(T *y, const T *x, half 
     Job job{};
     Reduction reduction{};
     const int i = threads * blockIdx.x + threadIdx.x;
-    y[i] = T(N) * x[i] + T(job.stop ? float(reduction.sum.value) : float(sizeof(table_t)));
+    const float n = c10::Half(N < FLT_MAX ? N : 0);
+    y[i] = T(n) * x[i] + T(job.stop ? float(reduction.sum.value) : float(sizeof(table_t)));
     gpuAtomicAdd(&y[i], T(float(h[i]) + float(b[i])));
 }
 } }
 """
-# Of a folder that an option names.
+# Of a folder that an option names, by a link.
 CALLBACKS = """\
 #include <also_not_here.h>
 typedef void (*launch_t)(float *, cudaStream_t);
@@ -263,7 +264,8 @@ extern nowhere::handle (*unused)(void *);
 def test_a_published_file_is_built_where_it_lies(tmp_path: Path, target: str) -> None:
     kernel = tmp_path / "toy.cu"
     kernel.write_text(PUBLISHED)
-    (tmp_path / "headers").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "headers").symlink_to("elsewhere")
     (tmp_path / "headers/callbacks.h").write_text(CALLBACKS)
     source = replace(source_of(kernel), options=[f"-I{tmp_path}/headers"])
     names = [f"published::scale<{element}, 128>" for element in ("float", "half", "__nv_bfloat16")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -203,7 +204,7 @@ def _device_code(source: Source, files: Sequence[Path], folder: Path, unit: Unit
     functions = [] if source.is_whole else unit.functions
     kernel = write_device_code(folder, files, functions, unit.macros, source.constants, source.without)
     folders = [*source.include, *named_headers(source.options)[0]]
-    return kernel, [path for each in folders for path in (folder / each.resolve().relative_to("/"), each)]
+    return kernel, [path for each in folders for path in (folder / os.path.abspath(each)[1:], each)]
 
 
 def variant_reports(unit: Unit, functions: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ definitions and declarations by their brackets, and what they use by name. It ke
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -39,9 +40,40 @@ _INCLUDE = re.compile(
 # What stands for headers that are left out, by their names: CUDA's own headers that these include, and what their code
 # is for kernels.
 _HALVES = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+# Its numbers, where it is not installed, and what it includes of the standard library.
+_TORCH = f"""\
+{_HALVES}#if !defined(KERNELSWEEP_TORCH) && !__has_include(<c10/util/Half.h>)
+#define KERNELSWEEP_TORCH
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+namespace c10 {{
+struct alignas(2) Half {{
+    __half x;
+    Half() = default;
+    __host__ __device__ Half(float value) : x(__float2half(value)) {{}}
+    __host__ __device__ operator float() const {{ return __half2float(x); }}
+}};
+struct alignas(2) BFloat16 {{
+    __nv_bfloat16 x;
+    BFloat16() = default;
+    __host__ __device__ BFloat16(float value) : x(__float2bfloat16(value)) {{}}
+    __host__ __device__ operator float() const {{ return __bfloat162float(x); }}
+}};
+struct Float8_e4m3fn {{ uint8_t x; }};
+struct Float8_e4m3fnuz {{ uint8_t x; }};
+struct Float8_e5m2 {{ uint8_t x; }};
+}}
+#endif
+"""
 _STAND_INS = (
     (re.compile(r"(cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|cutensor\w*|library_types)\.h"), _HALVES),
-    (re.compile(r"(torch|ATen|c10|THC)/"), _HALVES),
+    (re.compile(r"(torch|ATen|c10|THC)/"), _TORCH),
     (re.compile(r"(ATen/cuda/Atomic|THC/THCAtomics)\.cuh"), "#define gpuAtomicAdd atomicAdd\n"),
 )
 # What compilers print of a header that is left out.
@@ -126,7 +158,7 @@ def write_device_code(
     may have needed it; left_out() tells which. Macros are not defined while other headers than `files` are read, which
     may have these names. Returns the kernel's copy.
     """
-    texts = {file.resolve(): read_source(file) for file in files}
+    texts = {Path(os.path.abspath(file)): read_source(file) for file in files}
     parsed = {file: _parsed(text) for file, text in texts.items()}
     defined = macros or {}
     kept = _Reachable(list(parsed.values()), functions, [*defined.values(), *used])
@@ -137,7 +169,7 @@ def write_device_code(
         kept_text = _VALUE.sub(partial(_given, defined), _without(text, cut))
         optional = _optional_headers(kept_text, set(without), files, [*defined])
         copy.write_text(f'#line 1 "{file}"\n{optional}', encoding="utf-8")
-    return folder / files[0].resolve().relative_to("/")
+    return folder / next(iter(texts)).relative_to("/")
 
 
 def lacking_headers(message: str, files: Sequence[Path]) -> set[str]:
