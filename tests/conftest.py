@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from checkout import ROOT, copy_project
+from emulator_units import SHARED
 from private_slurm import missing_programs
 from workflow_runs import finish_project
 
@@ -20,6 +21,8 @@ from kernelsweep.compile import nvcc
 from kernelsweep.device.worker import process
 from kernelsweep.errors import BuildError
 
+# Where the emulator's runtime is kept, which is compiled once in a test run.
+os.environ["XDG_CACHE_HOME"] = str(SHARED / "cache")
 # Workers are forks of this process, as they are of a job. It has threads, of pytest-xdist and of numpy, but a worker
 # takes none of their locks, and a new Python for each would take the suite a minute.
 process.thread_count = lambda: 1

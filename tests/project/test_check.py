@@ -19,9 +19,6 @@ from kernelsweep.project.command import check
 from kernelsweep.project.guess import guess
 from kernelsweep.project.new_study import start_study
 
-# One process compiles the emulator.
-pytestmark = pytest.mark.xdist_group("check")
-
 # What a published file may hold: a wrong guard, a race, host code that gives sizes and launches, unreadable arguments.
 FILE = r"""
 #include <helper_cuda.h>
@@ -126,16 +123,6 @@ void host(float *y, const float *x, int rows, int n, int width, int reach, bool 
     tiles<<<n / 64, 64>>>(y, x, n);
 }
 """
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(autouse=True)
-def _cached(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
 
 def write(folder: Path, guard: str = "<", after: str = "__syncthreads();") -> Path:

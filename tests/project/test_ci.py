@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from checkout import ROOT
-from workflow_runs import edit
+from workflow_runs import edit, share_builds
 
 # One process makes the results that the tests share.
 pytestmark = pytest.mark.xdist_group("ci")
@@ -41,6 +41,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ROOT / "examples/own-repository", folder / "gpu", ignore=shutil.ignore_patterns("results", ".snakemake")
     )
     edit(folder / "gpu/kernels/axpy/axpy.cu", "i < n", "i <= n")
+    share_builds(folder / "gpu")
     return folder
 
 

@@ -16,8 +16,6 @@ from kernelsweep.device import kinds
 from kernelsweep.errors import UserError
 from kernelsweep.sweep import verdict
 
-pytestmark = pytest.mark.xdist_group("check")
-
 KERNEL = """__global__ void scaled(float *y, const float *x, float a, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,9 +36,7 @@ def reference(x):  # type: ignore[no-untyped-def]
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    cache = tmp_path_factory.getbasetemp() / "cache"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+def _in_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     Path("scaled.cu").write_text(KERNEL, encoding="utf-8")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from checkout import ROOT
+from workflow_runs import share_builds
 
 import kernelsweep as ks
 from kernelsweep.errors import UserError
@@ -27,13 +28,13 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ignored = shutil.ignore_patterns("results", ".snakemake", "Snakefile")
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
     (folder / "resources").symlink_to(ROOT / "resources")
+    share_builds(folder / "examples/own-repository")
     cells = json.loads((ROOT / "examples/notebook.ipynb").read_text())["cells"]
     variables: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "examples")
         patch.syspath_prepend(str(folder / "examples"))  # as a notebook's folder is
         patch.delitem(sys.modules, "test_kernels", raising=False)  # tests/device/ has one of that name
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         for cell in cells:
             if cell["cell_type"] == "code":
                 exec("".join(cell["source"]), variables)

@@ -12,10 +12,11 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import UserError
 from kernelsweep.project.check_points import default_points, ragged_points
@@ -30,7 +31,6 @@ from kernelsweep.study.study import checked_study
 from kernelsweep.sweep.sweep_kernel import swept
 
 _SECONDS = 10.0  # for a point
-_KEPT_DAYS = 30
 
 
 def read_case(text: str) -> dict[str, int]:
@@ -206,21 +206,6 @@ class Runs:
             if outcome.status == "build_failed":
                 raise UserError(outcome.message)
         return made.outcomes
-
-
-def cache_folder() -> Path:
-    """The folder of the user's in which compiled kernels are kept. What was not used for a month is deleted."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelsweep"
-    _tidy(folder)
-    return folder
-
-
-@cache
-def _tidy(folder: Path) -> None:
-    until = time.time() - _KEPT_DAYS * 24 * 3600
-    for file in folder.glob("**/*"):
-        if file.is_file() and file.stat().st_mtime < until:
-            file.unlink(missing_ok=True)
 
 
 def study_settings(guessed: Guess, point: Mapping[str, Any], problem: str) -> dict[str, Any]:

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.errors import UserError
 from kernelsweep.project.check import (
     Given,
     arguments_of,
-    cache_folder,
     check_file,
     folders_in,
     guessed_functions,

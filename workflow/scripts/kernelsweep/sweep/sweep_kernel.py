@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.code_hash import code_hash
+from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.compile import emulated
 from kernelsweep.compile.build import Source
 from kernelsweep.compile.builder import build
@@ -148,7 +149,7 @@ def swept(
     place.mkdir(parents=True, exist_ok=True)
     store, binary = UnitStore(folder / "units"), place / f"{study.name}.{kernel}.bin"
     compiled = merged_units([units(source, run), [Unit({}, [[one] for one in together])] if together else []])
-    report = build(_source(source, folder, target), binary, target, compiled, store=store)
+    report = build(_source(source, target), binary, target, compiled, store=store)
     task = BuiltKernel(source, report, binary).task(kind.implementation, protocol)
     seeds = (protocol.seed, second_seed(protocol.seed))
     task = replace(task, problem=source.problem.for_workers(study.root, kernel, run, seeds))
@@ -181,29 +182,31 @@ def _sha256(kernel: KernelSource) -> str:
     return source_sha256(kernel.path, included_files(kernel.path, [kernel.path.parent, HOME / HEADERS]))
 
 
-def _source(kernel: KernelSource, folder: Path, target: str) -> Source:
+def _source(kernel: KernelSource, target: str) -> Source:
     """The source of a kernel's units, with the emulator's runtime where that is the target."""
     is_emulated = target == EMULATOR
     return Source(
         kernel.path,
         include=[kernel.path.parent, HOME / HEADERS],
         emulator=HOME / EMULATOR_HEADERS if is_emulated else None,
-        runtime=compiled_runtime(folder) if is_emulated else None,
+        runtime=compiled_runtime() if is_emulated else None,
         options=kernel.options,
         constants=list(kernel.entry.constants),
     )
 
 
-def compiled_runtime(folder: Path) -> Path:
-    """The emulator's runtime in a folder, compiled unless it is there for these sources and this compiler."""
+def compiled_runtime() -> Path:
+    """The emulator's runtime in the user's cache, compiled unless it is there for these sources and this compiler."""
     emulator = HOME / EMULATOR_HEADERS
     sources = [*sorted(emulator.glob("**/*.?pp")), *emulated.CODE]
-    version = hashlib.sha256(f"{code_hash(sources)} {emulated.version()}".encode()).hexdigest()
-    kept = folder / f"emulator-{version[:16]}"
-    if not kept.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as made, suppress(OSError):  # Another process may have been first.
-            emulated.compile_runtime(emulator, Path(made) / "runtime.o")
+    version = hashlib.sha256(f"{emulator} {code_hash(sources)} {emulated.version()}".encode()).hexdigest()
+    kept = cache_folder() / f"emulator-{version[:16]}"
+    if not (runtime := kept / "runtime.o").exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as made, suppress(OSError):  # Another process may be first.
+            emulated.compile_runtime(emulator, Path(made) / runtime.name)
             Path(made).rename(kept)
             Path(made).mkdir()
-    return kept / "runtime.o"
+    for file in kept.iterdir():
+        os.utime(file)  # It was used today.
+    return runtime
