@@ -14,7 +14,7 @@ from tabulate import tabulate
 from kernelsweep.base.answer import Answer
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
-from kernelsweep.judge.best.find import LITTLE, Best, Use, fastest_by_size, of_reference
+from kernelsweep.judge.best.find import LITTLE, Best, Use, at_reference_kind, fastest_by_size, of_reference
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
@@ -128,19 +128,28 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     return "\n".join(lines)
 
 
-def _index_cells(answer: StudyAnswer, entries: Iterable[Best]) -> dict[str, Any]:
-    """What the page of all pages says of a study's answer; nothing without times.
+def _curves(answer: StudyAnswer, entries: Sequence[Best]) -> dict[str, Any]:
+    """What pages draw and say of a study's answer; nothing without times.
 
     entries  those of best.json
     """
     if not answer.uses:
         return {}
-    sizes = fastest_by_size((best for best in entries if best.study == answer.study), answer.settings)
-    known = [best for best in sizes if best.fastest.peak_fraction]
-    names = [place_words(best.point, answer.settings) for best in known[:1] + known[-1:]]
+    study = answer.settings
+    of_study = [best for best in entries if best.study == answer.study and at_reference_kind(best.point, study)]
+    known = [best for best in fastest_by_size(of_study, study) if best.fastest.peak_fraction]
+    places = [place_words(best.point, study) for best in known]
+    of_kernels: dict[str, list[float | None]] = {}
+    for best in of_study:
+        if (place := place_words(best.point, answer.settings)) in places and at_reference_kind(
+            best.point, answer.settings
+        ):
+            shares = of_kernels.setdefault(best.kernel, [None] * len(places))
+            shares[places.index(place)] = best.fastest.peak_fraction
     return {
         "curve": [best.fastest.peak_fraction for best in known],
-        "sizes": names,
+        "kernels": of_kernels,
+        "sizes": places[:1] + places[-1:],
         "uses": [row for row in answer.uses if not row["is_refined"]],
     }
 
@@ -171,7 +180,7 @@ def status_text(
                 kernel: {"is_proven": proof.is_proven, "in_words": proof.in_words}
                 for kernel, proof in answer.proofs.items()
             },
-            "answer": _index_cells(answer, best),
+            "answer": _curves(answer, best),
             "failed": [one.sentence for one in failed if one.kernel.startswith(f"{answer.study}/")],
             "files": files[answer.study],
         }

@@ -175,7 +175,7 @@ def _message(data: StudyData, table: pandas.DataFrame, published: Sequence[Publi
         one, gains = published[0].first, published[0].values
         place = int(np.nanargmax(gains))
         words = _words(table["label"].iloc[place], gains[place], table["label"].iloc[0])
-        return f"No times of ours. On the {one.device} of {one.source}, {words}"
+        return f"No times here. On the {one.device} of {one.source}, {words}"
     left_out = undefined_kernels(table) | flagged_kernels(table, PROOF_FAILED)
     if not data.steps:
         left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}

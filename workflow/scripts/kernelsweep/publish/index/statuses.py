@@ -31,7 +31,7 @@ class StudyOutcome:
     mistaken    its kernels in which a proof found a mistake
     edited      its kernels that were edited after they were recorded
     answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
-                size, from the first of the "sizes" to the last; empty without times
+                size, from the first of the "sizes" to the last, and that of all "kernels"; empty without times
     failed      a sentence for each kernel with failed points
     claims      the number of claims on it with each kind of verdict
     files       those with its points, in the platform's folder: others may be of kernels that it has no more

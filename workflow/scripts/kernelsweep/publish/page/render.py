@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.home import COMMAND
+from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.html_text import html_text
@@ -51,6 +51,7 @@ def render(title: str, points: Mapping[str, Any], **values: Any) -> str:
         page=values,
         packed_points=packed(points),
         command=COMMAND,
+        gpu_command=GPU_COMMAND,
         listed=list_texts,
     )
 

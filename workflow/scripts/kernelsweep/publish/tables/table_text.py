@@ -45,7 +45,7 @@ from kernelsweep.results import COUNTED, EDITED, MESSAGE_LENGTH, PROOF_FAILED
 # The letters a line of a narrow column.
 _NARROW = 12
 
-NO_TIMES_OF_OURS = "No times of ours: this platform has no clock that means something."
+NO_TIMES_OF_OURS = "The emulator has no times."
 
 _FLAGS = {
     UNDEFINED_BEHAVIOUR: (
@@ -164,7 +164,8 @@ def _of_sweep(table: pandas.DataFrame, of_all: str) -> Iterable[Column]:
     of_all  what their heads say of it, beside columns of one point
     """
     ends = zip(table["error_share_low"], table["error_share_high"], strict=True)
-    shares = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
+    percent = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
+    shares = [f"{low}%" if f"{low}%" == high else text for text in percent for low, _, high in [text.partition("–")]]
     yield Column(f"error of bound{of_all}", shares)
     if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
         yield Column(f"right{of_all}", [_right(row) for _, row in table.iterrows()])
