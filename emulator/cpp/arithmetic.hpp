@@ -5,6 +5,7 @@
 #include "vector_types.hpp"
 
 #include <fenv.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -60,6 +60,7 @@ _LACKED = "is a CUDA word that the emulator does not supply"
 # EMULATOR_NOT_SUPPLIED in block.hpp ends assertions of the emulator's headers so.
 _LACKED_BY = re.compile(r"static assertion failed: (.*) \[not_supplied\]$")
 _LAUNCH = "a launch from a kernel (dynamic parallelism) is something that the emulator does not supply"
+_OVERLOADED = "overloaded function with no contextual type"
 _ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'|put constraint|impossible constraint")
 _PTX = "assembly for the GPU (PTX) is something that the emulator does not supply"
 _OF_CXX20 = ("concept", "requires", "consteval", "constinit")
@@ -91,6 +92,9 @@ def refusal(text: str) -> Refused:
             return lacking(found[1], message)
         if "expected primary-expression before '<'" in error["text"] and "<<<" in (error["shown"] or ""):
             return lacking(f"{place}: {_LAUNCH}", message)
+        if _OVERLOADED in error["text"]:
+            cause = "a launch names a template without its arguments, or a name of several functions"
+            return Refused(f"{cause}. Name the arguments, as in sums<256>.\n{message}", cause)
         word = _word(error)
         if word in _OF_CXX20:
             cause = f"{place}: {word} is a word of C++20. Name the language in the kernel's options: [-std=c++20]"

@@ -421,6 +421,13 @@ def test_constant_memory_has_64_kib(tmp_path: Path) -> None:
         build(tmp_path, source.format(33), constant_names=["table", "weights"])
 
 
+def test_a_template_without_its_arguments_is_told(tmp_path: Path) -> None:
+    source = "template <int n> __global__ void kernel(int *data) { data[0] = n < INT_MAX; }\n"
+    assert build(tmp_path, source, "kernel<3>") == ""
+    with pytest.raises(Refused, match=r"^a launch names a template without its arguments.* as in sums<256>\."):
+        build(tmp_path, source)
+
+
 GROUPS = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
 TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
 
