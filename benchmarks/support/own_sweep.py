@@ -83,7 +83,7 @@ def source_of(kernel: KernelSource, folder: Path, target: str) -> Source:
         runtime = folder / "runtime.o"
         compile_runtime(emulator, runtime)
     include = [kernel.path.parent, ROOT / "kernels/include"]
-    return Source(kernel.path, include, emulator, runtime, kernel.options, kernel.launches.entry.constants)
+    return Source(kernel.path, include, emulator, runtime, kernel.options, kernel.launches.entry.host_variables)
 
 
 def build_variants(kernel: KernelSource, points: Sequence[Point], folder: Path, target: str) -> dict[str, Any]:

@@ -315,7 +315,7 @@ class Library:
         size = ctypes.c_size_t()
         address = self._library.emulator_symbol(name.encode(), ctypes.byref(size))
         if not address:
-            raise LaunchFailed(f"the kernel has no variable {name} in constant memory")
+            raise LaunchFailed(f"the kernel has no variable {name}")
         return as_bytes(address, size.value)
 
     def watch(

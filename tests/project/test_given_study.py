@@ -78,6 +78,15 @@ def test_inputs_and_launches_are_guessed_where_nobody_gives_them() -> None:
     assert study(launches=launches).check().right
     with pytest.raises(UserError, match=r"reference returns 'z'\. The kernel may write y\."):
         study(reference=lambda x: {"z": x}).check()
+    Path("held.cu").write_text(
+        "static __device__ float d_y[64];\n"
+        "__global__ void held(int n) { if (threadIdx.x < n) d_y[threadIdx.x] = 2 * threadIdx.x; }\n"
+        "void run(int n) { held<<<1, 64>>>(n); }\n",
+        encoding="utf-8",
+    )
+    keys = {"outputs": lambda n: {"d_y": (n, np.float32)}, "variables": ["d_y"], "axes": {"n": [64, 33]}}
+    assert ks.check("held.cu", reference=lambda n: {"d_y": 1.0 + np.arange(n)}, **keys).status == 1
+    assert ks.check("held.cu", reference=lambda n: {"d_y": 2.0 * np.arange(n)}, **keys).right
 
 
 def test_a_sweep_is_a_frame_and_its_files_are_the_same_study() -> None:

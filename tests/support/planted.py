@@ -149,7 +149,7 @@ def built(
 ) -> tuple[KernelTask, dict[str, Any]]:
     """A kernel built for `target` (an architecture, or "emulator"): its task and its build report."""
     binary = folder / target / f"{kernel.name}.bin"
-    source = replace(source_of(kernel.path), constants=kernel.entry.constants, options=kernel.options)
+    source = replace(source_of(kernel.path), constants=kernel.entry.host_variables, options=kernel.options)
     report = build(source, binary, target, units(kernel, points), store=UnitStore(UNITS))
     protocol = Protocol(
         QUICK, visits, repeated_runs=2, timeout_seconds=timeout_seconds, seed=seed, second_input=second_input

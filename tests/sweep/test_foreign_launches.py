@@ -489,3 +489,54 @@ def test_more_launches_than_a_stream_holds_are_timed(tmp_path: Path, arch: str) 
     found = outcomes(tmp_path, {"add.cu": kernel, "problem.py": problem}, study, arch)
     assert [(outcome.status, outcome.message) for outcome in found] == [("ok", "")] * 4
     assert all(visit.samples for outcome in found for visit in outcome.visits)
+
+
+def test_results_in_variables_are_read_back_and_states_there_are_set(tmp_path: Path, target: str) -> None:
+    kernel = """
+#define MOST 64
+static __device__ float d_value[MOST];
+__device__ int d_count[2];
+__device__ float d_shift;
+__constant__ float weight;
+
+__global__ void values(int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) d_value[i] = weight * i + d_shift;
+    if (i == 0) d_count[0] += n;
+}
+__global__ void doubled(int n) {
+    if (threadIdx.x < n) d_value[threadIdx.x] *= 2;
+}
+"""
+    problem = """
+import numpy as np
+
+
+def inputs(random):
+    return {"weight": np.float32(0.5), "d_shift": np.float32(3), "d_count": np.array([10, 20], np.int32)}
+
+
+def outputs(n):
+    return {"d_value": (n, np.float32)}
+
+
+def reference(d_count, n):
+    return {"d_value": np.arange(n) + 6.0, "d_count": d_count + np.array([n, 0])}
+
+
+def result(d_value, d_count):
+    return {"d_value": d_value, "d_count": d_count}
+"""
+    launches = [{"kernel": "values", "grid": "n / 32", "block": 32, "arguments": ["n"]}]
+    launches.append({"kernel": "doubled", "grid": 1, "block": 64, "arguments": ["n"]})
+    entry = {"name": "values", "constants": ["weight"], "variables": ["d_value", "d_count", "d_shift"]}
+    entry |= {"launches": launches, "updates": ["d_count"], "results": {"d_value": "n", "d_count": 2}}
+    study = {**STUDY, "axes": {"n": [40, 64]}, "kernels": [entry]}
+    files = {"values.cu": kernel, "problem.py": problem}
+    assert [(one.status, one.message, one.leaves_state) for one in outcomes(tmp_path, files, study, target)] == [
+        ("ok", "", False)
+    ] * 2
+    (found, _) = outcomes(tmp_path, {**files, "values.cu": kernel.replace("+= n;", "+= n + 1;")}, study, target)
+    assert found.status == "wrong_result" and "d_count" in found.message
+    with pytest.raises(UserError, match="the variable d_value has 256 bytes, the problem's array has 260"):
+        outcomes(tmp_path, files, {**study, "axes": {"n": [65]}}, target)

@@ -76,7 +76,7 @@ class Source:
     emulator   the folder of the emulator's C++ headers; None where no unit is for the emulator
     runtime    the emulator's runtime, compiled by emulated.compile_runtime(); None as above
     options    further options for nvcc, of which g++ is given what they define, undefine and include
-    constants  the variables in constant memory that the host sets
+    constants  the variables in constant and global memory that the host sets or reads
     without    headers that the compiler lacks something of (device_code.lacking_headers)
     is_whole   whether all code of the device is compiled, also what the unit's functions don't use
     gpu        the architecture as which the emulator compiles, such as sm_90
@@ -99,8 +99,7 @@ def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Sour
     file     the kernel's, as messages name it
     include  the folders of its headers
     """
-    constants = list(kernel.entry.constants)
-    return Source(file, [Path(name) for name in include], options=kernel.options, constants=constants)
+    return Source(file, list(map(Path, include)), options=kernel.options, constants=kernel.entry.host_variables)
 
 
 def compile_unit(source: Source, file: Path, target: str, unit: Unit) -> Compiled:

@@ -42,6 +42,7 @@ def check_names(plan: Plan, instance: FileInstance, point: Point, place: str, wh
         ("results", [*plan.results], [*arrays]),
         ("updates", [*plan.updates], inputs),
         ("constants", [*plan.constants], inputs),
+        ("variables", [*plan.variables], [*arrays]),
     ):
         for name in names:
             if name not in allowed:

@@ -25,7 +25,7 @@ from cuda_emulator.quantities import UNIT_OF_METRIC as UNIT_OF_METRIC
 from cuda_emulator.quantities import metrics
 from kernelsweep.base.sandbox import before_code_is_loaded
 from kernelsweep.compile.binaries import unit_files
-from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform, constant_bytes
+from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform
 from kernelsweep.errors import LaunchError
 from kernelsweep.reasons import Reason
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
@@ -109,7 +109,7 @@ class EmulatorPlatform(Platform):
         self._used: list[EmulatedUnit] = []  # since watch()
         self._checks = False
         self._filling: int | None = None
-        self._constants: set[int] = set()  # the addresses of variables that the host has set
+        self._of_host: set[int] = set()  # the addresses of variables that the host sets or reads
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
         before = len(self._units)
@@ -263,20 +263,20 @@ class EmulatorPlatform(Platform):
         """The variables in global memory that a launch may change."""
         units = {self._entries[variant][0] for variant in variants}
         found = [pair for unit in sorted(units) for pair in self._units[unit].variables]
-        return [pair for pair in found if pair[0].ctypes.data not in self._constants]
+        return [pair for pair in found if pair[0].ctypes.data not in self._of_host]
 
     def parameter_types(self, variant: str) -> Sequence[str]:
         unit, entry = self._entries[variant]
         return self._units[unit].parameter_types(entry)
 
-    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+    def variable(self, variant: str, name: str) -> tuple[np.ndarray[Any, Any], int]:
         unit, _ = self._entries[variant]
         try:
             memory = self._units[unit].variable(name)
         except LaunchFailed as error:
             raise LaunchError(str(error), Reason(error.kind)) from error
-        memory[:] = constant_bytes(name, values, len(memory))
-        self._constants.add(memory.ctypes.data)
+        self._of_host.add(memory.ctypes.data)
+        return memory, len(memory)
 
     def launcher(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN
@@ -327,6 +327,8 @@ class EmulatorPlatform(Platform):
 
     def _mark(self, memory: np.ndarray[Any, Any], offset: int, size: int, initialised: bool) -> None:
         address = memory.ctypes.data
+        if address in self._of_host:
+            return
         allocation = self._allocations[address]
         if offset == 0 and size >= allocation.size:
             allocation.marks.clear()

@@ -35,7 +35,6 @@ from kernelsweep.device.platform import (
     Given,
     Memory,
     Platform,
-    constant_bytes,
 )
 from kernelsweep.errors import ContextLost, LaunchError, UserError
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
@@ -186,6 +185,7 @@ class GpuPlatform(Platform):
         self._modules: list[ctypes.c_void_p] = []
         self._textures: dict[tuple[Any, ...], int] = {}
         self._variables: list[list[_Variable]] = []
+        self._of_host: set[int] = set()  # the addresses of variables that the host sets or reads
         self._libcuda = ctypes.CDLL("libcuda.so.1")
         # No kernel may keep lines in the L2 from one run to the next. GPUs without this limit have no such lines.
         self._libcuda.cuCtxSetLimit(_PERSISTING_L2_SIZE, ctypes.c_size_t(0))
@@ -335,6 +335,7 @@ class GpuPlatform(Platform):
             self._asked("cuModuleUnload", module)
         self._modules.clear()
         self._variables.clear()
+        self._of_host.clear()
         self._variants.clear()
         self._functions.clear()
 
@@ -359,7 +360,8 @@ class GpuPlatform(Platform):
 
     def _variables_of(self, variants: Iterable[str]) -> list[_Variable]:
         units: set[int] = {self._variants[one]["unit"] for one in variants if "unit" in self._variants[one]}
-        return [one for unit in sorted(units) for one in self._variables[unit]]
+        found = (one for unit in sorted(units) for one in self._variables[unit])
+        return [one for one in found if one.address not in self._of_host]
 
     def _loaded_variables(self, module: ctypes.c_void_p, names: Mapping[str, bool]) -> list[_Variable]:
         """The variables in global memory of a module that was just loaded; `names` as global_variables() gives them."""
@@ -387,13 +389,13 @@ class GpuPlatform(Platform):
         else:
             self.copy(one.address, one.kept, one.size)
 
-    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
+    def variable(self, variant: str, name: str) -> tuple[Any, int]:
         try:
             address, size = self._place(self._modules[self._variants[variant]["unit"]], name)
         except LaunchError as error:
-            raise LaunchError(f"the kernel has no variable {name} in constant memory: {error}") from error
-        self.synchronize()
-        self.upload(address, constant_bytes(name, values, size))
+            raise LaunchError(f"the kernel has no variable {name}: {error}") from error
+        self._of_host.add(address)
+        return address, size
 
     def launcher(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN

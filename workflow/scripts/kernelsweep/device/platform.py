@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelsweep.errors import MisfitError
+from kernelsweep.errors import LaunchError, MisfitError
 from kernelsweep.study.kernels.plan import PLAIN, Attributes, Size
 
 # A stream holds about 1,000 commands; the host waits where more are queued. While samples are timed, a GPU's stream
@@ -201,11 +201,12 @@ class Platform(Protocol):
         """Whether a variable that restorations() restores has another value now. Waits for all that is queued."""
         return False
 
-    def set_constant(self, variant: str, name: str, values: np.ndarray[Any, Any]) -> None:
-        """Copy values to the start of a variable in a function's constant memory, and fill the rest of it with ones.
+    def variable(self, variant: str, name: str) -> tuple[Memory, int]:
+        """A variable in the constant or global memory of a function's unit, and its bytes. Raises LaunchError.
 
-        Waits for all that is queued. Raises LaunchError if there is no such variable, or if it is shorter.
+        It is the host's from now on: restorations() does not know it.
         """
+        raise LaunchError(f"the kernel has no variable {name}")
 
     def launcher(
         self, variant: str, grid: Size, block: Size, shared_bytes: int, arguments: Given, attributes: Attributes = PLAIN

@@ -112,7 +112,7 @@ def build_settings(
         "toolkits": _toolkits(project, study, target),
         "units": compiled_units(project, target, study, kernel),
         "options": list(source.options),
-        "constants": list(source.entry.constants),
+        "constants": source.entry.host_variables,
         "gpu": DEFAULT_ARCHITECTURE if kind_of(platform).target else project.target(platform),
     }
 

@@ -62,7 +62,7 @@ class Study:
     inputs, outputs, scratch, reference, error_bound, work  as in a problem.py (docs/your-kernel.md): functions, or what
                  they would return. Without inputs, they are guessed from the signature; without outputs, they are what
                  reference returns; without reference, results are not judged
-    macros, options, constants, restrictions  as in a study's file
+    macros, options, constants, variables, restrictions  as in a study's file
     """
 
     kernel: str | Path
@@ -79,6 +79,7 @@ class Study:
     macros: Sequence[Any] = ()
     options: Sequence[str] = ()
     constants: Sequence[str] = ()
+    variables: Sequence[str] = ()
     restrictions: Sequence[str] = ()
 
     def __repr__(self) -> str:
@@ -96,7 +97,8 @@ class Study:
 
     def _checked(self) -> Checked:
         started = time.perf_counter()
-        if not self._given and not self.axes and self.launches is None and not self.macros and not self.constants:
+        own = (self._given, self.axes, self.launches is not None, self.macros, self.constants, self.variables)
+        if not any(own):
             (result,) = check_file(self._file, self._guess.name, Given(self.cases, options=self.options))
             return result
         name = self._guess.name
@@ -231,7 +233,7 @@ class Study:
         if "inputs" in found and "reference" in found and "outputs" not in found:
             written = {one.name: one.dtype for one in self._guess.arrays if one.written}
             found["outputs"] = outputs_of(found["inputs"], found["reference"], written, self._axis_names)
-        if "outputs" not in found or "inputs" not in found:
+        if "outputs" not in found or ("inputs" not in found and self._guess.arrays):
             guesses = guessed_functions(self._file, self._guess, Given(options=self._options))
             found = {**guesses, **found}
         if callable(self.launches):
@@ -262,7 +264,12 @@ class Study:
             entry["launches"] = [{**_launch(guessed), "arguments": arguments_of(guessed, self._inputs_named)}]
         elif not callable(self.launches):
             entry["launches"] = [dict(one) for one in self.launches]
-        keys = {"macros": self.macros, "options": self._options, "constants": self.constants}
+        keys = {
+            "macros": self.macros,
+            "options": self._options,
+            "constants": self.constants,
+            "variables": self.variables,
+        }
         entry |= {key: [*value] for key, value in keys.items() if value}
         of_axes = {axis: [*values] for axis, values in axes.items()}
         restrictions = {"restrictions": [*self.restrictions]} if self.restrictions else {}

@@ -58,7 +58,7 @@ _KEPT = (
 )
 # What a candidate keeps of the kernel whose launches it takes, and what a file x.yaml beside x.cu may say instead.
 _OF_KERNEL = ("axes", "platforms", "restrictions", "results", "updates", "roundings")
-_OWN = ("function", "macros", "constants", "shared", "arrays", "launches", "options")
+_OWN = ("function", "macros", "constants", "variables", "shared", "arrays", "launches", "options")
 # Options of nvcc that name no file, program or folder.
 _OPTION = re.compile(
     r"-?-use_fast_math|-?-maxrregcount=\d+|-O[0-3]|-?-(?:fmad|ftz|prec-div|prec-sqrt)=(?:true|false)"

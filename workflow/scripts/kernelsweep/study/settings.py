@@ -472,6 +472,9 @@ class KernelSettings(AxesLayer):
     and headers that they name."""
     constants: Annotated[Items[Identifier], AfterValidator(_differ)] = []
     """Inputs that are copied to the variables of their name in constant memory before the kernel runs."""
+    variables: Annotated[Items[Identifier], AfterValidator(_differ)] = []
+    """Arrays of the problem that are `__device__` variables of their name: copied there before the kernel runs,
+    and back after it."""
     restrictions: Conditions = []
     """Conditions that every point of this kernel meets, besides the study's."""
     function: Function | None = None
@@ -502,6 +505,11 @@ class KernelSettings(AxesLayer):
     """The oldest GPU architecture that has the kernel's instructions; null for all. Older GPUs skip the kernel."""
     gpu_only: Words | None = None
     """The reason why the emulator cannot run the kernel and skips it."""
+
+    @property
+    def host_variables(self) -> list[str]:
+        """The kernel's variables that the host sets or reads."""
+        return [*self.constants, *self.variables]
 
 
 # A study

@@ -191,7 +191,7 @@ def _source(kernel: KernelSource, target: str) -> Source:
         emulator=HOME / EMULATOR_HEADERS if is_emulated else None,
         runtime=compiled_runtime() if is_emulated else None,
         options=kernel.options,
-        constants=list(kernel.entry.constants),
+        constants=kernel.entry.host_variables,
     )
 
 

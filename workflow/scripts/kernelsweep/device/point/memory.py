@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelsweep.device.platform import ELEMENTS, TEXELS, Memory, Platform
+from kernelsweep.device.platform import ELEMENTS, TEXELS, Memory, Platform, constant_bytes
 from kernelsweep.device.point.buffers import WORD, Buffers, Role, whole_words
 from kernelsweep.device.point.device_results import DeviceResult, ResultComparison, Results
 from kernelsweep.errors import MisfitError
@@ -88,6 +88,7 @@ class KernelMemory:
         arrays, scalars = arrays_of(point, plan, instance), instance.scalars(point)
         self._results = plan.results or {name: array.size for name, array in arrays.items() if array.is_result}
         named = {array_of(one) for launch in plan.launches for one in launch.arguments if isinstance(one, str)}
+        named |= {*plan.variables}
         given = {name: one for name, one in {**scalars, **arrays}.items() if name in {*named, *plan.constants}}
         pointed = [one.dtype for one in given.values() if isinstance(one, Array | np.void)]
         pointed = [dtype for dtype in pointed if _pointers(dtype)]
@@ -107,7 +108,22 @@ class KernelMemory:
             contents = arrays[name].contents
             assert contents is not None, "a constant is one of the problem's inputs"
             values = np.resize(self._with_addresses(contents), arrays[name].size)
-            self._platform.set_constant(plan.launches[0].function, name, values)
+            memory, size = self._platform.variable(plan.launches[0].function, name)
+            self._platform.synchronize()
+            self._platform.upload(memory, constant_bytes(name, values, size))
+
+    def copies(self, plan: Plan, place: int = 0, back: bool = False) -> list[Callable[[], None]]:
+        """Functions that queue the copies of arrays to a plan's variables, or back from there. Raises MisfitError."""
+        found: list[Callable[[], None]] = []
+        for name in plan.variables:
+            variable, size = self._platform.variable(plan.launches[0].function, name)
+            array, memory = self._arrays[name], self._memory_of(name, place)
+            needed = array.size * array.dtype.itemsize
+            if needed > size:
+                raise MisfitError(f"the variable {name} has {size} bytes, the problem's array has {needed}")
+            target, source = (memory, variable) if back else (variable, memory)
+            found.append(partial(self._platform.copy, target, source, needed))
+        return found
 
     def _with_addresses(self, value: Any, place: int = 0) -> Any:
         """A structure, or an array of them, with the addresses of the arrays that its fields name; else the value."""
@@ -414,9 +430,9 @@ class KernelMemory:
 
 
 def arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Array]:
-    """The arrays of a problem's instance, the kernel's own, and the scalars that are constants."""
+    """The arrays of a problem's instance, the kernel's own, and the scalars that are variables."""
     scalars = {name: one for name, one in instance.scalars(point).items() if isinstance(one, np.generic)}
-    constants = {name: scalars[name] for name in plan.constants if name in scalars}
+    constants = {name: scalars[name] for name in (*plan.constants, *plan.variables) if name in scalars}
     arrays = {**instance.arrays(point), **plan.arrays}
     arrays |= {name: Array(one.dtype, 1, np.array([one], one.dtype)) for name, one in constants.items()}
     return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates if name in arrays}

@@ -29,18 +29,28 @@ class Samples:
     def __init__(self, run: PointRun, places: int = 1) -> None:
         # Poison, so that a kernel can't leave out work because it was done before.
         self._next = itertools.cycle(
-            [(place, run.preparation(place, poisoned=True), run.launches(place)) for place in range(places)]
+            [
+                (
+                    place,
+                    run.preparation(place, poisoned=True),
+                    run.launches(place),
+                    run.memory.copies(run.plan, place, True),
+                )
+                for place in range(places)
+            ]
         )
         self.places: deque[int] = deque(maxlen=2)
 
     def __call__(self, start: Callable[[], None], stop: Callable[[], None]) -> None:
         """Queue one sample."""
-        place, prepare, launch = next(self._next)
+        place, prepare, launch, copies_back = next(self._next)
         self.places.append(place)
         prepare()
         start()
         launch()
         stop()
+        for copy in copies_back:
+            copy()
 
 
 class PairedSamples:
@@ -118,11 +128,13 @@ class PointRun:
             launches=(*self.plan.launches, *other.plan.launches),
             arrays={**self.plan.arrays, **other.plan.arrays},
             updates=(*self.plan.updates, *other.plan.updates),
+            variables=(*self.plan.variables, *other.plan.variables),
         )
 
     def check_run(self) -> None:
         """Run the plan once, on poisoned arrays. Raises LaunchError and ContextLost."""
-        for queue in (*self.memory.restorations(), *self.memory.poisonings(), self.launches()):
+        before = (*self.memory.restorations(), *self.memory.poisonings(), *self.memory.copies(self.plan))
+        for queue in (*before, self.launches(), *self.memory.copies(self.plan, back=True)):
             queue()
         self.platform.synchronize()
 
@@ -156,7 +168,8 @@ class PointRun:
         Make it once a point, as launches().
         """
         steps = [*(self.memory.poisonings(place) if poisoned else ()), *self.memory.restorations(place)]
-        steps += self.platform.restorations(self._functions)
+        copies = self.memory.copies(self.plan, place)
+        steps += [*self.platform.restorations(self._functions), *copies]
         if self.point["cache"] == "cold":
             steps.append(self.platform.flush_cache)
 

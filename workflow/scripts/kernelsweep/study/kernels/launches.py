@@ -137,6 +137,7 @@ class KernelLaunches:
                 {name: math.ceil(number(count, point)) for name, count in self.entry.results.items()},
                 tuple(self.entry.updates),
                 tuple(self.entry.constants),
+                tuple(self.entry.variables),
             )
         except UserError as error:
             raise UserError(f"{self.place}: {error}") from error

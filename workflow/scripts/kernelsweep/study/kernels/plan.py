@@ -80,6 +80,7 @@ class Plan:
                elements of the problem's outputs
     updates    the problem's inputs that the kernel changes, so that they are restored before every run
     constants  the problem's arrays that are copied to constant memory, to the variables of the same names
+    variables  the problem's arrays that are copied to such variables in global memory before a run, and back after it
     """
 
     launches: tuple[Launch, ...]
@@ -87,3 +88,4 @@ class Plan:
     results: Mapping[str, int] = field(default_factory=dict)
     updates: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
