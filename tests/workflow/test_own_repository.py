@@ -47,6 +47,7 @@ def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: 
         assert "\nCounts rose: axpy/axpy (compare.fail_on is slower). See " in run.stdout or not reads_more
         if command == "compare":
             assert "kernel=axpy\n" in run.stdout and "kernel=axpy_vectors\n" not in run.stdout
+            assert re.findall(r"rule draw_accesses:[^[]*study=(\w+)", run.stdout) == ["axpy"]
             assert "\nNot compared, because never measured: " in run.stdout
     (folder,) = (path for path in (own / "results").iterdir() if (path / "comparison").is_dir())
     comparison = json.loads((folder / "comparison/comparison.json").read_text())

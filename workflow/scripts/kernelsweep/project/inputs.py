@@ -317,18 +317,23 @@ def compared_proofs(project: Project, platform: str) -> list[str]:
 
 
 def compared_accesses(project: Project, platform: str) -> list[str]:
-    """The pictures of the accesses of the kernels that are compared. A recording's kernels are not drawn."""
-    return [] if is_recording(platform) else accesses(project, platform)
+    """The pictures of accesses of the studies with kernels that are compared. A recording's kernels are not drawn."""
+    if is_recording(platform):
+        return []
+    studies = dict.fromkeys(study for study, _ in compared_kernels(project, platform))
+    return [path("accesses", study=study) for study in studies if building.accesses(project, study)]
 
 
 def of_compared(project: Project, platform: str, file: str) -> list[str]:
     """A kind of file (files.py) of each kernel that is compared."""
+    compared = compared_kernels(project, platform)
+    return [path(file, platform=platform, study=study, kernel=kernel) for study, kernel in compared]
+
+
+def compared_kernels(project: Project, platform: str) -> list[tuple[str, str]]:
+    """The kernels that are compared, each with its study."""
     left_out = never_measured(project, platform)
-    return [
-        path(file, platform=platform, study=study, kernel=kernel)
-        for study, kernel in project.kernels_of(platform)
-        if f"{study}/{kernel}" not in left_out
-    ]
+    return [(study, kernel) for study, kernel in project.kernels_of(platform) if f"{study}/{kernel}" not in left_out]
 
 
 def never_measured(project: Project, platform: str) -> list[str]:
