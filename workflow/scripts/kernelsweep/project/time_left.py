@@ -40,13 +40,15 @@ class TimeLeft:
             self._took.setdefault(rule, []).append(now - begun)
 
     def seconds(self, now: float) -> float | None:
-        """The seconds left. None where nothing tells: no job has ended, or one takes far longer than its rule's others.
+        """The seconds left. None where nothing tells: a job takes far longer than its rule's others, or, at first, most
+        of those that wait are of rules without an ended one.
 
         Jobs of a rule without an ended one count as the mean of all that have ended. It is divided by the number of
         jobs that ran at once so far.
         """
         ended = [seconds for of_rule in self._took.values() for seconds in of_rule]
-        if not ended:
+        unknown = sum(max(0, count) for rule, count in self._waiting.items() if rule not in self._took)
+        if not ended or (self._last is None and 2 * unknown > sum(max(0, count) for count in self._waiting.values())):
             return None
         mean = statistics.fmean(ended)
         likely = {rule: statistics.fmean(seconds) for rule, seconds in self._took.items()}
