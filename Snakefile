@@ -48,7 +48,7 @@ rule header:
         targets.header,
 
 
-# A view of the page's explorer as a PDF: --config view='<the page's address>' width=3.3. Not part of `all`.
+# A view of the page's explorer as a PDF, its LaTeX and its points: --config view='<the page's address>' width=3.3. Not part of `all`.
 rule figure:
     input:
         targets.figure,

@@ -63,7 +63,7 @@ def test_the_shipped_notebook_has_its_results_and_three_plots() -> None:
 
 def test_a_figure_is_shown_and_saved(tmp_path: Path) -> None:
     figure = RECORDED.lines("transpose", x="width", by="kernel", show="time_us", width=3.5)
-    assert figure._repr_png_().startswith(b"\x89PNG") and "time against width" in repr(figure)
+    assert figure._repr_png_().startswith(b"\x89PNG") and "time against matrix size" in repr(figure)
     figure.save(tmp_path / "transpose.pdf")
     assert (tmp_path / "transpose.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(UserError, match=r"transpose\.gif is no figure's file"):

@@ -25,6 +25,7 @@ from recorded import recorded
 from shipped_kernels import shipped_studies
 from synthetic_sweep import BLOCK_SIZES, EMULATOR, H200, UNROLLING, WARP_SHUFFLE, fail, study_data, sweep
 
+from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import layout, palette
 from kernelsweep.publish.drawing.figure_formats import file_names
 from kernelsweep.publish.figure_files import FIGURES
@@ -52,7 +53,7 @@ def draw(
     device: dict[str, Any],
     width: float = layout.TWO_COLUMNS,
 ) -> Figure:
-    figure = module.draw(study_data(study, rows, device), width)
+    figure = module.draw(study_data(study, rows, device), width).figure
     assert isinstance(figure, Figure)
     return figure
 
@@ -103,7 +104,7 @@ def test_the_files_depend_on_the_data_alone(tmp_path: Path) -> None:
 
 def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
     for name, width in layout.WIDTHS.items():
-        figure = draw(heatmap, BY_UNROLL, sweep(WARP_SHUFFLE, H200), H200, width)
+        figure = heatmap.draw(study_data(BY_UNROLL, sweep(WARP_SHUFFLE, H200), H200), width)
         (path,) = [tmp_path / file for file in file_names("figure", name) if file.endswith(".pdf")]
         layout.save(figure, path)
         (page,) = PdfReader(path).pages
@@ -122,23 +123,24 @@ def test_a_figures_title_and_caption_go_with_its_file_and_not_into_the_picture(t
     figure = ladder.draw(data, 3.3)
     layout.save(figure, tmp_path / "bare.svg")
     layout.save(figure, tmp_path / "bare.pdf")
-    said = layout.texts_of(figure)
+    said = figure.texts
     _, _, picture = (svg := (tmp_path / "bare.svg").read_text()).partition("</metadata>")
-    assert "time (µs)" in picture and said["title"] not in picture and "Reference point" not in picture
-    assert "Reference point" in svg
-    assert figure.get_figwidth() == 3.3 and file_names("ladder", 3.3) == ["ladder_3.3in.pdf"]
+    assert "speedup over" in picture and said["title"] not in picture and "Bars, where" not in picture
+    assert "Bars, where" in svg
+    assert figure.figure.get_figwidth() == 3.3 and file_names("ladder", 3.3) == ["ladder_3.3in.pdf"]
     told = PdfReader(tmp_path / "bare.pdf").metadata
-    assert told["/Title"] == said["title"] and told["/Subject"].endswith(said["caption"])
+    assert told["/Title"] == said["title"] and told["/Subject"].endswith(said["source"])
 
 
 @pytest.mark.parametrize("figure", STUDIES)
 def test_texts_stay_inside_clear_of_each_other_and_legible_and_figures_fit_a_page(figure: str) -> None:
     # tests/publish/test_own_study.py has the other width.
     data = recorded(STUDIES[figure][0])
-    drawn = module_of(figure).draw(data, layout.WIDTHS["one_column"])
+    drawing = module_of(figure).draw(data, layout.WIDTHS["one_column"])
+    drawn = drawing.figure
     check_texts(drawn, 3)
     assert drawn.get_figwidth() == layout.WIDTHS["one_column"] and drawn.get_figheight() < PAGE_IN
-    assert data.device["provenance"][1:] in layout.texts_of(drawn)["caption"]
+    assert drawing.source == device_text(data.device) and data.device["name"] in drawing.caption
 
 
 def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
@@ -158,8 +160,8 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
 @pytest.mark.parametrize(("module", "name"), [(ladder, "unrolling"), (lines, "unrolling"), (heatmap, "unrolling")])
 def test_emulated_times_are_never_drawn(module: ModuleType, name: str) -> None:
     data = replace(recorded(name), device=EMULATOR)
-    figure = module.draw(data)
-    without = module.draw(replace(data, measurements=data.measurements.assign(time_us=float("nan"))))
+    figure = module.draw(data).figure
+    without = module.draw(replace(data, measurements=data.measurements.assign(time_us=float("nan")))).figure
     assert texts(figure) == texts(without) and len(figure.findobj()) == len(without.findobj())
     assert "no times" in " ".join(texts(figure)).lower() or module is ladder
 
@@ -173,27 +175,46 @@ def test_a_failed_step_is_named_in_the_ladder_in_place_of_its_time() -> None:
 
 def test_failed_points_are_marked_in_the_heat_maps() -> None:
     rows = fail(sweep(WARP_SHUFFLE, H200), "wrong_result", "", kernel="shuffle", unroll=4, block_size=64)
-    said = texts(draw(heatmap, BY_UNROLL, rows, H200))
-    assert said.count("W") == 1
-    assert any("W wrong result" in text for text in said)
+    drawing = heatmap.draw(study_data(BY_UNROLL, rows, H200))
+    assert texts(drawing.figure).count("W") == 1 and "W wrong result." in drawing.caption
     unproven = rows.assign(flags=rows["flags"].mask(rows["kernel"] == "shared_memory", PROOF_FAILED))
-    said = texts(draw(heatmap, BY_UNROLL, unproven, H200))
-    assert said.count("P") == 2 * len(BLOCK_SIZES)
-    assert any("W wrong result, P proof failed" in " ".join(text.split()) for text in said)
+    drawing = heatmap.draw(study_data(BY_UNROLL, unproven, H200))
+    assert texts(drawing.figure).count("P") == 2 * len(BLOCK_SIZES)
+    assert "W wrong result, P proof failed" in drawing.caption
 
 
-def test_lines_are_one_only_where_their_own_values_are_within_2_percent() -> None:
-    # Beside the largest value, shared_atomics and warp_copies would be alike, too, though 3% apart, and 25% in matmul.
-    for study, lines_of in {"histogram": "shared_atomics, shared_copies", "matmul": "naive"}.items():
-        figure = lines.draw(recorded(study))
-        named = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert named[1 if study == "histogram" else 0] == lines_of
-        assert {"warp_copies", "shared_tile"} & {*named}
-        assert ("differ by at most 2%" in layout.texts_of(figure)["caption"]) == (study == "histogram")
+def test_lines_name_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_categories() -> None:
+    drawing = lines.draw(recorded("stepwise"), 3.3)
+    (axes,) = drawing.figure.axes
+    named = [text.get_text().replace("\n", "").split() for text in axes.texts]
+    assert tuple(drawing.figure.get_size_inches()) == (3.3, 2.2) and len(named) == 7
+    values = dict(named)
+    assert values["modulo_baseline"] == "9.9%" and values["last_warp_shuffled"] == "93%"
+    assert "Grey: mask_baseline, cascaded and warp_shuffle." in drawing.caption
+    # Sizes that vary together are categories; a library stands beside the kernels, and each precision has its panel.
+    of_float32, of_tf32 = lines.draw(recorded("matmul")).figure.axes
+    assert [
+        len(line.get_xdata()) for line in of_tf32.lines if line.get_linestyle() == "-" and not line.get_alpha()
+    ] == [0] * 9
+    assert [text.get_text() for text in of_tf32.texts] == ["tensor_cores 16%", "cublas_matmul 78%"]
+    assert "4096³" in [tick.get_text() for tick in of_float32.get_xticklabels()]
+
+
+def test_a_ladder_groups_precisions_with_their_library_and_is_hollow_where_undefined() -> None:
+    drawing = ladder.draw(recorded("matmul"))
+    (axes,) = drawing.figure.axes
+    assert list(drawing.rows["group"]) == ["float32"] * 8 + ["tf32"] * 2 and "tf32" in texts(drawing.figure)
+    library = drawing.rows[drawing.rows["kernel"] == "cublas_matmul"]["speedup"]
+    drawn = [ends for lines in axes.collections for ends in lines.get_segments()]
+    assert {float(start[0]) for start, end in drawn if start[0] == end[0]} >= {*library}
+    assert axes.get_xlabel() == "speedup over naive (logarithmic)"
+    (axes,) = ladder.draw(recorded("stepwise")).figure.axes
+    _, hollow = (line for line in axes.lines if line.get_marker() == "o")
+    assert hollow.get_markerfacecolor() == palette.WHITE and len(hollow.get_xdata()) == 3
 
 
 def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
-    figure = heatmap.draw(recorded("operations"))
+    figure = heatmap.draw(recorded("operations")).figure
     figure.draw_without_rendering()
     cells = [
         (float(text.get_text().replace(",", "")), contrast(to_hex(colour), "white"))
@@ -203,18 +224,18 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     assert len(cells) == 64
     darkness = [dark for _, dark in sorted(cells)]
     assert darkness == sorted(darkness) and darkness[-1] > 1.5 * darkness[0]
-    assert figure.axes[-1].get_ylabel() == "GB/s"
+    assert figure.axes[-1].get_ylabel() == "share of the peak (%)"
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:
     study, rows = recorded("staged").settings, recorded("staged").measurements
     others = rows["kernel"].eq("staged_shared") & rows["grid_size"].ne(256)
     times = {column: rows[column].mask(others, 0.001) for column in ("time_low_us", "time_us", "time_high_us")}
-    rows = rows.assign(bandwidth_gbs=rows["bandwidth_gbs"].mask(others, 99999.0), **times)
+    rows = rows.assign(peak_fraction=rows["peak_fraction"].mask(others, 0.7777), **times)
     said = " ".join(texts(draw(ladder, study, rows, H200))).replace("\n", " ")
-    assert "99,999" not in said and "staged_shared (256 blocks)" in said
+    assert "77.77" not in said and "staged_shared (256 blocks)" in said
     # Among all configurations, those are the fastest; so they are in the figures of all configurations.
-    assert "99,999" in " ".join(texts(draw(heatmap, study, rows, H200)))
+    assert "77.77" in " ".join(texts(draw(heatmap, study, rows, H200)))
 
 
 def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:
@@ -225,9 +246,9 @@ def lane_lines(figure: Figure, index: int) -> list[tuple[float, float]]:
 
 def test_lanes_are_drawn_as_measured() -> None:
     study, rows = recorded("exchanges").settings, recorded("exchanges").measurements
-    figure = draw(lanes, study, rows, H200)
-    said = texts(figure)
-    assert any("10 of 10 outputs are as published." in text for text in said)
+    drawing = lanes.draw(study_data(study, rows, H200))
+    figure, said = drawing.figure, texts(drawing.figure)
+    assert drawing.message == "10 of 10 outputs are as published."
     assert [len(axes.get_lines()) for axes in figure.axes] == [*[16] * 9, 32], "the last one is two groups of lanes"
     # shift_up by 2: the first two lanes keep their own.
     assert lane_lines(figure, 1) == [(lane, lane - 2 if lane >= 2 else lane) for lane in range(16)]
@@ -245,10 +266,10 @@ def test_outputs_that_differ_or_are_missing_are_said_so() -> None:
     rows = fail(rows, "launch_failed", "an illegal address", kernel="broadcast")
     rows = rows.assign(output=rows["output"].mask(rows["kernel"] == "broadcast", ""))
     rows = rows[rows["kernel"] != "butterfly_swap"]
-    figure = draw(lanes, study, rows, H200)
+    drawing = lanes.draw(study_data(study, rows, H200))
+    figure, said = drawing.figure, texts(drawing.figure)
     check_texts(figure, 100)
-    said = texts(figure)
-    assert any("6 of 10 outputs are as published." in text for text in said)
+    assert drawing.message == "6 of 10 outputs are as published."
     assert said.count("3 differ") == 1
     assert said.count("launch failed") == 2 and said.count("no such point in this sweep") == 1
     # The value that is none of the input's has no line.

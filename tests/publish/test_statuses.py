@@ -42,7 +42,7 @@ def with_failures(data: StudyData, failures: list[str]) -> StudyData:
 def texts_of_each_figure(study: Study, data: StudyData) -> dict[str, str]:
     said = {}
     for name in drawn_figures(study, has_clock=True):
-        figure = DRAWERS[name](data, TWO_COLUMNS)
+        figure = DRAWERS[name](data, TWO_COLUMNS).figure
         said[name] = " ".join(text.get_text() for text in figure.findobj(Text) if isinstance(text, Text))
     return said
 

@@ -36,7 +36,7 @@ rule end_figure:
         device=path("device"),
         proofs=inputs.proofs,
     output:
-        path("view"),
+        [path("view", suffix=suffix) for suffix in ("pdf", "tex", "csv")],
     log:
         log("figure", "{study}", "end_{name}"),
     localrule: True

@@ -160,7 +160,7 @@ class StudyPlan:
     """What a study's tables and figures show.
 
     study          its settings
-    widths         of figures, as config.yaml names them
+    widths, font   of figures, as config.yaml names them
     formats        of figures
     definitions    of metrics, by name
     found_metrics  existing files with metrics, each with its hash
@@ -172,6 +172,7 @@ class StudyPlan:
     study: Plain
     figures: Sequence[str]
     widths: Sequence[str | float]
+    font: str
     formats: Sequence[str]
     definitions: Plain
     found_metrics: Mapping[str, str]
@@ -225,7 +226,7 @@ class ViewPlan:
 
     study, edited, gridded  as StudyPlan has them
     view                    the explorer's address
-    width                   of the figure
+    width, font             of the figure
     """
 
     study: Plain
@@ -233,6 +234,7 @@ class ViewPlan:
     gridded: Sequence[str]
     view: str
     width: str | float
+    font: str
 
 
 @dataclass(frozen=True)

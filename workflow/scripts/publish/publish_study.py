@@ -1,7 +1,7 @@
 """Make a study's table, the text on its steps, and its figures.
 
 The table is written as Markdown and CSV, and in short as LaTeX. Figures have the sweep's formats, and are PDFs of
-further widths; texts.json has their texts for the page.
+further widths; each PDF has its LaTeX beside it. texts.json has their texts for the page.
 """
 
 import json
@@ -12,7 +12,9 @@ from pathlib import Path
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.publish.drawing.figure_formats import file_names
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS, save, texts_of
+from kernelsweep.publish.drawing.latex import figure_latex
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS, save
+from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text
@@ -28,11 +30,14 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
     for width_name, width in widths.items():
         if not (names := file_names(name, width_name, plan.formats)):
             continue
-        figure = DRAWERS[name](shown, width)
-        for file_name in names:
-            save(figure, folder / file_name)
+        drawing = DRAWERS[name](shown, width)
+        for file in (folder / file_name for file_name in names):
+            save(drawing, file)
+            if file.suffix == ".pdf" and not drawing.missing:
+                latex = figure_latex(drawing, file, f"{study}-{file.stem}")
+                file.with_suffix(".tex").write_text(latex, encoding="utf-8")
         if width == TWO_COLUMNS:
-            texts[name] = texts_of(figure)
+            texts[name] = drawing.texts
     return texts
 
 
@@ -45,6 +50,7 @@ with logged(snakemake):
     )
     markdown, csv, latex, best, steps, folder = map(Path, snakemake.output)
     folder.mkdir(exist_ok=True)
+    use_font(plan.font)
     shown = labelled(data)
     widths = {name: WIDTHS.get(name, name) for name in plan.widths}
     texts: dict[str, dict[str, str]] = {}

@@ -71,7 +71,7 @@ PATHS = {
     "best_table": "{platform}/studies/{study}/best.tex",
     "steps": "{platform}/studies/{study}/steps.md",
     "figures": "{platform}/studies/{study}/figures",
-    "view": "{platform}/studies/{study}/views/{name}.pdf",
+    "view": "{platform}/studies/{study}/views/{name}.{suffix}",
     "accesses": "emulator/studies/{study}/accesses",
     # Outputs to pass on to others.
     "constants": "{platform}/best/{study}.h",

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas
-from matplotlib.figure import Figure
 
 from kernelsweep.base.json_files import read_device, read_json
 from kernelsweep.device.kinds import GPU
@@ -29,8 +28,9 @@ from kernelsweep.home import HOME
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.judge.data.measurements import frame, load_measurements
 from kernelsweep.judge.data.study_data import StudyData
+from kernelsweep.publish.drawing import layout
 from kernelsweep.publish.drawing.figure_formats import FORMATS
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, as_png, save, texts_of
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, as_png, save
 from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.index.statuses import read_platform
 from kernelsweep.publish.share.recording import recorded_device
@@ -201,25 +201,30 @@ class PlatformResults:
 class Drawing:
     """A figure, which a notebook shows; `save("x.pdf")` writes it as PDF, SVG or PNG."""
 
-    figure: Figure
+    drawing: layout.Drawing
 
     @property
     def caption(self) -> str:
         """What it shows, in words."""
-        texts = texts_of(self.figure)
-        return " ".join(filter(None, (f"{texts['title']}.", texts["message"], texts["caption"])))
+        drawn = self.drawing
+        return " ".join(filter(None, (f"{drawn.title}.", drawn.message, drawn.caption, f"{drawn.source}.")))
+
+    @property
+    def rows(self) -> pandas.DataFrame:
+        """What is drawn, a row per mark."""
+        return self.drawing.rows
 
     def save(self, file: str | Path) -> None:
         """Write it to a file."""
         if Path(file).suffix not in FORMATS:
             raise UserError(f"{file} is no figure's file. Allowed: names that end with {', '.join(FORMATS)}.")
-        save(self.figure, Path(file))
+        save(self.drawing, Path(file))
 
     def __repr__(self) -> str:
         return self.caption
 
     def _repr_png_(self) -> bytes:
-        return as_png(self.figure, _SCREEN_DPI)
+        return as_png(self.drawing, _SCREEN_DPI)
 
 
 def load(folder: str | Path) -> PlatformResults:

@@ -321,6 +321,7 @@ def study(project: Project, platform: str, study: str) -> plans.StudyPlan:
         study=_drawn_study(project, study),
         figures=_figures(project, platform, study),
         widths=project.config.figure_widths,
+        font=project.config.font,
         formats=formats_of(project.config.sweep),
         definitions=_metric_definitions(project, study),
         found_metrics=inputs.found_metrics(project, scope),
@@ -381,6 +382,7 @@ def view(project: Project, platform: str, study: str) -> plans.ViewPlan:
         gridded=_gridded(project, study),
         view=project.config.view,
         width=project.config.width,
+        font=project.config.font,
     )
 
 
@@ -439,7 +441,7 @@ def _explored_studies(project: Project, scope: str) -> dict[str, dict[str, Any]]
     """What the explorer needs to know of a scope's studies."""
     return {
         study: {
-            **_settings(project, study, "title", "kinds", "reference", "tied"),
+            **_settings(project, study, "title", "kinds", "titles", "reference", "tied"),
             "names": list(project.studies[study].kernels),
             "gridded": _gridded(project, study),
         }

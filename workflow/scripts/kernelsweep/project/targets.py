@@ -5,8 +5,6 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
-import hashlib
-
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording
 from kernelsweep.errors import UserError, check_known
@@ -14,7 +12,7 @@ from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.project import inputs
 from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.publish.view_address import platform_in, read_view
+from kernelsweep.publish.view_address import platform_in, read_view, view_name
 from kernelsweep.study.kernels.units import EMULATOR
 
 
@@ -132,12 +130,12 @@ def header(project: Project) -> list[str]:
 
 def figure(project: Project) -> list[str]:
     """The figure of the explorer's view that the configuration names."""
-    address, width = project.config.view, project.config.width
-    name = read_view(address)["study"]
-    check_known(name, project.studies, "view: there is no study")
+    address = project.config.view
+    view = read_view(address)
+    study = view["study"]
+    check_known(study, project.studies, "view: there is no study")
     platform = platform_in(address) or _timed(project, "figure")[-1]
-    digest = hashlib.sha256(f"{address} {width}".encode()).hexdigest()[:8]
-    return [path("view", platform=platform, study=name, name=digest)]
+    return [path("view", platform=platform, study=study, name=view_name(view), suffix="pdf")]
 
 
 def _timed(project: Project, target: str) -> list[str]:

@@ -17,16 +17,19 @@ TEXTS_FILE = "texts.json"
 # The key of a figure's quantity in a study's file, beside those of its axes.
 SHOW = "show"
 # The quantities that figures show, the one that says most first, and their labels. The last compares times at equal
-# sizes.
-BEST_SHARE = "best_share"
+# sizes. Rates of arithmetic of at least LARGE_RATE are in TFLOP/s.
+PEAK_SHARE, LARGE_RATE, BEST_SHARE = "peak_percent", "tflops", "best_share"
+LARGE_GFLOPS = 1e4
 QUANTITIES = {
-    "gflops": "GFLOP/s",
+    PEAK_SHARE: "share of the peak (%)",
+    LARGE_RATE: "throughput (TFLOP/s)",
+    "gflops": "throughput (GFLOP/s)",
     "bandwidth_gbs": "bandwidth (GB/s)",
     "time_us": "time (µs)",
     BEST_SHARE: "% of the fastest",
 }
-# Further ones of the explorer's views: the share of the peak in percent, and a baseline's time over a kernel's.
-PEAK_SHARE, GAIN = "peak_percent", "gain"
+# A further one of the explorer's views: a baseline's time over a kernel's.
+GAIN = "gain"
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Declaration:
 
 FIGURES = {
     "heatmap": Declaration("Two axes", ("x", "y", "panel")),
-    "ladder": Declaration("Time, step by step", published=True),
+    "ladder": Declaration("Speedup, step by step", published=True),
     "lanes": Declaration("Which lane's value lands where", needs_times=False),
     "lines": Declaration("Lines over an axis", ("x", "by", "panel")),
 }

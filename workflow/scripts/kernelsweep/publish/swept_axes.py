@@ -7,10 +7,11 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops
 from kernelsweep.judge.data.reference import at_place, shown_status, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
-from kernelsweep.judge.data.words import device_text, failures_text, list_texts, point_text
-from kernelsweep.publish.figure_files import BEST_SHARE, QUANTITIES
+from kernelsweep.judge.data.words import axis_value, device_text, failures_text, list_texts, place_text, size_words
+from kernelsweep.publish.figure_files import BEST_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE
 from kernelsweep.statistics import Interval, ratio, time_interval
 
 # The axis of kernels, which every study has.
@@ -32,25 +33,34 @@ def with_tied(data: StudyData, axes: Collection[str]) -> set[str]:
     return {*axes, *(axis for group in groups for axis in group)}
 
 
-def rows_there(data: StudyData, drawn: Collection[str]) -> pandas.DataFrame:
+def rows_there(data: StudyData, drawn: Collection[str], beside: Collection[str] = ()) -> pandas.DataFrame:
     """The kernels' rows at the place where kernels are compared; the axes in `drawn` may differ, and axes tied to them.
 
     Kernels of undefined behaviour are left out.
+
+    beside  names of libraries, whose rows are wanted, too
     """
     free = with_tied(data, drawn)
     place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
-    rows = at_place(data.kernel_rows, place)
+    rows = at_place(data.measurements[data.measurements[KERNEL].isin([*data.kernel_names, *beside])], place)
     return rows[~rows[KERNEL].isin(undefined_kernels(data.measurements))]
 
 
-def best_rows(data: StudyData, axes: Sequence[str]) -> pandas.DataFrame:
+def best_rows(data: StudyData, axes: Sequence[str], beside: Collection[str] = ()) -> pandas.DataFrame:
     """The row with the least time for each combination of values on `axes`, in their order; times only.
 
-    With the column BEST_SHARE: in percent, the least time of these rows at each problem over the row's.
+    With the columns BEST_SHARE, in percent the least time of these rows at each problem over the row's, PEAK_SHARE and
+    LARGE_RATE.
     """
-    rows = timed(rows_there(data, axes), data.device)
+    rows = timed(rows_there(data, axes, beside), data.device)
     rows = rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
+    rows = rows.assign(**{PEAK_SHARE: 100 * rows["peak_fraction"], LARGE_RATE: rows["gflops"] / 1000})
     return with_ratios(rows, rows, problem_axes(data, axes), BEST_SHARE, 100.0)
+
+
+def rate_of(data: StudyData) -> str:
+    """The quantity in which a study's rates of arithmetic are shown: in TFLOP/s where one is large."""
+    return LARGE_RATE if (data.measurements["gflops"] >= LARGE_GFLOPS).any() else "gflops"
 
 
 def problem_axes(data: StudyData, axes: Collection[str]) -> list[str]:
@@ -105,17 +115,9 @@ def varied_sizes(data: StudyData) -> list[str]:
     return sorted(varied(rows, size_axes(data.settings)), key=lambda axis: -rows[axis].nunique())
 
 
-def shown_quantity(rows: pandas.DataFrame, name: str | None) -> str:
-    """The quantity that a figure shows: the one of a name, or the first of QUANTITIES that every row has.
-
-    rows  with times, at least one
-    """
-    return name or next(column for column in QUANTITIES if rows[column].notna().all())
-
-
-def axis_text(axis: str) -> str:
-    """An axis for readers."""
-    return AXIS_TITLES.get(axis, axis)
+def axis_text(data: StudyData, axis: str) -> str:
+    """An axis for readers: as the study's file calls it."""
+    return data.settings.titles.get(axis) or AXIS_TITLES.get(axis, axis.replace("_", " "))
 
 
 def without_unit(text: str) -> str:
@@ -125,24 +127,54 @@ def without_unit(text: str) -> str:
 
 def values_of(rows: pandas.DataFrame, axis: str, data: StudyData) -> list[Any]:
     """An axis' values in order: numbers by size, kernels in the order of their story."""
-    found = set(rows[axis])
-    return [name for name in data.kernel_names if name in found] if axis == KERNEL else sorted(found)
+    found = set(rows[axis].dropna())
+    order = [*data.kernel_names, *data.settings.rival_names]
+    return [name for name in order if name in found] if axis == KERNEL else sorted(found)
+
+
+def value_text(data: StudyData, axis: str, value: Any) -> str:
+    """A value of an axis, with its multiplication sign or the axis' name where it says nothing alone."""
+    text = axis_value(axis, value)
+    if axis in ("unroll", "cache"):
+        return f"×{text}" if axis == "unroll" else f"{text} cache"
+    return text if isinstance(value, str) else f"{without_unit(axis_text(data, axis))} {text}"
+
+
+def cell_text(data: StudyData, axis: str, value: Any) -> str:
+    """A value of an axis at its ticks; grids that are a multiple of the device's multiprocessors as such."""
+    if axis == "unroll":
+        return value_text(data, axis, value)
+    times, rest = divmod(value, data.device["multiprocessors"]) if axis == "grid_size" else (0, 0)
+    return f"{times} × {data.device['multiprocessors']}" if times and not rest else axis_value(axis, value)
+
+
+def size_texts(data: StudyData, axis: str, rows: pandas.DataFrame) -> dict[Any, str]:
+    """The values of an axis in order, as ticks: with those that vary together with it, 4098 × 4094."""
+    group = next((group for group in data.settings.tied if axis in group), [axis])
+    points = rows.drop_duplicates(axis).set_index(axis, drop=False)[group]
+    if len(group) == 1:
+        return {value: axis_value(axis, value) for value in values_of(rows, axis, data)}
+    return {value: size_words(dict(points.loc[value])).replace("\xa0", " ") for value in values_of(rows, axis, data)}
 
 
 def place_caption(data: StudyData, drawn: Collection[str], meaning: str) -> str:
-    """The caption of a figure: where its times are from, at which place, and what failed there."""
+    """The caption of a figure: on which device, at which place, and what failed there."""
     free = with_tied(data, drawn)
     place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
-    if free > {*drawn}:
-        together = [axis for axis in size_axes(data.settings) if axis in free]
-        meaning += f" Varying together: {list_texts(together, most=len(together))}."
     if data.settings.search:
         meaning += " A search chose the configurations: what it tried seldom may look too slow."
-    cache = place.pop("cache", None)
-    there = ", ".join(filter(None, [point_text(place), f"{cache} cache" if cache else ""]))
-    there = f" At {there}." if there else ""
     failed = failures_text(list(shown_status(rows_there(data, drawn))))
-    return f"{device_text(data.device)}.{there} {meaning}" + (f" Without a time: {failed}." if failed else "")
+    where = ", ".join(filter(None, [str(data.device["name"]), place_text(place)]))
+    return f"{where}. {meaning}" + (f" Without a time: {failed}." if failed else "")
+
+
+def peak_text(data: StudyData, rows: pandas.DataFrame) -> str:
+    """A caption's sentence on what 100% of a peak are, for each kind of peak of some rows."""
+    kinds = sorted({str(kind) for kind in rows["peak_of"].dropna()})
+    peaks = {kind: arithmetic_peak_gflops(data.device, kind) for kind in kinds if kind not in ("", "memory")}
+    texts = [f"{gflops / 1000:,.1f} TFLOP/s of {kind}" for kind, gflops in peaks.items() if gflops]
+    texts += [f"{data.device['peak_bandwidth_gbs']:,.0f} GB/s of the memory"] * (len(peaks) < len(kinds))
+    return f" Peak: {list_texts(texts)}."
 
 
 def no_times(data: StudyData) -> str:

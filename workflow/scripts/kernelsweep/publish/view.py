@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pandas
-from matplotlib.figure import Figure
 
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.judge.data.reference import timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes
 from kernelsweep.judge.data.words import UNDEFINED_MARK, list_texts, point_text
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.drawing.layout import add_to_caption
-from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE, QUANTITIES, SHOW
+from kernelsweep.publish.drawing.layout import Drawing
+from kernelsweep.publish.figure_files import BEST_SHARE, GAIN, PEAK_SHARE, SHOW
 from kernelsweep.publish.figures import DRAWERS
-from kernelsweep.publish.swept_axes import KERNEL, with_tied
+from kernelsweep.publish.swept_axes import KERNEL, rate_of, with_tied
 from kernelsweep.publish.view_address import AT, BEST, VIEWS, read_view
 from kernelsweep.results import ALL_POINT_COLUMNS
 
@@ -26,10 +25,10 @@ SHOWN = {
     "peak_fraction": PEAK_SHARE,
     **{name: name for name in ("bandwidth_gbs", "gflops", "time_us", BEST_SHARE, GAIN)},
 }
-LABELS = {**QUANTITIES, "peak_fraction": "share of the peak (%)", GAIN: "times as fast as "}
+LABELS = {GAIN: "times as fast as "}
 
 
-def draw_view(data: StudyData, address: str, width: float, gridded: Collection[str]) -> Figure:
+def draw_view(data: StudyData, address: str, width: float, gridded: Collection[str]) -> Drawing:
     """The figure of a view, `width` inches wide.
 
     data     of the view's study
@@ -43,13 +42,13 @@ def draw_view(data: StudyData, address: str, width: float, gridded: Collection[s
     viewed_data = labelled(viewed(data, rows, view))
     if swept_axes.best_rows(viewed_data, drawn_axes(view)).empty:
         raise UserError("view: no timed point is left by its choices. Choose others in the page's explorer.")
-    figure = DRAWERS[VIEWS[view["view"]]](viewed_data, width)
+    drawing = DRAWERS[VIEWS[view["view"]]](viewed_data, width)
     fixed = {axis: value for axis, value in fixed_axes(data, rows, view).items() if axis in kernel_axes(data.settings)}
-    add_to_caption(figure, f"Configurations with {point_text(fixed)}." if fixed else "")
+    caption = drawing.caption + (f" Configurations with {point_text(fixed)}." if fixed else "")
     if KERNEL not in drawn_axes(view) and view["view"] == "map":
         names = viewed_data.kernel_names
-        add_to_caption(figure, f"The fastest of {list_texts(names, most=len(names))}.")
-    return figure
+        caption += f" The fastest of {list_texts(names, most=len(names))}."
+    return replace(drawing, caption=caption)
 
 
 def explored_rows(data: StudyData, gridded: Collection[str]) -> pandas.DataFrame:
@@ -108,7 +107,8 @@ def viewed(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> 
     drawn = with_tied(data, shown_axes)
     for axis, value in fixed.items():
         rows = rows[(rows[axis] == value).fillna(value=False) | rows[axis].isna()]
-    axes = {"x": view["over"], SHOW: SHOWN[view["show"]], "label": LABELS[view["show"]]}
+    show = rate_of(data) if view["show"] == "gflops" else SHOWN[view["show"]]
+    axes = {"x": view["over"], SHOW: show, "label": LABELS.get(view["show"], "")}
     axes |= {"y": view["across"], "panel": ""} if VIEWS[view["view"]] == "heatmap" else {"by": KERNEL}
     if view["show"] == GAIN:
         bases = timed(rows[rows[KERNEL] == view["baseline"]], data.device)
@@ -128,11 +128,10 @@ def viewed(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> 
             kernels=[settings.kernels[0].changed(name=name) for name in view["kernels"].split(",")],
             reference={**first, **settings.reference, **fixed},
             kinds={axis: kind if axis in (*fixed, *drawn) else "kernel" for axis, kind in settings.kinds.items()},
+            rivals=[],
             labels={**settings.labels, **marks},
             figures=[{VIEWS[view["view"]]: axes}],
         ),
-        # The explorer has no line for it.
-        device={**data.device, "peak_bandwidth_gbs": None},
     )
 
 

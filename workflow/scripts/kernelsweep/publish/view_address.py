@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from urllib.parse import parse_qsl, unquote
 
 from kernelsweep.errors import UserError, check_known
@@ -35,6 +36,12 @@ def read_view(address: str) -> dict[str, str]:
     if view["view"] == "lines" and view["over"] == "kernel":
         raise UserError("view: lines over kernels join what has no order. Choose another axis, or the figure ladder.")
     return view
+
+
+def view_name(view: Mapping[str, str]) -> str:
+    """The name of a view's files: `unrolling-gain-array_size`."""
+    names = ("study", "show", "over", *(("across",) if view["view"] == "map" else ()))
+    return "-".join(re.sub(r"\W+", "_", view[name]) for name in names)
 
 
 def platform_in(address: str) -> str | None:

@@ -364,6 +364,8 @@ class Config(OnPlatforms):
     """The address of a view in the page's explorer, which the target figure draws."""
     width: Inches = 3.3
     """The width of that figure, in inches."""
+    font: Annotated[str, Field(min_length=1, examples=["sans", "serif", "fonts/paper.ttf"])] = "sans"
+    """The type of figures: sans, serif, or a TrueType or OpenType file."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 2026
     """The seed of the input array and of the order of points."""
     points_per_job: Annotated[int, Field(ge=1, le=10_000_000)] = 2_500
@@ -658,6 +660,8 @@ class _Study(AxesLayer):
     table: Annotated[Names, Field(examples=["[time_us, speedup, global_load_sectors]"])] = []
     """The columns of the study's table.tex, by their names in table.csv; without them time, rate, share of the peak and
     speedup."""
+    titles: Annotated[Table[str, Words], Field(examples=["{m: matrix size}"])] = {}
+    """What axes are, for readers of figures and of the page's explorer."""
     labels: Annotated[Table[str, Words], Field(examples=["{shuffle: ours}"])] = {}
     """Other names for kernels, in figures."""
     colours: Annotated[

@@ -115,10 +115,10 @@ def size_words(values: Mapping[str, Any]) -> str:
 def place_text(values: Mapping[str, Any]) -> str:
     """Values on axes in a sentence: `array size 2²⁴, int32 sum, block size 512, cold cache`; `n=1024, cold cache`."""
     named = ("array_size", "dtype", "operation", "block_size", "cache")
-    texts = [f"array size {size_text(values['array_size'])}"] if "array_size" in values else []
+    texts = [f"array size {axis_value('array_size', values['array_size'])}"] if "array_size" in values else []
     texts.append(" ".join(str(values[axis]) for axis in ("dtype", "operation") if axis in values))
     texts += [f"block size {values['block_size']}"] if "block_size" in values else []
-    texts.append(point_text({axis: value for axis, value in values.items() if axis not in named}))
+    texts.append(size_words({axis: value for axis, value in values.items() if axis not in named}))
     texts += [f"{values['cache']} cache"] if "cache" in values else []
     return ", ".join(filter(None, texts))
 

@@ -1,140 +1,111 @@
-"""Lines over tidy rows in a grid of panels, drawn by seaborn in the figures' colours, dashes and markers."""
+"""Where an axis' values stand, which limits a quantity has, and names at lines' ends: as in the page's explorer."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import pandas
-import seaborn
-from matplotlib import pyplot
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from kernelsweep.publish.drawing import palette, style
-from kernelsweep.publish.drawing.layout import LETTER_IN, Frame, columns, framed
+from kernelsweep.publish.drawing.layout import fitting, size_in
+from kernelsweep.publish.figure_files import GAIN, PEAK_SHARE
 
-# A line, and a line's marker, whose white edge separates it from those below.
-LINE: dict[str, Any] = {"linewidth": 1.0, "markersize": 3.6, "markeredgecolor": "white", "markeredgewidth": 0.3}
-# The room beside a tick's label.
-GAP_IN = 0.07
-# An axis of numbers is logarithmic where its ends are further apart than this factor; and to scale, but for values that
-# are nearer to each other than this part of their mean distance.
+# Numbers are on a logarithmic axis where its ends are further apart than this factor. Values that are nearer to each
+# other than this part of their mean distance are too near.
 LOGARITHMIC_FROM, LEAST_APART = 12, 0.25
+# The room above the largest value, and that around ratios.
+HEADROOM, AROUND = 1.08, 1.02
+# The least height per tick; the distance of a name from its line's end, and the gap below a name.
+TICK_IN, NAME_IN, GAP_IN = 0.32, 0.16, 0.02
 
 
-class _Grid(seaborn.FacetGrid):  # type: ignore[misc]
-    """Panels that are laid out when they are saved: seaborn would, too, before anything is drawn."""
+def places_of(values: Sequence[Any], are_tied: bool) -> tuple[list[float], list[bool]]:
+    """Where an axis' values stand, in order, and whether a line joins each to those before.
 
-    def tight_layout(self, *_: Any, **__: Any) -> _Grid:
-        """Nothing."""
-        return self
-
-
-def facet_grid(
-    frame: Frame,
-    rows: pandas.DataFrame,
-    column: str,
-    names: Sequence[str],
-    panel_in: tuple[float, float],
-    share_y: bool = True,
-) -> tuple[Figure, seaborn.FacetGrid]:
-    """A panel for each of `names`, the values of a column, with an x axis of its own.
-
-    panel_in  a panel's least width, which says how many stand side by side, and its height
+    Words and sizes that vary together are categories, which no line joins; and so is a number too near to another, such
+    as 2²⁰+3 to 2²⁰.
     """
-    least_in, height_in = panel_in
-    side_by_side = columns(len(names), frame.width, least_in)
-    grid = _Grid(rows, col=column, col_order=names, col_wrap=side_by_side, height=1.0, sharex=False, sharey=share_y)
-    # pyplot would keep it, and warn of many.
-    pyplot.close(grid.figure)
-    for name, axes in grid.axes_dict.items():
-        axes.set_title("")
-        axes.set_title(name, loc="left", pad=3)
-    return framed(grid.figure, frame, height_in * math.ceil(len(names) / side_by_side)), grid
-
-
-def draw_lines(
-    axes: Axes,
-    rows: pandas.DataFrame,
-    x: str,
-    columns: tuple[str, str, str],
-    by: str,
-    colours: Mapping[str, str],
-    texts: Mapping[Any, str],
-) -> list[Artist]:
-    """A line for each name in `colours`, a value of the column `by`. Returns the entries of a legend.
-
-    columns  of a line's values, and of the ends of their intervals
-    colours  by name, of all lines of the figure
-    texts    the values of x in order, with their labels
-
-    A row without a value breaks its line.
-    """
-    y, low, high = columns
-    places = _places(list(texts))
-    rows = rows.assign(at=rows[x].map(dict(zip(texts, places, strict=True))))
-    ordered = rows[rows["at"].notna()].sort_values([by, "at"])
-    # Rows between two breaks of a line are a unit: seaborn would join those beside a break.
-    ordered = ordered.assign(unit=ordered[y].isna().cumsum())
-    seaborn.lineplot(
-        ordered[ordered[y].notna()],
-        x="at",
-        y=y,
-        hue=by,
-        style=by,
-        units="unit",
-        estimator=None,
-        hue_order=[*colours],
-        style_order=[*colours],
-        palette=[*colours.values()],
-        dashes=list(itertools.islice(itertools.cycle(style.DASHES), len(colours))),
-        markers=list(itertools.islice(itertools.cycle(style.MARKERS), len(colours))),
-        legend="full",
-        ax=axes,
-        **LINE,
-    )
-    handles, _ = axes.get_legend_handles_labels()
-    for drawn in filter(None, (axes.get_legend(), *handles)):
-        drawn.remove()
-    on_grid(axes)
-    for name, colour in colours.items():
-        of_line = ordered[ordered[y].notna() & (ordered[by] == name)]
-        axes.vlines(of_line["at"], of_line[low], of_line[high], colors=colour, linewidth=LINE["linewidth"])
-    _label_places(axes, places, list(texts.values()))
-    return list(handles)
-
-
-def _places(values: Sequence[Any]) -> list[float]:
-    """Where an axis' values stand: numbers to scale, on a logarithmic one where they are far apart; words evenly.
-
-    Numbers that would cover each other are LEAST_APART.
-    """
-    if len(values) < 2 or any(isinstance(value, str) for value in values):
-        return [float(place) for place in range(len(values))]
+    if len(values) < 2 or are_tied or any(isinstance(value, str) for value in values):
+        return [float(place) for place in range(len(values))], [False] * len(values)
     numbers = [float(value) for value in values]
     scaled = list(map(math.log, numbers)) if numbers[-1] > LOGARITHMIC_FROM * numbers[0] > 0 else numbers
     apart = LEAST_APART * (scaled[-1] - scaled[0]) / (len(scaled) - 1)
-    return list(itertools.accumulate(scaled, lambda before, place: max(place, before + apart)))
+    places = list(itertools.accumulate(scaled, lambda before, place: max(place, before + apart)))
+    return places, [True, *(after - before >= apart for before, after in itertools.pairwise(scaled))]
 
 
-def _label_places(axes: Axes, places: Sequence[float], texts: Sequence[str]) -> None:
-    """Label as many of an axis' values as have room."""
-    low, high = axes.get_xlim()
-    in_inches = axes.get_window_extent().width / axes.figure.dpi / (high - low)
-    labelled: list[int] = []
-    for number, (place, text) in enumerate(zip(places, texts, strict=True)):
-        letters = (len(texts[labelled[-1]]) + len(text)) / 2 if labelled else 0
-        if not labelled or (place - places[labelled[-1]]) * in_inches >= letters * LETTER_IN + GAP_IN:
-            labelled.append(number)
-    axes.set_xticks([places[number] for number in labelled], [texts[number] for number in labelled])
+def limits(low: float, high: float, quantity: str) -> tuple[float, float]:
+    """The ends of an axis: ratios are read against 1, all else against 0; times that are far apart are logarithmic."""
+    if is_logarithmic(low, high, quantity):
+        return low / HEADROOM, high * HEADROOM
+    if quantity == GAIN:
+        return min(low, 1) / AROUND, max(high, 1) * AROUND
+    return 0.0, max(high, 100) if quantity == PEAK_SHARE else high * HEADROOM
 
 
-def on_grid(axes: Axes) -> None:
-    """A light grid below what is drawn, and no labels that seaborn has set."""
-    axes.set(xlabel="", ylabel="")
+def is_logarithmic(low: float, high: float, quantity: str) -> bool:
+    """Whether values of a quantity between two ends are on a logarithmic axis."""
+    return quantity == "time_us" and high > LOGARITHMIC_FROM * low
+
+
+def scale_y(axes: Axes, low: float, high: float, quantity: str) -> None:
+    """Give a panel the limits of its values, ticks that have room, and a light grid."""
+    most = max(3, int(size_in(axes)[1] / TICK_IN))
+    if is_logarithmic(low, high, quantity):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if math.log10(high / low) * 3 <= most else (1,)))
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+    axes.set_ylim(*limits(low, high, quantity))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     axes.grid(color=palette.GRID_GREY, linewidth=0.5)
-    axes.set_axisbelow(True)
+    if quantity == GAIN:
+        axes.axhline(1.0, color=palette.GREY, linewidth=0.6, zorder=1)
+
+
+def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str], are_categories: bool) -> None:
+    """Label as many of an axis' values as have room; all categories, which are broken at their signs."""
+    around = 0.5 if are_categories else (places[-1] - places[0]) * 0.04
+    axes.set_xlim(places[0] - around, places[-1] + around)
+    inches = size_in(axes)[0] / (places[-1] - places[0] + 2 * around)
+    if are_categories:
+        texts = [text if style.text_in(text) < 0.9 * inches else text.replace(" × ", "\n×") for text in texts]
+    shown = range(len(texts)) if are_categories else fitting([place * inches for place in places], texts)
+    axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
+
+
+def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Names on the right of a panel, moved apart, each with a leader to its line's end.
+
+    ends  the x and y of each, its name, and its line's colour
+    """
+    width, height = size_in(axes)
+    to_panel = axes.transScale + axes.transLimits
+    placed = sorted((*to_panel.transform((x, y)) * (width, height), text, colour) for x, y, text, colour in ends)
+    placed.sort(key=lambda end: end[1])
+    rooms = [(text.count("\n") + 1) * style.LINE_IN + GAP_IN for _, _, text, _ in placed]
+    at = _apart([y for _, y, _, _ in placed], rooms, height)
+    for (x, y, text, colour), middle in zip(placed, at, strict=True):
+        look: Any = {"transform": axes.transAxes, "clip_on": False}
+        leader = ([x / width, 1 + 0.7 * NAME_IN / width], [y / height, middle / height])
+        axes.plot(*leader, color=colour, linewidth=0.4, alpha=0.6, **look)
+        axes.text(1 + NAME_IN / width, middle / height, text, color=palette.text_in(colour), va="center", **look)
+
+
+def _apart(wanted: Sequence[float], rooms: Sequence[float], height: float) -> list[float]:
+    """The middles of texts near those that are wanted, in order, each with its room and below a height."""
+    ends = [*itertools.accumulate(zip(wanted, rooms, strict=True), _above, initial=-math.inf)][1:]
+    for number in reversed(range(len(ends))):
+        height = ends[number] = min(ends[number], height + (rooms[number] / 2 if number == len(ends) - 1 else 0))
+        height -= rooms[number]
+    return [end - room / 2 for end, room in zip(ends, rooms, strict=True)]
+
+
+def _above(end: float, text: tuple[float, float]) -> float:
+    """The upper end of the next text above another's."""
+    wanted, room = text
+    return max(wanted + room / 2, end + room)

@@ -4,40 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
-import seaborn
-from matplotlib.figure import Figure
-from matplotlib.rcsetup import cycler
+from fontTools.subset import Options
+from matplotlib import font_manager
+from matplotlib.textpath import text_to_path
 
-from kernelsweep.publish.drawing.palette import GREY, INK, LINE_COLOURS
+from kernelsweep.errors import UserError
+from kernelsweep.publish.drawing.palette import GREY, INK, LINE_COLOURS, WHITE
 
 Parameters = ParamSpec("Parameters")
+Drawn = TypeVar("Drawn")
 
 # Type in print must not be smaller than 7 pt.
-TEXT_PT = 7.0
-TITLE_PT = 8.5
+TEXT_PT, LINE_SPACING = 7.0, 1.25
+POINTS_PER_INCH = 72.0
+LINE_IN = TEXT_PT * LINE_SPACING / POINTS_PER_INCH
 
-# The family that comes with matplotlib: the same glyphs on every machine. Verdana has the same widths, so texts of an
-# SVG file stay in their places where a viewer lacks the first.
-FONT, ALIKE = "DejaVu Sans", ("Verdana", "sans-serif")
-# seaborn's theme, with the sizes of print. Any: the stubs list the keys one by one.
+# By their names in config.yaml, families of type; the last one has the glyphs that others lack.
+FONTS = {"sans": ["sans-serif"], "serif": ["serif", "sans-serif"]}
+# Sizes of print. Any: the stubs list the keys one by one.
 RC: Any = {
-    # seaborn's grids of panels are figures of pyplot, which would open a window.
-    "backend": "agg",
-    **seaborn.axes_style("ticks", {"axes.spines.top": False, "axes.spines.right": False}),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
     **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "text.color"), INK),
     **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize"), TEXT_PT),
     **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TEXT_PT),
     **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
     **dict.fromkeys(("xtick.major.size", "ytick.major.size", "axes.labelpad"), 2.5),
     **dict.fromkeys(("xtick.major.pad", "ytick.major.pad"), 2.0),
-    "axes.prop_cycle": cycler("color", LINE_COLOURS),
-    "font.family": ["sans-serif"],
-    "font.sans-serif": [FONT, *ALIKE],
+    **dict.fromkeys(("xtick.minor.size", "ytick.minor.size"), 0.0),
+    "axes.axisbelow": True,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 4.0,
+    "figure.facecolor": WHITE,
+    # Both come with matplotlib: the same glyphs on every machine. Verdana has DejaVu's widths, so texts of an SVG file
+    # stay in their places where a viewer lacks the first. STIX looks like Times.
+    "font.family": FONTS["sans"],
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
+    "font.serif": ["STIXGeneral", "Times New Roman", "serif"],
     "hatch.linewidth": 0.4,
     "figure.dpi": 100.0,
+    "text.parse_math": False,
     # Files: text as text in SVG, which can be found and read aloud; TrueType in PDF (journals refuse Type 3); ids from
     # a fixed salt.
     "svg.fonttype": "none",
@@ -45,18 +53,37 @@ RC: Any = {
     "pdf.fonttype": 42,
 }
 
+# An embedded font needs no tables of layout, which take most of the time in which it is cut down to a figure's letters.
+Options._drop_tables_default = [*Options._drop_tables_default, "GSUB", "GPOS", "GDEF"]
+
 # No two lines have one colour; further ones are grey.
 MOST_COLOURS = len(LINE_COLOURS)
-# Those of a line by its number, beginning anew; dashes as seaborn takes them: lengths, or "" for a solid line.
-MARKERS = ("o", "s", "^", "v", "D", "P", "X", "<", ">", "*", "h", "p", "d", "8")
-DASHES: tuple[Any, ...] = ("", (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2))
+# Those of a line by its number.
+MARKERS = ("o", "s", "^", "v", "D", "P", "X")
 
 
-def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
-    """Run a figure's `draw` under the common settings, independent of the caller's."""
+def use_font(font: str) -> None:
+    """Set the type of all figures that are drawn from now on: of FONTS, or a TrueType or OpenType file.
+
+    Raises UserError for a file that isn't there, or is no font.
+    """
+    if font not in FONTS:
+        try:
+            font_manager.fontManager.addfont(font)
+            name = font_manager.FontProperties(fname=font).get_name()
+        except (OSError, RuntimeError) as error:
+            raise UserError(
+                f"font is {font!r}, which is no font file: {error}. Allowed: sans, serif, a file."
+            ) from None
+        FONTS[font] = [name, *FONTS["sans"]]
+    RC["font.family"] = FONTS[font]
+
+
+def styled(draw: Callable[Parameters, Drawn]) -> Callable[Parameters, Drawn]:
+    """Run a function that draws under the common settings, independent of the caller's."""
 
     @wraps(draw)
-    def styled_draw(*arguments: Parameters.args, **options: Parameters.kwargs) -> Figure:
+    def styled_draw(*arguments: Parameters.args, **options: Parameters.kwargs) -> Drawn:
         with matplotlib.rc_context(RC):
             return draw(*arguments, **options)
 
@@ -66,3 +93,11 @@ def styled(draw: Callable[Parameters, Figure]) -> Callable[Parameters, Figure]:
 def colour(number: int) -> str:
     """The colour of a figure's line or point of that number; grey beyond MOST_COLOURS."""
     return LINE_COLOURS[number] if number < MOST_COLOURS else GREY
+
+
+def text_in(*texts: str) -> float:
+    """The width of the widest line of some texts, in inches."""
+    font = font_manager.FontProperties(size=TEXT_PT)
+    lines = [line for text in texts for line in text.split("\n")]
+    widths = [text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in lines if line]
+    return max(widths, default=0.0) / POINTS_PER_INCH

@@ -13,10 +13,10 @@
   // A tick of a hundred thousand or more is that much wider.
   const LARGE = 1e5, WIDER = 18;
   const MARGIN = { left: 64, right: 16, top: 12, bottom: 44 };
-  // As in the figures: kernels share a line where their values differ by at most this part everywhere; the room above
-  // the largest value, and that around ratios; an axis is logarithmic where its ends are further apart than this factor,
-  // and to scale, but for values that are nearer to each other than this part of their mean distance.
-  const ALIKE_WITHIN = 0.02, HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
+  // As in the figures: the room above the largest value, and that around ratios; an axis is logarithmic where its ends
+  // are further apart than this factor; and values that are nearer to each other than this part of their mean distance
+  // are too near.
+  const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
   // As in the figures' maps: colours go with this power of a rate, which tells apart what is near the best.
   const GAMMA = 2;
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
@@ -187,17 +187,23 @@
     return [...found.values()];
   }
 
-  // A scale of an axis' values: logarithmic or linear for numbers, which are never nearer than LEAST_APART; evenly spaced
-  // for words.
-  function scaleOf(axis, places, range) {
+  // Where an axis' numbers stand, logarithmic or linear, and whether a line joins each to those before: not one that is
+  // too near. null for categories, which no line joins: words, and sizes that vary together.
+  function scaled(axis, places) {
     const numbers = places.map((place) => axis.numbers[place]);
-    if (numbers.some((value) => value === null) || places.length < 2) return d3.scalePoint().domain(places).range(range).padding(0.5);
-    const [low, high] = d3.extent(numbers);
-    const scaled = numbers.map(low > 0 && high / low > LOGARITHMIC_FROM ? Math.log : Number);
-    const apart = LEAST_APART * (scaled.at(-1) - scaled[0]) / (scaled.length - 1);
-    for (let place = 1; place < scaled.length; place++) scaled[place] = Math.max(scaled[place], scaled[place - 1] + apart);
-    const wide = d3.scaleLinear().domain([scaled[0], scaled.at(-1)]).range(range);
-    return (place) => wide(scaled[places.indexOf(place)]);
+    if (numbers.includes(null) || places.length < 2 || study.tied.some((group) => group.includes(axis.name))) return null;
+    const [low, high] = d3.extent(numbers), at = numbers.map(low > 0 && high / low > LOGARITHMIC_FROM ? Math.log : Number);
+    const apart = LEAST_APART * (at.at(-1) - at[0]) / (at.length - 1), joined = at.map((place, number) => !number || place - at[number - 1] >= apart);
+    for (let number = 1; number < at.length; number++) at[number] = Math.max(at[number], at[number - 1] + apart);
+    return { at, joined };
+  }
+
+  // A scale of an axis' values: to scale for numbers, evenly spaced for categories.
+  function scaleOf(axis, places, range) {
+    const numbers = scaled(axis, places);
+    if (!numbers) return d3.scalePoint().domain(places).range(range).padding(0.5);
+    const wide = d3.scaleLinear().domain([numbers.at[0], numbers.at.at(-1)]).range(range);
+    return (place) => wide(numbers.at[places.indexOf(place)]);
   }
 
   // As many of an axis' labels as fit.
@@ -275,25 +281,11 @@
 
   const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
 
-  // The kernels of lines that are alike: that have values at the same places, which differ little. The first, and all.
-  function joined(points, values) {
-    const lines = d3.rollup(points, (ofKernel) => new Map(ofKernel.map((point) => [placeOf(view.over, point), values[point]])), (point) => study.kernel[point]);
-    const areAlike = (one, other) => one.size === other.size
-      && [...one].every(([place, value]) => Math.abs(value - other.get(place)) <= ALIKE_WITHIN * Math.max(value, other.get(place)));
-    const found = [];
-    for (const kernel of [...lines.keys()].sort(d3.ascending)) {
-      const group = found.find(({ all }) => all.every((other) => areAlike(lines.get(kernel), lines.get(other))));
-      if (group) group.all.push(kernel);
-      else found.push({ first: kernel, all: [kernel] });
-    }
-    return found;
-  }
-
-  // Names at the lines' ends, moved apart; of kernels that share a line, one below the other.
-  function endLabels(svg, groups, marks) {
-    const ends = groups.flatMap(({ first, all }) => {
-      const at = d3.greatest(marks.filter((mark) => study.kernel[mark.point] === first), (mark) => mark.x);
-      return all.map((kernel, place) => ({ first, at, text: nameOf(all, place), y: at.y + LABEL_HEIGHT * (place - (all.length - 1) / 2) }));
+  // Names at the lines' ends, moved apart.
+  function endLabels(svg, marks) {
+    const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
+      const at = d3.greatest(ofKernel, (mark) => mark.x);
+      return { kernel, at, y: at.y };
     });
     ends.sort((a, b) => a.at.y - b.at.y);
     let last = -Infinity;
@@ -303,24 +295,21 @@
       end.y = Math.min(end.y, last);
       last = end.y - LABEL_HEIGHT;
     }
-    svg.append("g").selectAll("text").data(ends).enter().append("text").attr("data-kernel", (end) => end.first)
-      .attr("x", (end) => end.at.x + 10).attr("y", (end) => end.y + 4).style("fill", (end) => colour(end.first)).text((end) => end.text);
+    svg.append("g").selectAll("text").data(ends).enter().append("text").attr("data-kernel", (end) => end.kernel)
+      .attr("x", (end) => end.at.x + 10).attr("y", (end) => end.y + 4).style("fill", (end) => colour(end.kernel)).text((end) => study.kernels[end.kernel]);
   }
-  const nameOf = (group, place) => study.kernels[group[place]] + (place < group.length - 1 ? "," : "");
 
   function drawLines(points, label) {
     const axis = axisNamed(view.over), [values, endsOf] = shownValues();
     const known = points.filter((point) => values[point] !== null);
-    const found = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
-    const groups = view.view === LINES ? joined(found, values) : [], firsts = new Set(groups.map((group) => group.first));
-    const shown = view.view === LINES ? found.filter((point) => firsts.has(study.kernel[point])) : known;
+    const shown = view.view === LINES ? best(known, (point) => [study.kernel[point], placeOf(view.over, point)]) : known;
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
-    area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(0, ...groups.flatMap(({ all }) => all.map((_, place) => nameOf(all, place).length))));
-    const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
-    const x = scaleOf(axis, places, [area.left + 16, area.right - 16]);
-    let [low, high] = [Infinity, -Infinity];
     const isDotted = view.view === POINTS;
+    if (!isDotted) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...shown.map((point) => study.kernels[study.kernel[point]].length)));
+    const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
+    const x = scaleOf(axis, places, [area.left + 16, area.right - 16]), joined = scaled(axis, places)?.joined ?? [];
+    let [low, high] = [Infinity, -Infinity];
     for (const point of shown) {
       const [from, to] = isDotted ? [values[point], values[point]] : endsOf(point);
       [low, high] = [Math.min(low, from), Math.max(high, to)];
@@ -347,12 +336,13 @@
         continue;
       }
       ofKernel.sort((a, b) => a.x - b.x);
-      group.append("path").attr("class", "line").attr("d", d3.line().x((mark) => mark.x).y((mark) => mark.y)(ofKernel));
+      const onLine = ofKernel.filter((mark) => joined[places.indexOf(placeOf(view.over, mark.point))]);
+      if (onLine.length) group.append("path").attr("class", "line").attr("d", d3.line().x((mark) => mark.x).y((mark) => mark.y)(onLine));
       group.append("path").attr("class", "interval").attr("d", ofKernel.map((mark) => `M${mark.x},${endsOf(mark.point).map(y).join("V")}`).join(""));
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
-    if (groups.length) endLabels(svg, groups, marks);
+    if (!isDotted) endLabels(svg, marks);
     listen(svg, marks, () => NEAR);
     return marks;
   }

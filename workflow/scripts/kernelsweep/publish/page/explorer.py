@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelsweep.judge.data.words import axis_title, axis_value
+from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
 Row = Mapping[str, str]
@@ -13,13 +14,9 @@ Row = Mapping[str, str]
 # With more, a page takes too long to open; measurements.csv has them all.
 MOST_POINTS = 200_000
 
-# The quantities that are shown, in this order: their columns in measurements.csv, and their units.
-_QUANTITIES = {
-    "peak_fraction": "share of the peak (%)",
-    "bandwidth_gbs": "throughput (GB/s)",
-    "gflops": "throughput (GFLOP/s)",
-    "time_us": "time (µs)",
-}
+# The quantities that are shown, in this order: their columns in measurements.csv, and their labels.
+_QUANTITIES = {"peak_fraction": QUANTITIES[PEAK_SHARE]}
+_QUANTITIES |= {column: QUANTITIES[column] for column in ("bandwidth_gbs", "gflops", "time_us")}
 
 # Below this share of the peak, the share says little.
 _FAR = 0.05
@@ -28,7 +25,8 @@ _FAR = 0.05
 def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
     """The timed points by study, column by column; studies without any are left out.
 
-    studies  by name: title, kinds of axes, reference, tied axes, kernels in order (names), and those with a swept grid
+    studies  by name: title, kinds and titles of axes, reference, tied axes, kernels in order (names), and those with a
+             swept grid
     rows     of measurements.csv
     """
     timed = [with_parameters(row) for row in rows if row["status"] == "ok" and row["time_us"]]
@@ -91,7 +89,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
             axes.append(
                 {
                     "name": axis,
-                    "title": axis_title(axis).replace("_", " "),
+                    "title": study["titles"].get(axis) or axis_title(axis).replace("_", " "),
                     "values": [text for text, _ in values],
                     "numbers": [value if isinstance(value, float) else None for _, value in values],
                     "labels": [axis_value(axis, value) for _, value in values],
@@ -104,6 +102,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
     columns.sort(key=lambda column: column != ("gflops" if share > _FAR else "time_us"))
+    # As in the figures, large rates are in TFLOP/s.
+    is_large = any(float(point.get("gflops") or 0) >= LARGE_GFLOPS for point in points)
+    labels = _QUANTITIES | ({"gflops": QUANTITIES[LARGE_RATE]} if is_large else {})
     undefined = {point["kernel"] for point in points if "undefined_behaviour" in point["flags"].split()}
     return {
         "title": study["title"],
@@ -112,13 +113,13 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
-        "quantities": {column: _QUANTITIES[column] for column in columns},
+        "quantities": {column: labels[column] for column in columns},
         "at": at,
         "kernel": [names.index(point["kernel"]) for point in points],
         "flags": [remarks.index(point["flags"]) for point in points],
         "low": [float(point["time_low_us"]) for point in points],
         "high": [float(point["time_high_us"]) for point in points],
-        "values": {column: [_number(column, point) for point in points] for column in columns},
+        "values": {column: [_number(column, point, is_large) for point in points] for column in columns},
     }
 
 
@@ -130,10 +131,11 @@ def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
         return [(text, text) for text in sorted(texts)]
 
 
-def _number(column: str, point: Row) -> float | None:
+def _number(column: str, point: Row, is_large: bool) -> float | None:
     text = point.get(column)
     if not text:
         return None
     if column == "peak_fraction":
         return round(100 * float(text), 2)
-    return float(text if column == "time_us" else f"{float(text):.5g}")
+    factor = 1e-3 if is_large and column == "gflops" else 1
+    return float(text if column == "time_us" else f"{factor * float(text):.5g}")

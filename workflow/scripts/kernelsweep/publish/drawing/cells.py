@@ -1,0 +1,92 @@
+"""A heat map's cells, and the scale of their colours: one number has one colour, and dark is fast on paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pandas
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import FuncNorm, ListedColormap, PowerNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+
+from kernelsweep.judge.data.words import STATUS_LETTERS
+from kernelsweep.publish.drawing import palette
+from kernelsweep.publish.drawing.style import text_in
+
+# Colours go with this power of a rate: they tell apart what is near the best.
+GAMMA = 2.0
+# On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
+NO_VALUE = "–"
+# The scale: its greatest length, height and place above the figure's lower edge; the gap between numbers, how many.
+BAR_IN, THICK_IN, ABOVE_IN, GAP_IN, ROUND_TICKS = 2.0, 0.08, 0.19, 0.08, 5
+HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
+OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
+
+
+def number_colours(values: pandas.Series[float], is_time: bool) -> ScalarMappable:
+    """The colours of numbers, on which dark digits can be read: dark is fast."""
+    colours = ListedColormap([light for light, _ in palette.map_colours()])
+    if not is_time:
+        return ScalarMappable(PowerNorm(GAMMA, 0.0, values.max()), colours)
+    # A time's rate is one over it. The norm is asked for shorter ones, too, such as 0.
+    low, high = values.min(), values.max()
+    power = (lambda time: -(numpy.maximum(time, low) ** -GAMMA), lambda power: (-power) ** (-1 / GAMMA))
+    return ScalarMappable(FuncNorm(power, low, high), colours.reversed())
+
+
+def draw_cells(
+    axes: Axes, cells: pandas.DataFrame, down: int, across: int, colours: ScalarMappable, digits: str
+) -> None:
+    """Cells that are coloured and annotated, hatched with a status's letter, or grey where the sweep has none.
+
+    cells         a row for each: the numbers of its row and its column, `down` and `across`; `shown`, its number, NaN
+                  without one; its `status`; whether it `is_outlined`
+    down, across  how many rows and columns there are
+    digits        the format of a number; "" for cells that are only coloured
+    """
+    numbers = numpy.full((down, across), numpy.nan)
+    numbers[cells["down"], cells["across"]] = cells["shown"]
+    axes.set_facecolor(palette.NOT_SWEPT)
+    look: Any = {"cmap": colours.cmap, "norm": colours.norm, "edgecolors": palette.WHITE, "linewidth": 0.5}
+    axes.pcolormesh(numpy.ma.masked_invalid(numbers), **look)
+    for cell in cells.sort_values(["down", "across"]).to_dict("records"):
+        row, column, is_known = cell["down"], cell["across"], pandas.notna(cell["shown"])
+        text = f"{cell['shown']:{digits}}" if is_known and digits else ""
+        if not is_known:
+            axes.add_patch(Rectangle((column, row), 1, 1, zorder=2, hatch="/////", **HATCHED))
+            text = STATUS_LETTERS.get(str(cell["status"]), NO_VALUE)
+        look = {"ha": "center", "va": "center_baseline", "weight": "normal" if is_known else "bold"}
+        axes.text(column + 0.5, row + 0.5, text, zorder=3, **look)
+        if cell["is_outlined"]:
+            axes.add_patch(Rectangle((column, row), 1, 1, zorder=4, **OUTLINED))
+    axes.set(xlim=(0, across), ylim=(down, 0))
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
+def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, digits: str, label: str) -> None:
+    """The scale of colours at a figure's foot: the best number, and round ones that have room, with their label."""
+    width, height = figure.get_size_inches()
+    bar_in = min(BAR_IN, width - left_in - text_in(label) - 2 * GAP_IN)
+    axes = figure.add_axes((left_in / width, ABOVE_IN / height, bar_in / width, THICK_IN / height))
+    low, high = colours.get_clim()
+    is_time = isinstance(colours.norm, FuncNorm)
+    best = low if is_time else high
+    ticks, texts = [best], [f"{best:{digits}}"]
+    rounds = MaxNLocator(ROUND_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
+    for tick in sorted((float(tick) for tick in rounds if low <= tick <= high), key=lambda tick: abs(tick - best)):
+        at, last = numpy.asarray(colours.norm(numpy.array([tick, ticks[-1]])), dtype=float)
+        if abs(at - last) * bar_in >= (text_in(f"{tick:,g}") + text_in(texts[-1])) / 2 + GAP_IN:
+            ticks.append(tick)
+            texts.append(f"{tick:,g}")
+    bar = figure.colorbar(colours, cax=axes, ticks=ticks, orientation="horizontal")
+    bar.set_ticklabels(texts)
+    bar.outline.set_visible(False)
+    axes.xaxis.set_inverted(is_time)
+    axes.tick_params(length=0)
+    axes.yaxis.set_label_position("right")
+    axes.set_ylabel(label, rotation=0, ha="left", va="center", labelpad=4)

@@ -1,0 +1,170 @@
+"""The rows of the ladder, with their names and values, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import pandas
+from pandas import isna
+
+from kernelsweep.judge.best.find import best_at, comparable, is_tie
+from kernelsweep.judge.data.published import SPEEDUP
+from kernelsweep.judge.data.reference import flagged_kernels, undefined_kernels
+from kernelsweep.judge.data.steps import grids_text, step_labels
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_words, shown_place
+from kernelsweep.judge.data.words import (
+    UNDEFINED_MARK,
+    UNDEFINED_NOTE,
+    axis_value,
+    limit_kernel,
+    limit_text,
+    list_texts,
+    reference_text,
+    step_name,
+)
+from kernelsweep.publish.swept_axes import place_caption
+from kernelsweep.publish.tables.formats import four_digits
+from kernelsweep.publish.tables.published_text import PublishedColumn
+from kernelsweep.publish.tables.study_table import KERNEL_ROW, RIVAL_ROW, published_columns, study_table
+from kernelsweep.results import PROOF_FAILED
+
+# The columns of a quantity with its interval.
+OF_TIME, OF_SPEEDUP = ("time_us", "time_low_us", "time_high_us"), ("speedup", "speedup_low", "speedup_high")
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The rows of a study's table, in groups of one kind of work and in the order of the story.
+
+    table      a row for each step, library and limit, with the columns name and group, and shown, low and high, the
+               quantity and its interval, NaN without one. A group is named by the values of the axes by which a
+               library's rows differ, such as a precision; "" where they don't
+    quantity   the speedup over the first step; or the time, where that has none
+    published  the columns with published speedups, by whose they are
+    """
+
+    data: StudyData
+    table: pandas.DataFrame
+    quantity: str
+    published: Sequence[PublishedColumn]
+
+    @property
+    def first(self) -> str:
+        """The first step."""
+        return str(self.table["label"].iloc[0])
+
+    @property
+    def has_times(self) -> bool:
+        """Whether a row has a time of ours."""
+        return bool(self.table["time_us"].notna().any())
+
+    def values(self, is_narrow: bool) -> list[str]:
+        """Each row's time and speedup in words, the latter alone in a narrow figure; without ours, published ones."""
+        times, gains = (self.table[name] for name in ("time_us", "speedup"))
+        if not self.has_times:
+            gains = self.table[self.published[0].name]
+            number = self.published[0].first
+            times = self.table.get(f"published_time_us {number.source} ({number.device})", gains * nan)
+        words = []
+        for time, gain in zip(times, gains, strict=True):
+            is_shown = time == time and not (is_narrow and gain == gain)
+            texts = [f"{four_digits(time)} µs" * is_shown, f"{gain:.{2 if gain < 10 else 1}f}×" if gain == gain else ""]
+            words.append(", ".join(filter(None, texts)))
+        return words
+
+
+def ladder_of(data: StudyData) -> Ladder:
+    """The ladder of a study."""
+    table = study_table(data)
+    table = table.assign(**{name: nan for name in (*OF_TIME, *OF_SPEEDUP) if name not in table})
+    rivals = table[table["kind"] == RIVAL_ROW]
+    axes = [axis for axis in kernel_axes(data.settings) if axis != "unroll" and rivals[axis].nunique() > 1]
+    named = table[axes].apply(lambda row: ", ".join(axis_value(axis, row[axis]) for axis in axes if row[axis]), axis=1)
+    groups = named.where(named != "", named.iloc[0]) if axes else ""
+    table = table.assign(
+        label=_labels(data, table), group=groups, is_undefined=table["kernel"].isin(undefined_kernels(table))
+    )
+    table = table.assign(name=_names(data, table))
+    # Groups in the order in which the table has them.
+    table = table.assign(
+        place=table["group"].map({group: place for place, group in enumerate(table["group"].unique())})
+    )
+    quantity = OF_TIME if table["speedup"].isna().all() and table["time_us"].notna().any() else OF_SPEEDUP
+    table = table.assign(**dict(zip(("shown", "low", "high"), (table[name] for name in quantity), strict=True)))
+    published = [column for column in published_columns(data) if column.quantity == SPEEDUP]
+    table = table.sort_values("place", kind="stable")
+    return Ladder(data, table, quantity[0], published if quantity == OF_SPEEDUP else [])
+
+
+def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
+    """The names of steps, then of libraries and limits."""
+    limits = {limit_kernel(limit): limit_text(limit) for limit in data.settings.limits}
+    labels = step_labels(data.steps)
+    for row in table.iloc[len(data.steps) :].to_dict("records"):
+        unroll = row.get("unroll")
+        labels.append(limits.get(row["kernel"]) or step_name(row["kernel"], {"unroll": 1 if isna(unroll) else unroll}))
+    return labels
+
+
+def _names(data: StudyData, table: pandas.DataFrame) -> list[str]:
+    """Each row's name; undefined behaviour is marked, and a row without a time of ours says why."""
+    names = []
+    for row in table.to_dict("records"):
+        reason = f": {row['status'].replace('_', ' ')}" if data.has_times and isna(row["time_us"]) else ""
+        names.append(row["label"] + UNDEFINED_MARK * row["is_undefined"] + reason)
+    return names
+
+
+def message_of(ladder: Ladder) -> str:
+    """What the steps bring: at the reference point, or each at its fastest; or what others print."""
+    data, table, first = ladder.data, ladder.table, ladder.first
+    if not ladder.has_times and ladder.published:
+        number = ladder.published[0].first
+        best = table.sort_values(ladder.published[0].name, ascending=False).iloc[0]
+        gain = _gain(best["label"], best[ladder.published[0].name], first)
+        return f"No times here. On the {number.device} of {number.source}, {gain}"
+    left_out = undefined_kernels(table) | flagged_kernels(table, PROOF_FAILED)
+    if not data.steps:
+        left_out |= set(data.kernel_names) - {best.kernel for best in comparable(best_at(data).values())}
+    of_study = (table["kind"] == KERNEL_ROW) & ~table["kernel"].isin(left_out)
+    allowed = table[of_study & table["time_us"].notna()].sort_values(["time_us", "label"])
+    if allowed.empty:
+        return "No step has a time that may be compared."
+    size = place_words(data.settings.reference if data.steps else shown_place(data), data.settings)
+    block = data.settings.reference.get("block_size")
+    how = f" and block size {block}" if data.steps and block else "" if data.steps else ", each at its fastest"
+    where = f"At {size}{how}" if size else "Each at its fastest"
+    best = allowed.iloc[0]
+    labels = [row["label"] for _, row in allowed.iterrows() if is_tie(dict(row), dict(best))]
+    if isna(best["speedup"]):
+        return f"{where}, {list_texts(labels)}: {four_digits(best['time_us'])} µs."
+    if first in labels:
+        return f"{where}, no later step is faster than {first}."
+    return f"{where}, {_gain(list_texts(labels), best['speedup'], first)}"
+
+
+def _gain(steps: str, gain: float, first: str) -> str:
+    return f"{steps}: {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}."
+
+
+def caption_of(ladder: Ladder) -> str:
+    """How the ladder is read."""
+    data, origins = ladder.data, list_texts([column.origin for column in ladder.published]) if ladder.published else ""
+    if not data.has_times and origins:
+        texts = [f"On the right: {ladder.published[0].origin}."]
+    elif data.steps:
+        texts = [f"{data.device['name']}, {reference_text(data.settings)}.{grids_text(data.steps)}"]
+    else:
+        texts = [place_caption(data, (), "Each kernel at its fastest configuration.")]
+    texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
+    texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
+    texts += ["Dashed: the fastest library."] if (ladder.table["kind"] == RIVAL_ROW).any() else []
+    texts += (
+        [f"Diamonds and triangles: published, {origins}; each over {ladder.first} on its own device."]
+        if origins
+        else []
+    )
+    texts += [f"Hollow, {UNDEFINED_NOTE}"] if ladder.table["is_undefined"].any() else []
+    return " ".join(texts)

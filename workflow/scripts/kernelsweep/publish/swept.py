@@ -1,0 +1,204 @@
+"""What a figure of any axes shows: the rows of its marks with their quantity, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import pandas
+from matplotlib.figure import Figure
+
+from kernelsweep.judge.best.find import is_tie
+from kernelsweep.judge.data.reference import shown_status, timed
+from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
+from kernelsweep.judge.data.words import device_text, list_texts
+from kernelsweep.publish.drawing.layout import Drawing
+from kernelsweep.publish.figure_files import (
+    BEST_SHARE,
+    FIGURES,
+    GAIN,
+    LARGE_RATE,
+    PEAK_SHARE,
+    QUANTITIES,
+    SHOW,
+)
+from kernelsweep.publish.swept_axes import (
+    KERNEL,
+    axis_text,
+    best_rows,
+    by_effect,
+    ends_of,
+    peak_text,
+    place_caption,
+    problem_axes,
+    rate_of,
+    rows_there,
+    value_text,
+    values_of,
+    varied_sizes,
+    without_unit,
+)
+
+# Figures' titles, of the words for the quantity and the axes.
+TITLES = {"lines": "{0} against {1}", "heatmap": "{0} by {1} and {2}"}
+# An axis of fewer values says little as a line; more lines would look alike.
+LEAST_VALUES, MOST_LINES = 3, 8
+# Shares below the one have a digit behind the point, and numbers from the other on none.
+FINE_BELOW, FINE_FROM = 10, 1000
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a figure of any axes shows.
+
+    rows      of best_rows(), then those without a time; with the columns shown, low and high: the quantity and its 95%
+              interval, NaN without a time
+    axes      that are drawn, x first, without that of panels
+    quantity  its name
+    """
+
+    data: StudyData
+    figure: str
+    rows: pandas.DataFrame
+    axes: Sequence[str]
+    panel: str | None
+    quantity: str
+
+    @property
+    def label(self) -> str:
+        """The quantity for readers."""
+        return self.data.settings.figure_axes.get(self.figure, {}).get("label") or QUANTITIES[self.quantity]
+
+    def axis_text(self, axis: str) -> str:
+        """An axis for readers."""
+        return axis_text(self.data, axis)
+
+    @property
+    def sizes(self) -> list[str]:
+        """The drawn axes that say which problem is solved, for readers."""
+        return [without_unit(self.axis_text(axis)) for axis in problem_axes(self.data, self.axes)]
+
+    def panels(self, rows: pandas.DataFrame, only_one: bool) -> tuple[dict[Any, str], str]:
+        """The titles of panels by their values; and a caption's sentence on those that are left out."""
+        if not self.panel:
+            return {None: ""}, ""
+        names = values_of(rows, self.panel, self.data)
+        titles = {name: value_text(self.data, self.panel, name) for name in names}
+        first = self.data.settings.reference.get(self.panel, names[0])
+        shown = {name: title for name, title in titles.items() if not only_one or name == first}
+        left_out = [title for name, title in titles.items() if name not in shown]
+        return shown, f" Here: {titles[first]}; wider figures have {list_texts(left_out)}, too." if left_out else ""
+
+    def texts(self, meaning: str) -> tuple[str, str, str, str]:
+        """A figure's title, message, caption and source.
+
+        meaning  what the caption says of marks
+        """
+        words = [without_unit(self.label), *(without_unit(self.axis_text(axis)) for axis in self.axes)]
+        title = FIGURES[self.figure].heading(self.data.title, TITLES[self.figure].format(*words))
+        drawn = [*self.axes, *([self.panel] if self.panel else [])]
+        if self.quantity == PEAK_SHARE:
+            meaning += peak_text(self.data, self.rows)
+        return title, "", place_caption(self.data, drawn, meaning), device_text(self.data.device)
+
+    def drawing(self, figure: Figure, meaning: str, rows: pandas.DataFrame) -> Drawing:
+        """The figure with its texts, and the rows behind it."""
+        columns = dict.fromkeys([KERNEL, *kernel_axes(self.data.settings), *place_axes(self.data.settings)])
+        named = rows[[*(column for column in columns if rows[column].notna().any()), "shown", "low", "high", "status"]]
+        renamed = {"shown": self.quantity, "low": f"{self.quantity}_low", "high": f"{self.quantity}_high"}
+        return Drawing(figure, *self.texts(meaning), rows=named.rename(columns=renamed).convert_dtypes())
+
+
+def swept(
+    data: StudyData, figure: str, axes: Sequence[str | None], panel: str | None, beside: Collection[str] = ()
+) -> Swept:
+    """What a figure of any axes shows: the quantity of its entry in the study's file, or the one that says most.
+
+    panel   the axis of panels, each of which may have a peak of its own
+    beside  names of libraries, which it shows, too
+    """
+    wanted = data.settings.figure_axes.get(figure, {}).get(SHOW)
+    known_axes = [axis for axis in axes if axis]
+    drawn = list(dict.fromkeys([*known_axes, *([panel] if panel else [])]))
+    best, tried = best_rows(data, drawn, beside), rows_there(data, drawn, beside)
+    if best.empty:
+        return Swept(data, figure, best, known_axes, panel, "time_us")
+    known = [name for name in QUANTITIES if best[name].notna().all()]
+    peaks = best.groupby(panel)["peak_of"].nunique() if panel else best[["peak_of"]].nunique()
+    known = [name for name in known if name != PEAK_SHARE or peaks.max() <= 1]
+    known = [name for name in known if name != LARGE_RATE or rate_of(data) == LARGE_RATE]
+    if figure == "heatmap" and known[0] == "time_us":
+        known = [BEST_SHARE]  # High where it is fast, too.
+    quantity = (rate_of(data) if wanted == "gflops" else wanted) or known[0]
+    low, high = ends_of(best, quantity)
+    shown = {"shown": best[quantity], "low": low, "high": high}
+    best = best.assign(**{name: column.astype("float64") for name, column in shown.items()})
+    rows = pandas.concat([best, tried.assign(shown=nan, low=nan, high=nan)]).drop_duplicates(drawn)
+    return Swept(data, figure, rows.assign(status=shown_status(rows)), known_axes, panel, quantity)
+
+
+def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
+    """The axis across, the axis of lines, None where nothing else varies, and that of panels, if there are some."""
+    chosen = data.settings.figure_axes.get("lines", {})
+    of_kernels, sizes = by_effect(data), varied_sizes(data)
+    of_launch = [axis for axis in of_kernels if axis != KERNEL]
+    candidates = [
+        axis for axis in (*sizes, *of_launch, *size_axes(data.settings), KERNEL) if axis not in chosen.values()
+    ]
+    # Axes of few values come last.
+    values = timed(data.kernel_rows, data.device)
+    candidates.sort(key=lambda axis: values[axis].nunique() < LEAST_VALUES)
+    x, panel = chosen.get("x") or candidates[0], chosen.get("panel") or None
+    counts = timed(rows_there(data, (x,)), data.device).nunique()
+    others = [KERNEL] * (KERNEL in of_kernels) + [axis for axis in (*of_kernels, *sizes) if counts[axis] <= MOST_LINES]
+    return x, chosen.get("by") or next((axis for axis in others if axis not in (x, panel)), None), panel
+
+
+def axes_of_map(data: StudyData) -> tuple[str | None, str | None, str | None]:
+    """The axis across a heat map and that down it, those with most effect, and that of panels."""
+    chosen = data.settings.figure_axes.get("heatmap", {})
+    candidates = [axis for axis in by_effect(data) if axis != KERNEL]
+    candidates += [KERNEL] * (len(data.kernel_names) > 1) + varied_sizes(data)
+    free = [axis for axis in candidates if axis not in chosen.values()]
+    x = chosen.get("x") or (free.pop(0) if free else None)
+    y = chosen.get("y") or (free.pop(0) if free else None)
+    return x, y, chosen.get("panel", "" if KERNEL in (x, y) else KERNEL) or None
+
+
+def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
+    """The rows that a heat map compares, with `is_outlined` at the fastest of each problem and its ties.
+
+    And a caption's sentence on what is left out: kernels with one value of y at each x, beside others; or all panels
+    but the fastest one's.
+    """
+    rows, panel, said = shown.rows[shown.rows["status"] != "skipped"], shown.panel, ""
+    if panel == KERNEL:
+        x, y = shown.axes
+        has_several = rows.groupby([KERNEL, x])[y].nunique().groupby(KERNEL).max() > 1
+        left_out = [name for name in shown.data.kernel_names if not has_several.get(name, True)]
+        if has_several.any() and left_out:
+            rows = rows[~rows[KERNEL].isin(left_out)]
+            said = f" Without {list_texts(left_out, len(left_out))}, whose cells have no other above or below."
+    if panel and only_one:
+        rows, before = rows[rows[panel] == rows.sort_values("time_us")[panel].iloc[0]], rows
+        said = f" The fastest of {before[panel].nunique()} panels." * (len(rows) < len(before))
+    # Problems of several sizes are not compared with each other.
+    sizes = problem_axes(shown.data, [*shown.axes, *filter(None, [panel])])
+    fastest = rows.sort_values("time_us").drop_duplicates(sizes) if sizes else rows.sort_values("time_us").head(1)
+    by_size = {tuple(row[axis] for axis in sizes): row for row in fastest.to_dict("records")}
+    records = rows.to_dict("records")
+    ties = [
+        row["shown"] == row["shown"] and is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in records
+    ]
+    return rows.assign(is_outlined=ties), said
+
+
+def end_text(value: float, quantity: str) -> str:
+    """A value at a line's end: 93%, 1.12×, 46.8, 25.63 µs."""
+    if quantity in (PEAK_SHARE, BEST_SHARE):
+        return f"{value:.0f}%" if value >= FINE_BELOW else f"{value:.1f}%"
+    if quantity == GAIN:
+        return f"{value:.2f}×"
+    return f"{value:,.0f}" if value >= FINE_FROM else f"{value:.3g}"
