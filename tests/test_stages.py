@@ -11,7 +11,7 @@ from kernelsweep.base.code_hash import imported_modules, names_in
 from kernelsweep.device.measuring_code import measuring_files
 
 LIBRARY = ROOT / "workflow/scripts/kernelsweep"
-STAGES = ["base", "study", "compile", "device", "sweep", "observe", "judge", "publish", "project"]
+STAGES = ["base", "study", "compile", "device", "sweep", "observe", "judge", "publish", "capture", "project"]
 
 
 def stage(module: str) -> int:

@@ -10,6 +10,7 @@ sweep        the loop over points: strategies, the bench, the journal; libraries
 observe      count, profile and check kernels without timing them
 judge        results read back from files (data/); claims, best configurations, comparisons of sweeps
 publish      tables, figures, summary and report page; recordings and C++ headers (share/)
+capture      from a running program to a study, and back
 project      files, inputs and resources of the rules
 
 A stage imports only stages above it. No module knows Snakemake.

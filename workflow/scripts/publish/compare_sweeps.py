@@ -10,7 +10,7 @@ from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, verdict_lines
+from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, program_lines, verdict_lines
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
@@ -39,7 +39,7 @@ with logged(snakemake):
     points = compare_points(before, after, margin, reasons, plan.sizes)
     store = UnitStore(Path(plan.store))
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
-    verdict = verdict_lines(points, margin, unchanged, registers)
+    verdict = verdict_lines(points, margin, unchanged, registers) + program_lines(points, margin, Path())
     if plan.never_measured:
         verdict.append(f"Not compared, because never measured: {list_texts(plan.never_measured)}.")
     of_after = read_device(snakemake.input.device)["provenance"]

@@ -154,9 +154,8 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
     """
     reports = symbol_reports(printed_resources(output), cubin)
     by_name = {}
-    filtered = subprocess.run(["c++filt", *reports], capture_output=True, encoding="utf-8", check=True).stdout
-    for symbol, spelled in zip(reports, filtered.splitlines(), strict=True):
-        name, types = _name_and_types(spelled.removeprefix("void "))  # An extern "C" symbol tells no types.
+    for symbol, spelled in zip(reports, demangled([*reports]), strict=True):
+        name, types = name_and_types(spelled.removeprefix("void "))  # An extern "C" symbol tells no types.
         known = itertools.zip_longest(types, reports[symbol]["parameter_types"])
         reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size[1:]}" for kind, size in known if size is not None]
         by_name[_plain(name)] = reports[symbol]
@@ -310,7 +309,13 @@ def _content_for(symbol: str, section: Section, table: SymbolTableSection) -> by
     return data
 
 
-def _name_and_types(text: str) -> tuple[str, list[str]]:
+def demangled(symbols: Sequence[str]) -> list[str]:
+    """Symbols as C++ spells them."""
+    run = subprocess.run(["c++filt"], input="\n".join(symbols), capture_output=True, encoding="utf-8", check=True)
+    return run.stdout.splitlines()
+
+
+def name_and_types(text: str) -> tuple[str, list[str]]:
     """``f<(Op)1>(int, float*)`` as ``f<(Op)1>`` and its types."""
     depth, ends = 0, [len(text) - 1]
     for place in range(len(text) - 1, -1, -1) if text.endswith(")") else ():

@@ -23,11 +23,16 @@ def tool_paths(name: str, *subfolders: str, release: str = "") -> list[str]:
     packages in this environment; and of a toolkit of a `release`, if one is named, beside DEFAULT_TOOLKIT, or in
     toolkits/<release> of the user's repository, as pip's --target leaves it.
     """
-    toolkits = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT, *glob.glob(f"{sysconfig.get_path('purelib')}/{_PACKAGE}")]
-    if release:
-        toolkits += [f"{DEFAULT_TOOLKIT}-{release}", *glob.glob(os.path.abspath(f"toolkits/{release}/{_PACKAGE}"))]
-    folders = [f"{toolkit}/{folder}" for toolkit in filter(None, toolkits) for folder in ("bin", *subfolders)]
+    folders = [f"{toolkit}/{folder}" for toolkit in toolkits(release) for folder in ("bin", *subfolders)]
     return list(filter(None, (shutil.which(name, path=folder) for folder in (None, *folders))))
+
+
+def toolkits(release: str = "") -> list[str]:
+    """The folders in which a toolkit may lie, as tool_paths() looks into them."""
+    found = [os.environ.get("CUDA_HOME"), DEFAULT_TOOLKIT, *glob.glob(f"{sysconfig.get_path('purelib')}/{_PACKAGE}")]
+    if release:
+        found += [f"{DEFAULT_TOOLKIT}-{release}", *glob.glob(os.path.abspath(f"toolkits/{release}/{_PACKAGE}"))]
+    return [*filter(None, found)]
 
 
 def not_found(tool: str) -> str:

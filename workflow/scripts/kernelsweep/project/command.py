@@ -3,6 +3,8 @@
     kernelsweep check FILE.cu       watch a file's kernels on the emulator, without a study (check --help)
     kernelsweep new NAME            start a study in this folder: its YAML file, a kernel, and a problem.py
     kernelsweep new NAME FILE.cu    the same for a kernel of yours, which stays where it is
+    kernelsweep capture -- ./app    the kernels of a program; with NAME and --kernel, one's launch as a study
+    kernelsweep apply NAME -- ./app the program with the study's fastest kernel in the original's place
     kernelsweep compare [STUDY ...] what an edit did, of these studies or of all
     kernelsweep ci                  check this folder's studies in a job of a forge (ci --help)
     kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
@@ -16,12 +18,14 @@ import argparse
 import itertools
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
+from kernelsweep.project.files import path
 from kernelsweep.project.last_words import without_stack
 
 
@@ -39,6 +43,12 @@ def main() -> None:
             from kernelsweep.project import ci
 
             sys.exit(ci.main(arguments[1:]))
+        if arguments[0] == "capture":
+            sys.exit(capture(arguments[1:]))
+        if arguments[0] == "apply":
+            from kernelsweep.capture import apply
+
+            sys.exit(apply.main(arguments[1:], _points_of, Path(path("unit_store"))))
         if arguments[0] == "new":
             from kernelsweep.project.new_study import start_study
 
@@ -83,6 +93,27 @@ def _run_snakemake(arguments: Sequence[str]) -> None:
     for file in parsed.configfile or ():  # Snakemake's exceptions don't name it.
         read_yaml(Path(file), str(file))
     sys.exit(0 if cli.args_to_api(parsed, parser) else 1)
+
+
+def _points_of(platform: str, study: str, kernel: str) -> Path:
+    return Path(path("points", platform=platform, study=study, kernel=kernel))
+
+
+def capture(arguments: Sequence[str]) -> int:
+    """List the kernels of a program, or write launches of one as a study; the exit status. Raises UserError."""
+    from kernelsweep.capture.command import main
+    from kernelsweep.capture.study_files import Source
+    from kernelsweep.project.check import Given, folders_in
+    from kernelsweep.project.guess import guess
+    from kernelsweep.project.new_study import check_name
+
+    def source(file: Path, kernel: str) -> Source:
+        options = Given().with_flags_of(file).options
+        word = re.search(r"(\w+)(?:<.*>)?(?:\(.*\))?$", kernel.removeprefix("void "))
+        guessed = guess(file, word[1] if word else kernel, folders_in(options))
+        return Source(file, options, [(one.name, one.dtype) for one in guessed.parameters])
+
+    return main(arguments, check_name, source)
 
 
 def check(arguments: Sequence[str]) -> int:

@@ -37,9 +37,9 @@ def start_study(arguments: Sequence[str]) -> str:
 
     Raises UserError for another command line, for a file without a kernel, and where a file of the study exists.
     """
-    if len(arguments) not in (1, 2) or not re.fullmatch("[a-z][a-z0-9_]*", arguments[0]):
+    if len(arguments) not in (1, 2):
         raise UserError("usage: kernelsweep new NAME [FILE.cu]; NAME has lower-case letters, digits and _")
-    check_study_names(arguments[:1], Path.cwd())
+    check_name(arguments[0])
     name, *files = arguments
     folder, told = Path("kernels", name), ""
     study, kernel, problem = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
@@ -61,6 +61,13 @@ def start_study(arguments: Sequence[str]) -> str:
         own = path.suffix == ".cu" and files
         path.write_text(text if own else text.replace("NAME", name).replace("SCHEMAS", schemas), encoding="utf-8")
     return f"Written: {', '.join(map(str, written))}.{told} Run it: kernelsweep {name}"
+
+
+def check_name(name: str) -> None:
+    """Raise UserError for a name that a new study can't have."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name):
+        raise UserError(f"{name!r} can't be a study's name. It has lower-case letters, digits and _.")
+    check_study_names([name], Path.cwd())
 
 
 def _texts_for(file: Path, name: str, template: str) -> tuple[str, str, str]:

@@ -15,7 +15,8 @@ _ADDRESS_BYTES = 8
 
 # Kinds of parameters in words, and the kinds of NumPy's types that fit them; others fit by their size alone.
 _IN_WORDS = {"p": "a pointer", "f": "a float", "b": "a bfloat16", "i": "a whole number", "u": "a whole number"}
-_FITTING = {"p": "", "f": "f", "i": "iub", "u": "iub"}
+# A structure of eight bytes may hold an address with an offset.
+_FITTING = {"p": "V", "f": "f", "i": "iub", "u": "iub"}
 
 
 def fitting(

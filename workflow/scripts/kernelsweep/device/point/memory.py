@@ -92,12 +92,12 @@ class KernelMemory:
         given = {name: one for name, one in {**scalars, **arrays}.items() if name in {*named, *plan.constants}}
         pointed = [one.dtype for one in given.values() if isinstance(one, Array | np.void)]
         pointed = [dtype for dtype in pointed if _pointers(dtype)]
-        named |= {name for dtype in pointed for name in _pointers(dtype)}
+        named |= {name for dtype in pointed for name in _pointers(dtype).values()}
         self._arrays = {name: array for name, array in arrays.items() if name in named or name in self._results}
         self._input, self._alternates = number, False
         self._scalars[number], self._inputs[number] = scalars, self._with_contents()
         self._constants = [arrays[name].contents for name in plan.constants]
-        self._has_pointers = any({*_pointers(dtype)} & {*self._arrays} for dtype in pointed)
+        self._has_pointers = any({*_pointers(dtype).values()} & {*self._arrays} for dtype in pointed)
         self._make_room()
         self.set_constants(point, plan, instance)
 
@@ -126,13 +126,16 @@ class KernelMemory:
         return found
 
     def _with_addresses(self, value: Any, place: int = 0) -> Any:
-        """A structure, or an array of them, with the addresses of the arrays that its fields name; else the value."""
-        names = [name for name in _pointers(value.dtype) if name in self._arrays]
-        if not names:
+        """A structure, or an array of them, with the addresses of the arrays that its fields name; else the value.
+
+        What such a field holds is added to the address.
+        """
+        pointers = {field: name for field, name in _pointers(value.dtype).items() if name in self._arrays}
+        if not pointers:
             return value
-        filled = np.array(value)
-        for name in names:
-            filled[name] = self._platform.address(self._memory_of(name, place))
+        filled = np.array(value).copy()  # NumPy makes an array of a structure in the same memory.
+        for field, name in pointers.items():
+            filled[field] += np.uint64(self._platform.address(self._memory_of(name, place)))
         return filled[()] if isinstance(value, np.generic) else filled
 
     def changed(self) -> list[str]:
@@ -438,9 +441,9 @@ def arrays_of(point: Point, plan: Plan, instance: FileInstance) -> dict[str, Arr
     return arrays | {name: replace(arrays[name], updated=True) for name in plan.updates if name in arrays}
 
 
-def _pointers(dtype: Any) -> list[str]:
-    """The fields of a structure that hold the address of the array of their name, if there is one."""
-    return [name for name in dtype.names or () if dtype[name] == np.uint64]
+def _pointers(dtype: Any) -> dict[str, str]:
+    """The fields of a structure that hold the address of an array, if there is one of their name up to a dot."""
+    return {field: field.partition(".")[0] for field in dtype.names or () if dtype[field] == np.uint64}
 
 
 def _bytes(array: Array) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import log
+from pathlib import Path
 from textwrap import fill
 from types import MappingProxyType
 from typing import Any
@@ -39,7 +40,8 @@ from kernelsweep.judge.comparison.verdicts import (
 )
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.results import ALL_POINT_COLUMNS
-from kernelsweep.statistics import ratio_text
+from kernelsweep.statistics import Interval, ratio_text
+from kernelsweep.study.captured import share_of_program
 from kernelsweep.study.point import in_words
 
 # Readers see so many lines of a verdict; more unfold, or are on the page.
@@ -125,6 +127,24 @@ def verdict_lines(
         lines.append(f"Nothing to compare{reason}.")
     if taken_back:
         lines.append(f"Edit taken back: {list_texts([names[kernel] for kernel in taken_back])}.")
+    return lines
+
+
+def program_lines(points: Sequence[ComparedPoint], margin: float, root: Path) -> list[str]:
+    """What edits of kernels that were captured from programs do to these, by the kernels' share: a line each.
+
+    root  the repository's folder
+    """
+    lines = []
+    for kernel, of_kernel in shown_kernels(points, margin).items():
+        share, whole = share_of_program(kernel.partition("/")[0], root), overall(of_kernel, margin)
+        if share and whole:
+            program, part = share
+            ends = (1 + part * (one - 1) for one in (whole.ratio.value, whole.ratio.low, whole.ratio.high))
+            lines.append(
+                f"`{program}`: all kernels {ratio_text(Interval(*ends), '×')}, as {part:.1%} of their time was "
+                f"{_names(points)[kernel]}'s"
+            )
     return lines
 
 

@@ -1,0 +1,169 @@
+"""`kernelsweep capture`: a program of ours (program.cpp), on stand-ins for the driver and CUPTI (driver.cpp)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkout import ROOT
+
+from kernelsweep.base.compilers import gxx
+from kernelsweep.capture.apply import Winner, in_pairs
+from kernelsweep.capture.injection import cupti
+from kernelsweep.errors import UserError
+from kernelsweep.study.captured import captured, changed_pages, with_pages
+from kernelsweep.study.study import read_study
+from kernelsweep.sweep.sweep_kernel import sweep_kernel
+
+HERE = Path(__file__).parent
+SIZES = (16, 1, 1, 64, 1, 1, 0)  # of its launches
+RIGHT = "22.5\n"  # what program.cpp prints
+
+try:
+    HEADERS, REASON = cupti()[0], ""
+except UserError as error:
+    HEADERS, REASON = [], str(error)
+pytestmark = [pytest.mark.skipif(bool(REASON), reason=REASON), pytest.mark.xdist_group("capture")]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a program, the code that it loads, the source of its kernel, and a toolkit."""
+    folder = tmp_path_factory.mktemp("capture")
+    libraries = folder / "toolkit/lib64"
+    libraries.mkdir(parents=True)
+    (folder / "toolkit/include").symlink_to(HEADERS[0])
+    include = [f"-I{one}" for one in HEADERS]
+    driver = libraries / "libcuda.so.1"
+    for command in (
+        [
+            "-shared",
+            "-fPIC",
+            *include,
+            str(HERE / "driver.cpp"),
+            f"-Wl,-soname,{driver.name}",
+            "-o",
+            str(driver),
+            "-ldl",
+        ],
+        ["-shared", "-Wl,-soname,libcupti.so.13", "-x", "c++", os.devnull, "-o", str(libraries / "libcupti.so.13")],
+        ["-rdynamic", *include, str(HERE / "program.cpp"), str(driver), "-o", str(folder / "program")],
+        ["-c", "-ffunction-sections", str(HERE / "image.cpp"), "-o", str(folder / "code")],
+    ):
+        subprocess.run([*gxx(), "-std=c++17", *command], check=True)
+    shutil.copy(HERE / "step.cu", folder)
+    return folder
+
+
+@pytest.fixture
+def inside(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository, in which the program of `place` can be captured."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CUDA_HOME", str(place / "toolkit"))
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(place / "toolkit/lib64"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow/scripts'}:{ROOT / 'emulator'}")
+    return place
+
+
+def capture(place: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `kernelsweep capture` on the program."""
+    command = [sys.executable, "-m", "kernelsweep.project.command", "capture", *arguments, "--"]
+    return subprocess.run(
+        [*command, str(place / "program"), str(place / "code")],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, **variables},
+    )
+
+
+def test_kernels_are_listed_and_the_program_stays_as_it_is(inside: Path) -> None:
+    run = capture(inside)
+    assert (run.stdout, run.returncode) == (RIGHT, 3)
+    assert "100.0%   0.004       2.00       2           16      64" in run.stderr
+    assert "void step<64>(float*, Field, float)" in run.stderr
+    assert not list(Path().iterdir())
+
+
+def test_a_launch_becomes_a_study_whose_source_is_checked_on_the_emulator(inside: Path) -> None:
+    run = capture(inside, "heat", "--kernel", "step<64>", "--launch", "1,2", "--source", str(inside / "step.cu"))
+    assert (run.stdout, run.returncode) == (RIGHT, 3)
+    assert "which had 100.0% of the time of all its kernels. It was not replayed" in run.stderr
+    folder = Path("kernels/heat")
+    assert (folder / "capture/.gitignore").read_text(encoding="utf-8") == "*\n"
+    study = read_study("heat", Path.cwd())
+    outcomes = sweep_kernel(study, "heat", Path("kept"))
+    assert [(point["launch"], one.status) for point, one in outcomes.items()] == [(1, "ok"), (2, "ok")]
+    # The second launch reads what the first one has left; a structure has an address inside of an array.
+    inputs, _, reference, _, _ = captured(str(folder / "problem.py"))
+    first, second = (reference(launch)["out"] for launch in (1, 2))
+    np.testing.assert_array_equal(first[:1000], 1.5 * np.arange(1000, dtype=np.float32))
+    np.testing.assert_array_equal(second[:1000], 1.5 * first[:1000])
+    np.testing.assert_array_equal(second[1000:], np.arange(976, 1000, dtype=np.float32))
+    assert inputs(1)["in_"]["in_0"] == 24 * 4
+    assert inputs(1)["scale"].view(np.float32)[0] == 3  # as the program has set it
+    # An edit that is wrong on the program's own data is found.
+    (inside / "wrong.cu").write_text((inside / "step.cu").read_text(encoding="utf-8").replace("* factor", "/ factor"))
+    (folder / "heat.cu").write_text(f'#include "{inside}/wrong.cu"\n', encoding="utf-8")
+    outcomes = sweep_kernel(study, "heat", Path("kept"))
+    assert {one.status for one in outcomes.values()} == {"wrong_result"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "told"),
+    [
+        pytest.param(["--kernel", "step"], {"IN_GRAPH": "1"}, "launches 'step' in a CUDA graph", id="graph"),
+        pytest.param(
+            ["--kernel", "other"], {}, "No kernel has 'other' in its name. The program's", id="no such kernel"
+        ),
+        pytest.param(["--kernel", "step", "--launch", "7"], {}, "launches of 'step': 2. --launch or", id="launch"),
+        pytest.param(
+            ["--kernel", "step", "--from", "60"], {}, "launches of 'step' after 60 s: 0. --launch or", id="too early"
+        ),
+        pytest.param(["--kernel", "step", "--most", "5KiB"], {}, "its buffers have 8192 bytes, and --most", id="most"),
+        pytest.param(["--kernel", "step"], {"FAKE_REFUSES": "1"}, "CUPTI can't be asked", id="no permission"),
+        pytest.param(
+            ["--kernel", "step", "--anonymous"], {}, "there is no GPU. The results of random values", id="anonymous"
+        ),
+    ],
+)
+def test_the_program_ends_as_ever_where_nothing_can_be_captured(
+    inside: Path, arguments: list[str], variables: dict[str, str], told: str
+) -> None:
+    run = capture(inside, "heat", *arguments, **variables)
+    assert (run.stdout, run.returncode) == (RIGHT, 3)
+    assert told in run.stderr
+    assert not list(Path("config/studies").glob("*"))
+
+
+def test_a_kernel_stands_in_the_place_of_another_in_whole_runs(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [str(inside / "program"), str(inside / "code")]
+    winner = Winner(inside / "code", "faster", "_Z4stepILi64EEvPf5Fieldf", SIZES, SIZES, "an edit")
+    answer, is_same = in_pairs(command, winner, 3)
+    assert is_same and "an edit in the place of 2 launches a run, in 3 pairs of runs:" in answer
+    assert "Its output and exit status stay the same." in answer
+    monkeypatch.setenv("WRONG", "1")
+    answer, is_same = in_pairs(command, winner, 3)
+    assert not is_same and "OTHER OUTPUT" in answer
+    with pytest.raises(UserError, match="the program has launched none of that kernel and size"):
+        in_pairs(command, replace(winner, sizes=(8, *SIZES[1:])), 3)
+
+
+def test_a_capture_that_git_has_not_brought_along_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="git ignores captures: repeat `kernelsweep capture`"):
+        captured(str(tmp_path / "problem.py"))
+
+
+def test_only_changed_pages_are_kept() -> None:
+    before = np.zeros(10_000, np.uint8)
+    after = before.copy()
+    after[[4096, 9999]] = 1
+    numbers, pages = changed_pages(before, after)
+    assert (numbers.tolist(), pages.shape) == ([1, 2], (2, 4096))
+    np.testing.assert_array_equal(with_pages(before, numbers, pages), after)

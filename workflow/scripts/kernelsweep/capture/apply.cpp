@@ -1,0 +1,224 @@
+// Has a program launch one kernel in the place of another: the same parameters, another function and other sizes.
+//
+// LD_PRELOAD names this library. It stands before the driver's launches, whichever way the program finds them: by
+// linking, dlsym() or cuGetProcAddress(). Environment variables say what to do:
+//
+//   KERNELSWEEP_APPLY         a folder with kernel.cubin, which gets <pid>.txt: launches replaced, and why one was not
+//   KERNELSWEEP_APPLY_KERNEL  the symbol of the kernel that is replaced
+//   KERNELSWEEP_APPLY_SIZES   of its launches that are: grid, block, shared bytes, as 64,1,1,256,1,1,0
+//   KERNELSWEEP_APPLY_ENTRY   the symbol of the kernel in its place; empty: launches are only counted
+//   KERNELSWEEP_APPLY_TO      the sizes of these launches
+#include <cuda.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#define VISIBLE extern "C" __attribute__((visibility("default")))
+#undef cuGetProcAddress
+
+namespace {
+
+using Sizes = std::array<unsigned, 7>;
+using Dlsym = void *(*)(void *, const char *);
+
+std::string setting(const char *name)
+{
+    const char *value = std::getenv((std::string("KERNELSWEEP_APPLY") + name).c_str());
+    return value ? value : "";
+}
+
+Sizes sizes(const char *name)
+{
+    Sizes found{};
+    std::string text = setting(name);
+    char *next = text.data();
+    for (unsigned &one : found) one = unsigned(std::strtoul(next, &next, 10)), next += *next == ',';
+    return found;
+}
+
+Dlsym real_dlsym()
+{
+    static Dlsym found = [] {
+        void *symbol = nullptr;
+        for (const char *version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"})
+            if (!symbol) symbol = dlvsym(RTLD_NEXT, "dlsym", version);
+        return reinterpret_cast<Dlsym>(symbol);
+    }();
+    return found;
+}
+
+// A function of the driver's, which the program has loaded by now.
+template <class Function> Function *driver(const char *name)
+{
+    static void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return reinterpret_cast<Function *>(real_dlsym()(library, name));
+}
+#define DRIVER(name) driver<decltype(::name)>(#name)
+
+struct State {
+    std::string folder = setting(""), kernel = setting("_KERNEL"), entry = setting("_ENTRY"), why;
+    Sizes from = sizes("_SIZES"), to = sizes("_TO");
+    std::mutex mutex;
+    std::map<CUfunction, bool> wanted;
+    std::map<CUcontext, CUfunction> winners;
+    unsigned long replaced = 0;
+
+    ~State()
+    {
+        if (folder.empty() || (!replaced && why.empty())) return;
+        if (FILE *file = std::fopen((folder + "/" + std::to_string(getpid()) + ".txt").c_str(), "w")) {
+            std::fprintf(file, "%lu %s\n", replaced, why.c_str());
+            std::fclose(file);
+        }
+    }
+};
+
+State &state()
+{
+    static State one;
+    return one;
+}
+
+bool is_wanted(CUfunction function)
+{
+    auto known = state().wanted.find(function);
+    if (known == state().wanted.end()) {
+        const char *name = nullptr;
+        if (DRIVER(cuFuncGetName)(&name, function) != CUDA_SUCCESS) DRIVER(cuKernelGetName)(&name, CUkernel(function));
+        known = state().wanted.emplace(function, name && state().kernel == name).first;
+    }
+    return known->second;
+}
+
+// The winner in the current context; null where the driver refuses it.
+CUfunction winner()
+{
+    CUcontext context = nullptr;
+    DRIVER(cuCtxGetCurrent)(&context);
+    auto known = state().winners.find(context);
+    if (known != state().winners.end()) return known->second;
+    std::string code;
+    if (FILE *file = std::fopen((state().folder + "/kernel.cubin").c_str(), "rb")) {
+        std::fseek(file, 0, SEEK_END), code.resize(size_t(std::ftell(file))), std::rewind(file);
+        code.resize(std::fread(code.data(), 1, code.size(), file));
+        std::fclose(file);
+    }
+    CUmodule module;
+    CUfunction function = nullptr;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+    CUresult status = DRIVER(cuModuleLoadData)(&module, code.data());
+    if (status == CUDA_SUCCESS) status = DRIVER(cuModuleGetFunction)(&function, module, state().entry.c_str());
+    if (status == CUDA_SUCCESS && state().to[6] > 48 * 1024)
+        status = DRIVER(cuFuncSetAttribute)(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(state().to[6]));
+    DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
+    if (status != CUDA_SUCCESS) function = nullptr, state().why = "the driver refuses the kernel, error " + std::to_string(status);
+    return state().winners[context] = function;
+}
+
+// Replaces a launch's function and sizes, if it is one to be replaced.
+void replace(CUfunction &function, Sizes &given) noexcept
+{
+    try {
+        std::lock_guard<std::mutex> held(state().mutex);
+        if (state().kernel.empty() || given != state().from || !is_wanted(function)) return;
+        if (!state().entry.empty()) {
+            CUfunction other = winner();
+            if (!other) return;
+            function = other, given = state().to;
+        }
+        ++state().replaced;
+    } catch (...) {  // No memory.
+    }
+}
+
+using Launch = decltype(cuLaunchKernel);
+using LaunchEx = decltype(cuLaunchKernelEx);
+
+CUresult launch(const char *name, CUfunction f, Sizes s, CUstream stream, void **values, void **extra)
+{
+    replace(f, s);
+    return driver<Launch>(name)(f, s[0], s[1], s[2], s[3], s[4], s[5], s[6], stream, values, extra);
+}
+
+CUresult launch_ex(const char *name, const CUlaunchConfig *given, CUfunction f, void **values, void **extra)
+{
+    CUlaunchConfig c = *given;
+    Sizes s{c.gridDimX, c.gridDimY, c.gridDimZ, c.blockDimX, c.blockDimY, c.blockDimZ, c.sharedMemBytes};
+    replace(f, s);
+    c.gridDimX = s[0], c.gridDimY = s[1], c.gridDimZ = s[2];
+    c.blockDimX = s[3], c.blockDimY = s[4], c.blockDimZ = s[5], c.sharedMemBytes = s[6];
+    return driver<LaunchEx>(name)(&c, f, values, extra);
+}
+
+void *ours(const char *name, bool own_stream);
+
+}  // namespace
+
+#define LAUNCH(name)                                                                                                   \
+    VISIBLE CUresult name(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
+                          unsigned shared, CUstream stream, void **values, void **extra)                               \
+    {                                                                                                                  \
+        return launch(#name, f, {gx, gy, gz, bx, by, bz, shared}, stream, values, extra);                              \
+    }
+#define LAUNCH_EX(name)                                                                                                \
+    VISIBLE CUresult name(const CUlaunchConfig *config, CUfunction f, void **values, void **extra)                     \
+    {                                                                                                                  \
+        return launch_ex(#name, config, f, values, extra);                                                             \
+    }
+LAUNCH(cuLaunchKernel)
+LAUNCH(cuLaunchKernel_ptsz)
+LAUNCH_EX(cuLaunchKernelEx)
+LAUNCH_EX(cuLaunchKernelEx_ptsz)
+
+VISIBLE CUresult cuGetProcAddress(const char *name, void **found, int version, cuuint64_t flags)
+{
+    CUresult status = driver<CUresult(const char *, void **, int, cuuint64_t)>("cuGetProcAddress")(name, found, version, flags);
+    void *own = status == CUDA_SUCCESS ? ours(name, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) : nullptr;
+    if (own) *found = own;
+    return status;
+}
+
+VISIBLE CUresult cuGetProcAddress_v2(const char *name, void **found, int version, cuuint64_t flags,
+                                     CUdriverProcAddressQueryResult *result)
+{
+    CUresult status = DRIVER(cuGetProcAddress_v2)(name, found, version, flags, result);
+    void *own = status == CUDA_SUCCESS && *found ? ours(name, flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) : nullptr;
+    if (own) *found = own;
+    return status;
+}
+
+// Its last line is a jump, so that the C library sees who asks.
+VISIBLE void *dlsym(void *library, const char *name)
+{
+    void *own = std::strncmp(name, "cu", 2) ? nullptr : ours(name, false);
+    if (own && real_dlsym()(library, name)) return own;
+    return real_dlsym()(library, name);
+}
+
+namespace {
+
+void *ours(const char *name, bool own_stream)
+{
+    const std::pair<const char *, void *> known[] = {
+        {"cuLaunchKernel", own_stream ? (void *)cuLaunchKernel_ptsz : (void *)cuLaunchKernel},
+        {"cuLaunchKernel_ptsz", (void *)cuLaunchKernel_ptsz},
+        {"cuLaunchKernelEx", own_stream ? (void *)cuLaunchKernelEx_ptsz : (void *)cuLaunchKernelEx},
+        {"cuLaunchKernelEx_ptsz", (void *)cuLaunchKernelEx_ptsz},
+        {"cuGetProcAddress", (void *)cuGetProcAddress},
+        {"cuGetProcAddress_v2", (void *)cuGetProcAddress_v2},
+    };
+    for (const auto &[one, function] : known)
+        if (!std::strcmp(one, name)) return function;
+    return nullptr;
+}
+
+}  // namespace

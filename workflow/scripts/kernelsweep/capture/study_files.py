@@ -1,0 +1,384 @@
+"""Write captured launches as a study: data, the original machine code, a problem.py, and a kernel of the source."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from elftools.elf.elffile import ELFFile
+
+from kernelsweep.compile.nvcc import demangled, name_and_types, resources_in
+from kernelsweep.errors import UserError
+from kernelsweep.home import HOME
+from kernelsweep.study.captured import ARRAYS, CODE, FOLDER, PAGE, RECORD, Bytes, changed_pages
+from kernelsweep.study.problem.problem import CXX_TYPES
+from kernelsweep.study.problem.user_module import RESERVED
+
+_DTYPES = {cxx: name for name, cxx in CXX_TYPES.items() if name not in ("bool", "bfloat16")}
+_DTYPES |= {"char": "int8", "long long": "int64", "unsigned long long": "uint64", "bool": "uint8"}
+_CONSTANT_MEMORY = ".nv.constant3"
+# A kernel of more threads is left to the GPU: the emulator runs some 10^6 a second.
+_MOST_EMULATED = 2**20
+
+_PROBLEM = '''"""What {name} computed in {program}: captured by kernelsweep, see docs/capture.md."""
+
+from kernelsweep.study.captured import captured
+
+inputs, outputs, reference, error_bound, launches = captured(__file__)
+'''
+_ORIGINAL = '''"""The machine code that {program} ran, SHA-256 {sha256}."""
+
+from kernelsweep.study.captured import captured_code
+
+
+def build(arch):
+    return captured_code(__file__, arch)
+'''
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file of a kernel, from which a second kernel is built.
+
+    options     for nvcc, as the program has them
+    parameters  the name and NumPy's type of each; the type is empty where it isn't known
+    """
+
+    file: Path
+    options: Sequence[str]
+    parameters: Sequence[tuple[str, str]]
+
+
+@dataclass
+class Captured:
+    """Launches of one kernel, read from what capture.cpp has left.
+
+    launches  by number, as capture.json has them
+    contents  bytes by the names under which the launches know them
+    notes     what a reader of the results has to know
+    """
+
+    symbol: str
+    name: str
+    image: bytes
+    first: Mapping[str, Any]
+    launches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    contents: dict[str, Any] = field(default_factory=dict)
+    constants: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def function(self) -> str:
+        """The C++ function, with its template arguments."""
+        return name_and_types(self.name)[0].removeprefix("void ").replace("(anonymous namespace)::", "")
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all arrays of the launch that has the most."""
+        each = (sum(one["bytes"] for one in launch["arrays"].values()) for launch in self.launches.values())
+        return int(max(each))
+
+    def keep(self, contents: Bytes) -> str:
+        """Keep an array's bytes once; their name."""
+        name = hashlib.sha256(contents.tobytes()).hexdigest()[:16]
+        self.contents.setdefault(name, contents)
+        return name
+
+    def keep_after(self, before: Bytes, after: Bytes) -> str:
+        """Keep what differs after a launch; its name, empty where nothing does."""
+        pages, contents = changed_pages(before, after)
+        if not pages.size:
+            return ""
+        name = hashlib.sha256(pages.tobytes() + contents.tobytes()).hexdigest()[:16]
+        self.contents |= {name: contents, f"{name}_pages": pages}
+        return name
+
+
+def read_launches(records: Sequence[Mapping[str, Any]], folder: Path, source: Source | None) -> Captured:
+    """Captured launches of one kernel. Raises UserError for several kernels, and for a launch that changed nothing."""
+    symbols = list(dict.fromkeys(one["kernel"] for one in records))
+    if len(symbols) > 1:
+        raise UserError(f"Launches of several kernels: {', '.join(demangled(symbols))}. Narrow --kernel down.")
+    images = {hashlib.sha256(code).digest(): code for code in (_read(folder, name) for name in records[0]["images"])}
+    kept = [code for code in images.values() if _registers(code, symbols[0], folder) == records[0]["registers"]]
+    if not images:
+        raise UserError(f"The machine code of {demangled(symbols)[0]} was not seen when the program loaded it.")
+    captured = Captured(symbols[0], demangled(symbols)[0], (kept or [*images.values()])[-1], records[0])
+    if len(images) > 1:
+        captured.notes.append(f"{len(images)} modules have this kernel; one with its registers was taken")
+    for record in records:
+        launch = _launch(captured, record, folder, source)
+        captured.launches[str(record["number"])] = launch
+        if not any(array["after"] for array in launch["arrays"].values()):
+            raise UserError(
+                f"Launch {record['number']} of {captured.name} changed no byte of its {len(launch['arrays'])} buffers: "
+                "it wrote what was there already, or memory that its parameters don't lead to. Try another --launch."
+            )
+    return captured
+
+
+def _launch(captured: Captured, record: Mapping[str, Any], folder: Path, source: Source | None) -> dict[str, Any]:
+    """A launch as capture.json has it; its arrays' bytes are kept."""
+    types = name_and_types(captured.name)[1]
+    given = record["parameters"]
+    named = source.parameters if source and len(source.parameters) == len(given) else [("", "")] * len(given)
+    parameters: list[dict[str, Any]] = []
+    for number, (one, (name, dtype)) in enumerate(zip(given, named, strict=True)):
+        content = bytes.fromhex(one["hex"])
+        text = types[number] if len(types) == len(given) else ""
+        name = f"{name}_" if name in (*RESERVED, "launch", "cache") else name
+        found = {"name": name or f"p{number}", "hex": one["hex"], "array": "", "type": text.replace(" const", "")}
+        found["dtype"] = _scalar_type(found["type"], dtype, len(content))
+        found["pointers"] = [
+            (place, buffer["address"], address - buffer["address"])
+            for place in range(0, len(content) - 7, 8)
+            for address in [int.from_bytes(content[place : place + 8], "little")]
+            for buffer in _around(address, record["buffers"])
+        ]
+        parameters.append(found)
+    names = _names(parameters)
+    arrays = {}
+    for buffer in record["buffers"]:
+        name, pointed = names[buffer["address"]]
+        before, after = (np.frombuffer(_read(folder, buffer[when]), np.uint8) for when in ("before", "after"))
+        dtypes = {_DTYPES.get(text) for text in pointed if text} or {_source_type(name, named)}
+        arrays[name] = {
+            "dtype": _array_type(dtypes, after),
+            "bytes": buffer["bytes"],
+            "before": captured.keep(before),
+            "after": captured.keep_after(before, after),
+        }
+        if buffer["addresses"]:
+            captured.notes.append(f"{name} holds {buffer['addresses']} addresses; what they point to is not captured")
+    for one in parameters:
+        one["pointers"] = [(place, names[address][0], offset) for place, address, offset in one["pointers"]]
+        is_plain = [(place, offset) for place, _, offset in one["pointers"]] == [(0, 0)] and len(one["hex"]) == 16
+        one["array"] = one["pointers"][0][1] if is_plain else ""
+    arrays |= _variables(captured, record, folder)
+    if others := record["attributes"]["others"]:
+        captured.notes.append(
+            f"left out: attributes {', '.join(map(str, others))} of the launch, as cuda.h counts them"
+        )
+    return {
+        **{key: record[key] for key in ("grid", "block", "shared")},
+        **{key: record["attributes"][key] for key in ("cluster", "cooperative")},
+        "parameters": parameters,
+        "arrays": arrays,
+    }
+
+
+def _around(address: int, buffers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The buffer that an address lies in, or else behind whose end it lies."""
+    inside = [one for one in buffers if one["address"] <= address < one["address"] + one["bytes"]]
+    return (inside or [one for one in buffers if address == one["address"] + one["bytes"]])[:1]
+
+
+def _names(parameters: Sequence[Mapping[str, Any]]) -> dict[int, tuple[str, set[str]]]:
+    """The name of each buffer, by its address, and the types of the plain pointers into it.
+
+    A buffer has the name of the first parameter that is a pointer to its start; else that of a parameter that has such
+    a pointer inside, with its place.
+    """
+    names: dict[int, tuple[str, set[str]]] = {}
+    for is_plain in (True, False):
+        for one in parameters:
+            for place, address, offset in one["pointers"]:
+                alone = len(one["hex"]) == 16
+                if alone and offset == 0:
+                    names.setdefault(address, (one["name"], set()))
+                elif not is_plain:
+                    names.setdefault(address, (f"{one['name'].rstrip('_')}_{place}", set()))
+                if alone and is_plain is False:
+                    names[address][1].add(one["type"].removesuffix("*") if one["type"].endswith("*") else "")
+    return names
+
+
+def _scalar_type(text: str, dtype: str, size: int) -> str:
+    """NumPy's type of a parameter that is no address; "" for a structure."""
+    for name in (_DTYPES.get(text, ""), dtype):
+        if name and name != "bfloat16" and np.dtype(name).itemsize == size:
+            return name
+    return f"uint{8 * size}" if size in (1, 2, 4, 8) else ""
+
+
+def _source_type(name: str, named: Sequence[tuple[str, str]]) -> str | None:
+    return dict(named).get(name) or None
+
+
+def _array_type(dtypes: set[str | None], after: Bytes) -> str:
+    """The type of an array's elements; unsigned integers where it isn't known, or is a float and the array has NaN."""
+    name = dtypes.pop() if len(dtypes) == 1 else None
+    dtype = np.dtype("u4" if name in (None, "bfloat16") else name)
+    if after.size % dtype.itemsize:
+        return "uint8"
+    if dtype.kind == "f" and np.isnan(after.view(dtype)).any():
+        return f"uint{8 * dtype.itemsize}"
+    return dtype.name
+
+
+def _variables(captured: Captured, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The module's variables in constant memory that the program has set, as arrays; others become notes."""
+    initial = _initial(captured.image, folder)
+    arrays = {}
+    for one in record["variables"]:
+        section, content = initial.get(one["name"], ("", b""))
+        before, after = (_read(folder, one[when]) for when in ("before", "after"))
+        if after != before:
+            captured.notes.append(f"the launch changes the variable {one['name']}, which is not compared")
+        if section == _CONSTANT_MEMORY and before != content:
+            if one["name"] not in captured.constants:
+                captured.constants.append(one["name"])
+            kept = captured.keep(np.frombuffer(before, np.uint8))
+            arrays[one["name"]] = {"dtype": "uint8", "bytes": len(before), "before": kept, "after": ""}
+        elif section and before != (content or bytes(len(before))):
+            captured.notes.append(f"the program has set the variable {one['name']}, and a replay starts without that")
+    return arrays
+
+
+def _initial(image: bytes, folder: Path) -> dict[str, tuple[str, bytes]]:
+    """The section and the first contents of a module's variables; contents are empty for zeros."""
+    file = folder / "image"
+    file.write_bytes(image)
+    found = {}
+    with file.open("rb") as opened:
+        elf = ELFFile(opened)
+        table: Any = elf.get_section_by_name(".symtab")
+        for symbol in table.iter_symbols() if table else ():
+            if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
+                section = elf.get_section(symbol["st_shndx"])
+                data = section.data() if section["sh_type"] != "SHT_NOBITS" else b""
+                content = data[symbol["st_value"] : symbol["st_value"] + symbol["st_size"]]
+                found[symbol.name] = (section.name, content)
+    return found
+
+
+def _registers(image: bytes, symbol: str, folder: Path) -> int | None:
+    (folder / "image").write_bytes(image)
+    return dict(resources_in(folder / "image", symbol)).get(symbol, {}).get("registers")
+
+
+def _read(folder: Path, name: str) -> bytes:
+    return (folder / name).read_bytes() if name else b""
+
+
+def write_arrays(folder: Path, captured: Captured, is_final: bool) -> None:
+    """Write a capture's arrays, compressed if these are final, and its machine code, and have git ignore them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    part = folder / "part"
+    with zipfile.ZipFile(
+        part, "w", zipfile.ZIP_DEFLATED if is_final else zipfile.ZIP_STORED, compresslevel=1
+    ) as archive:
+        for name, contents in captured.contents.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.ascontiguousarray(contents), allow_pickle=False)
+    part.replace(folder / ARRAYS)
+    (folder / CODE).write_bytes(captured.image)
+
+
+def write_record(folder: Path, record: Mapping[str, Any]) -> None:
+    """Write capture.json, whole or not at all."""
+    part = folder / "part"
+    part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    part.replace(folder / RECORD)
+
+
+def make_anonymous(captured: Captured) -> None:
+    """Replace the values of all arrays by random ones between their smallest and their largest."""
+    random = np.random.default_rng()
+    given, captured.contents = captured.contents, {}
+    for array in _arrays(captured):
+        values = given[array["before"]].view(array["dtype"])
+        if values.dtype.kind == "f":
+            finite = values[np.isfinite(values)].astype(np.float64)
+            low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+            drawn = random.uniform(low, high, values.size).astype(values.dtype)
+        else:
+            drawn = random.integers(values.min(), values.max(), values.size, values.dtype, endpoint=True)
+        array["before"] = captured.keep(drawn.view(np.uint8))
+        if array["after"]:  # Not known yet.
+            captured.contents |= {
+                array["after"]: np.empty((0, PAGE), np.uint8),
+                f"{array['after']}_pages": np.empty(0, np.int64),
+            }
+
+
+def take_results(captured: Captured, results: Mapping[tuple[str, str], Bytes]) -> None:
+    """Keep the results of a replay, by launch and array, as those of the captured launches."""
+    for (launch, name), after in results.items():
+        array = captured.launches[launch]["arrays"][name]
+        array["after"] = captured.keep_after(captured.contents[array["before"]], after)
+
+
+def _arrays(captured: Captured) -> list[dict[str, Any]]:
+    return [array for launch in captured.launches.values() for array in launch["arrays"].values()]
+
+
+def write_texts(files: Mapping[Path, str]) -> None:
+    """Write texts into files, whose folders are made."""
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def study_files(name: str, captured: Captured, source: Source | None, program: str, told: str) -> dict[Path, str]:
+    """The texts of a study's files, by their paths from the repository's folder.
+
+    told  the study's description
+    """
+    folder = Path("kernels", name)
+    sha256 = hashlib.sha256(captured.image).hexdigest()
+    texts = {"name": captured.name.replace('"""', ""), "program": program, "sha256": sha256}
+    constants = [{"constants": list(captured.constants)} if captured.constants else {} for _ in range(2)]
+    kernels: list[dict[str, Any]] = [{"name": "captured", "build": "captured.py", **constants[0]}]
+    files = {folder / "problem.py": _PROBLEM.format(**texts), folder / "captured.py": _ORIGINAL.format(**texts)}
+    if source:
+        files[folder / f"{name}.cu"] = f'#include "{os.path.relpath(source.file.resolve(), folder.resolve())}"\n'
+        kernels.append({"name": name, "function": captured.function, **constants[1], **_of_source(captured, source)})
+    study = {
+        "title": f"{captured.function}, captured",
+        "description": told,
+        "problem": f"{folder}/problem.py",
+        "data": [f"{folder}/{FOLDER}/{file}" for file in (RECORD, ARRAYS)],
+        "axes": {"launch": [int(number) for number in captured.launches]},
+        "kernels": kernels,
+    }
+    schema = os.path.relpath(HOME / "workflow/schemas/study.schema.json", "config/studies")
+    text = f"# yaml-language-server: $schema={schema}\n" + yaml.safe_dump(
+        study, sort_keys=False, width=118, default_flow_style=None
+    )
+    return {Path(f"config/studies/{name}.yaml"): text, **files}
+
+
+def _of_source(captured: Captured, source: Source) -> dict[str, Any]:
+    """The settings of the kernel that is built from the source: its options, its launch, and where it can run."""
+    launches = list(captured.launches.values())
+    found: dict[str, Any] = {"options": list(source.options)} if source.options else {}
+    threads = max(math.prod(one["grid"] + one["block"]) for one in launches)
+    if threads > _MOST_EMULATED:
+        found["gpu_only"] = f"its {threads:,} threads take the emulator long; without this line it tries"
+    if len(launches) == 1:  # As the study's own lines, which an edit makes expressions over axes of.
+        one = launches[0]
+        arguments = [parameter["array"] or parameter["name"] for parameter in one["parameters"]]
+        sizes: dict[str, Any] = {"grid": _short(one["grid"]), "block": _short(one["block"])}
+        sizes |= {"shared": one["shared"]} if one["shared"] else {}
+        sizes |= {"cluster": _short(one["cluster"])} if one["cluster"] else {}
+        sizes |= {"cooperative": True} if one["cooperative"] else {}
+        found["launches"] = [{**sizes, "arguments": arguments}]
+    return found
+
+
+def _short(sides: Sequence[int]) -> list[int]:
+    found = list(sides)
+    while len(found) > 1 and found[-1] == 1:
+        found.pop()
+    return found

@@ -1,0 +1,199 @@
+"""Launches captured from a running program (capture/) as a study's problem and as its original kernel.
+
+kernels/<study>/problem.py            inputs, outputs, reference, error_bound, launches = captured(__file__)
+kernels/<study>/captured.py           def build(arch): return captured_code(__file__, arch)
+kernels/<study>/capture/capture.json  the launches: sizes, parameters, which arrays they get and leave
+kernels/<study>/capture/arrays.npz    the arrays' bytes, each content once; of an array after the launch, changed pages
+kernels/<study>/capture/kernel.cubin  the machine code
+
+The axis `launch` has the numbers of the captured launches of the kernel in its program. An array is a whole allocation
+of the program's. Outputs are the arrays that the launch has changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelsweep.errors import UserError
+
+FOLDER = "capture"
+RECORD, ARRAYS, CODE = "capture.json", "arrays.npz", "kernel.cubin"
+PAGE = 4096  # bytes
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The captured launches of one kernel.
+
+    folder  has the three files
+    record  capture.json; `launches` has, by number, grid, block, shared, cluster, cooperative, parameters and arrays
+    """
+
+    folder: Path
+    record: Mapping[str, Any]
+
+    @cached_property
+    def _archive(self) -> Any:
+        return np.load(self.folder / ARRAYS)
+
+    def before(self, launch: int, name: str) -> Bytes:
+        """The bytes of an array before a launch."""
+        contents: Bytes = self._archive[self._array(launch, name)["before"]]
+        return contents
+
+    def after(self, launch: int, name: str) -> Bytes:
+        """The bytes of an array after a launch."""
+        array = self._array(launch, name)
+        contents = self.before(launch, name)
+        if not array["after"]:
+            return contents
+        return with_pages(contents, self._archive[f"{array['after']}_pages"], self._archive[array["after"]])
+
+    def typed(self, launch: int, name: str, contents: Bytes) -> np.ndarray[Any, Any]:
+        """An array's bytes as its elements; where the type isn't known, as unsigned integers, which hold any bits."""
+        return contents.view(self._array(launch, name)["dtype"])
+
+    def spread(self, launch: int) -> dict[str, np.ndarray[Any, Any]]:
+        """How far replays moved each element of a launch's outputs at most; without those that none moved."""
+        names: Mapping[str, str] = self.record["spread"].get(str(launch), {})
+        return {name: self._archive[kept] for name, kept in names.items()}
+
+    def outputs(self, launch: int) -> list[str]:
+        """The arrays that a launch has changed."""
+        return [name for name, array in self.record["launches"][str(launch)]["arrays"].items() if array["after"]]
+
+    def scalars(self, launch: int) -> dict[str, np.generic]:
+        """A launch's parameters that are no plain pointer to the start of an array, by name."""
+        parameters = self.record["launches"][str(launch)]["parameters"]
+        return {one["name"]: _value(one) for one in parameters if not one["array"]}
+
+    def _array(self, launch: int, name: str) -> Mapping[str, Any]:
+        arrays: Mapping[str, Mapping[str, Any]] = self.record["launches"][str(launch)]["arrays"]
+        return arrays[name]
+
+
+def read_capture(folder: Path) -> Capture:
+    """The capture in a folder. Raises UserError where there is none."""
+    try:
+        return Capture(folder, json.loads((folder / RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{folder / RECORD} can't be read: {error}. git ignores captures: repeat `kernelsweep capture`."
+        ) from error
+
+
+def captured(file: str) -> tuple[Function, Function, Function, Function, Function]:
+    """The functions inputs, outputs, reference, error_bound and launches of the capture beside a problem file.
+
+    file  the problem file, as its own `__file__` says
+
+    What a launch has left as it was has to stay so. A float that it has changed may be off by 8 times what replays with
+    rounded inputs moved it at most (capture/replay.py), and by 4 roundings. All else has to have the captured bits,
+    unless the original's differ from run to run.
+    """
+    capture = read_capture(Path(file).parent / FOLDER)
+
+    def inputs(launch: int) -> dict[str, Any]:
+        names = capture.record["launches"][str(launch)]["arrays"]
+        arrays = {name: capture.typed(launch, name, capture.before(launch, name)) for name in names}
+        return {**arrays, **capture.scalars(launch)}
+
+    def outputs(launch: int) -> dict[str, Any]:
+        arrays = capture.record["launches"][str(launch)]["arrays"]
+        dtypes = {name: np.dtype(arrays[name]["dtype"]) for name in capture.outputs(launch)}
+        return {name: (arrays[name]["bytes"] // dtype.itemsize, dtype) for name, dtype in dtypes.items()}
+
+    def reference(launch: int) -> dict[str, Any]:
+        return {name: capture.typed(launch, name, capture.after(launch, name)) for name in capture.outputs(launch)}
+
+    def error_bound(launch: int) -> dict[str, Any]:
+        bounds = {}
+        for name, spread in capture.spread(launch).items():
+            before, after = (capture.typed(launch, name, of(launch, name)) for of in (capture.before, capture.after))
+            rounding = 4 * np.finfo(after.dtype).eps * abs(after.astype(np.float64)) if after.dtype.kind == "f" else 0
+            bounds[name] = np.where(before != after, 8 * spread.astype(np.float64) + rounding, 0.0)
+        return bounds
+
+    def launches(kernel: str, launch: int, Launch: Any) -> list[Any]:
+        one = capture.record["launches"][str(launch)]
+        arguments = [parameter["array"] or parameter["name"] for parameter in one["parameters"]]
+        sizes = {key: one[key] for key in ("grid", "block", "shared", "cooperative")}
+        return [Launch(**sizes, arguments=arguments, cluster=one["cluster"] or None)]
+
+    return inputs, outputs, reference, error_bound, launches
+
+
+def captured_code(file: str, arch: str) -> dict[str, Any]:
+    """The captured machine code, as the function `build` of a file in the study's folder returns it.
+
+    Raises UserError for another architecture than that of the GPU on which it was captured.
+    """
+    capture = read_capture(Path(file).parent / FOLDER)
+    own = capture.record["arch"]
+    if arch.rstrip("af") != own.rstrip("af"):
+        raise UserError(f"the captured machine code is for {own} ({capture.record['device']}), and not for {arch}")
+    return {"code": (capture.folder / CODE).read_bytes(), "entry": capture.record["kernel"]}
+
+
+def share_of_program(study: str, root: Path) -> tuple[str, float] | None:
+    """The program that a study's kernel was captured from, and the kernel's share of all its kernels' time, 0 to 1.
+
+    None for a study that was not captured, or whose program's kernels were not timed.
+    """
+    folder = root / "kernels" / study / FOLDER
+    record = read_capture(folder).record if (folder / RECORD).is_file() else {}
+    return (record["program"], record["share"]) if record.get("share") else None
+
+
+def changed_pages(before: Bytes, after: Bytes) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Bytes]:
+    """The numbers of the pages that differ, and the pages after, shape (pages, PAGE)."""
+    first, second = (_in_pages(one) for one in (before, after))
+    numbers = np.flatnonzero((first != second).any(axis=1))
+    return numbers, second[numbers]
+
+
+def with_pages(before: Bytes, numbers: np.ndarray[Any, np.dtype[np.int64]], pages: Bytes) -> Bytes:
+    """The bytes after, by what changed_pages() has found."""
+    found = _in_pages(before).copy()
+    found[numbers] = pages
+    return found.reshape(-1)[: before.size]
+
+
+def _in_pages(contents: Bytes) -> Bytes:
+    return np.pad(contents, (0, -contents.size % PAGE)).reshape(-1, PAGE)
+
+
+def _value(parameter: Mapping[str, Any]) -> np.generic:
+    """A parameter as NumPy's scalar: a number; or a structure, whose fields with addresses are named after arrays.
+
+    Such a field holds the offset in bytes from the array's start, and is called `p0`, and then `p0.1`.
+    """
+    content = bytes.fromhex(parameter["hex"])
+    if not parameter["pointers"]:
+        dtype = np.dtype(parameter["dtype"] or [("bytes", "u1", (len(content),))])
+        number: np.generic = np.frombuffer(content, dtype)[0]
+        return number
+    fields: list[Any] = []
+    values: list[Any] = []
+    at, times = 0, dict.fromkeys((name for _, name, _ in parameter["pointers"]), 0)
+    for place, name, offset in [*parameter["pointers"], (len(content), "", 0)]:
+        if place > at:
+            fields.append((f"bytes.{at}", "u1", (place - at,)))
+            values.append(np.frombuffer(content[at:place], np.uint8))
+        if name:
+            fields.append((name if not times[name] else f"{name}.{times[name]}", "u8"))
+            values.append(offset)
+            times[name] += 1
+        at = place + 8
+    structure: np.generic = np.array([tuple(values)], fields)[0]
+    return structure
