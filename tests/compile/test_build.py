@@ -298,6 +298,15 @@ def test_the_whole_file_is_tried_where_the_cut_one_does_not_compile(tmp_path: Pa
     )
 
 
+@pytest.mark.parametrize("target", ["emulator", pytest.param("sm_90", marks=pytest.mark.nvcc)])
+def test_an_enumerator_and_a_function_may_be_template_arguments(tmp_path: Path, target: str) -> None:
+    source = (
+        "enum order { up, down };\n__device__ float twice(float x) { return 2 * x; }\n"
+        "template <order o, float (*f)(float)> __global__ void toy(float *y) { *y = o == down ? f(*y) : 0; }\n"
+    )
+    assert build_toy(tmp_path, source, ["toy<down, twice>"], target)["status"] == "ok"
+
+
 GUARDED = """\
 #ifdef __CUDACC__
 #include <cublas_v2.h>

@@ -220,13 +220,41 @@ def resources_in(cubin: Path, symbol: str) -> dict[str, dict[str, Any]]:
 
 
 def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """The report on a function, which may have template arguments by default that its name leaves out."""
+    """The report on a function, which may have template arguments by default that its name leaves out.
+
+    nvcc names an enumerator by its number, and a function by its type. Such arguments fit any, if one instance alone
+    does.
+    """
     name = _plain(function)
+    head, arguments = name.partition("<")[0], _arguments(name)
     longer = [found for found in by_name if found.startswith(name.removesuffix(">") + ("," if ">" in name else "<"))]
-    for found in [name, *(longer if len(longer) == 1 else [])]:
+    alike = [
+        found
+        for found in by_name
+        if found.partition("<")[0] == head
+        and len(_arguments(found)) == len(arguments)
+        and all(own == one or _TOLD_OTHERWISE.match(one) for own, one in zip(arguments, _arguments(found), strict=True))
+    ]
+    for found in [name, *(longer if len(longer) == 1 else []), *(alike if len(alike) == 1 else [])]:
         if found in by_name:
             return by_name[found]
     raise BuildError(f"nvcc compiled no kernel {function}; it compiled {', '.join(by_name) or 'none'}")
+
+
+# A template argument of nvcc's: (order)0 of an enumeration, &(float act<float>(float)) of a function.
+_TOLD_OTHERWISE = re.compile(r"\([\w:]+\)-?\d+$|&")
+
+
+def _arguments(name: str) -> list[str]:
+    """The template arguments in a name; none without <."""
+    parts, depth = [""], 0
+    for letter in name.partition("<")[2].rpartition(">")[0]:
+        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts if parts != [""] else []
 
 
 def _plain(name: str) -> str:
