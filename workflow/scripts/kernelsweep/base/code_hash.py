@@ -61,8 +61,11 @@ def user_code_hash(files: Iterable[Path]) -> str:
 @cache
 def _user_code_hash(files: tuple[tuple[Path, int, int], ...]) -> str:
     every = [file for file, _, _ in files]
-    trees = [ast.parse(file.read_bytes()) for file in every if file.suffix == ".py"]
-    names = {name.partition(".")[0] for tree in trees for name in names_in(tree)} - sys.stdlib_module_names
+    names: set[str] = set()
+    for file in (file for file in every if file.suffix == ".py"):
+        is_ours = any(map(file.is_relative_to, _PACKAGES))
+        found = _imported_names(file.read_text("utf-8")) if is_ours else names_in(ast.parse(file.read_bytes()))
+        names |= {name.partition(".")[0] for name in found} - sys.stdlib_module_names
     releases = {}
     for name in sorted(names):
         with contextlib.suppress(PackageNotFoundError, ValueError):

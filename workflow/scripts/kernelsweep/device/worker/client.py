@@ -16,7 +16,7 @@ from typing import Any
 from kernelsweep.base.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.device.kinds import kind_of_implementation
-from kernelsweep.device.outcome import Outcome, read_outcome
+from kernelsweep.device.outcome import Outcome, of_json, read_outcome
 from kernelsweep.device.point.runner import FIRST_RUN_BEGINS
 from kernelsweep.device.request import Rest, Start, VisitRequest
 from kernelsweep.device.task import KernelTask
@@ -24,6 +24,8 @@ from kernelsweep.device.worker.process import WorkerProcess
 from kernelsweep.errors import GPU_FAILED, StudyError, UserError, gpu_failed
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
+
+of_json()  # A job is a fork of a process that has imported this.
 
 # The variables of the environment that differ between jobs.
 _OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)

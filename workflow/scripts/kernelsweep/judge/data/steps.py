@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Any
 
+import numpy as np
 import pandas
 
 from kernelsweep.errors import UserError
@@ -34,10 +35,11 @@ class Step:
 
     def rows(self, measurements: pandas.DataFrame) -> pandas.DataFrame:
         """This step's rows. Where its launches fit the grid to the array, small arrays have a smaller grid."""
-        rows = measurements[measurements["kernel"] == self.kernel]
+        are_own = [(measurements["kernel"] == self.kernel).to_numpy(bool)]
         for axis in self.axes.keys() & {*measurements}:
-            is_own = (rows[axis] == self.axes[axis]) | rows[axis].isna()
-            rows = rows[is_own.fillna(False).astype(bool)]
+            is_own = (measurements[axis] == self.axes[axis]) | measurements[axis].isna()
+            are_own.append(is_own.fillna(False).to_numpy(bool))
+        rows = measurements[np.logical_and.reduce(are_own)]  # One selection: each copies all columns.
         if self.grid_size is None:
             return rows
         blocks = [self._blocks({**row, "grid_size": self.grid_size}) for row in rows.to_dict("records")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas
@@ -58,6 +59,7 @@ class StoryRow:
     best: Best | None = None
 
 
+@cache
 def story_of(data: StudyData) -> list[StoryRow]:
     """The steps of a study's story, in their order."""
     if data.steps:
