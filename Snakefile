@@ -31,6 +31,10 @@ rule all:
         targets.everything,
 
 
+# The targets, a line each: the run's last words (start.smk).
+rule help:
+
+
 # Each study is also a target: snakemake --cores 1 unrolling
 for study in [*PROJECT.studies, *PROJECT.mistakes]:
 

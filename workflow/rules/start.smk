@@ -6,7 +6,7 @@ from snakemake.settings.types import DeploymentMethod
 from kernelsweep.base.locks import clear_locks_of_killed_run
 from kernelsweep.project.project import load_project
 from kernelsweep.project.resources import gpu_count, most_measuring
-from kernelsweep.project.targets import figure
+from kernelsweep.project.targets import figure, help_text
 
 
 def jobs_bring_pycuda():
@@ -60,6 +60,7 @@ def earlier_answers():
 
 LAST_WORDS.renew = renew_index
 LAST_WORDS.earlier = earlier_answers
+LAST_WORDS.help = lambda: help_text(PROJECT)
 # https://no-color.org
 if os.environ.get("NO_COLOR"):
     for handler in logger.handlers:

@@ -1,13 +1,13 @@
-"""Join the kernels' metrics into metrics.csv, and print on the terminal why some of them are empty."""
+"""Join the kernels' metrics into metrics.csv, and say what they show, and why some of them are empty."""
 
 from kernelsweep.base.logs import logged
-from kernelsweep.base.templates import sections
-from kernelsweep.publish.summary import missing_metrics
+from kernelsweep.base.templates import wrapped
+from kernelsweep.publish.summary import missing_metrics, sectors_in_words
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
 
-with logged(snakemake) as terminal:
+with logged(snakemake, is_answer=True):
     rows = [row for part in snakemake.input.metrics for row in read_rows(part)]
     write_rows(snakemake.output[0], METRIC_COLUMNS, rows)
-    if text := sections(missing_metrics(rows)):
-        print(f"\n{text}", file=terminal)
-    print(f"{len(rows)} rows, {sum(row['value'] != '' for row in rows)} with a value")
+    missing = [f"{title}: {entry}" for title, entries in missing_metrics(rows).items() for entry in entries]
+    known = f"Counters: {sum(row['value'] != '' for row in rows):,} of {len(rows):,} values, in {snakemake.output[0]}."
+    print(*(wrapped(line) for line in [known, *sectors_in_words(rows), *missing]), sep="\n")

@@ -2,9 +2,9 @@
 
 from kernelsweep.base.answer import Answer
 from kernelsweep.base.logs import logged
-from kernelsweep.base.templates import sections
+from kernelsweep.base.templates import wrapped
 from kernelsweep.judge.data.proofs import (
-    explained_findings,
+    expected_lines,
     proof_errors,
     proofs_in_words,
     read_proofs,
@@ -17,6 +17,7 @@ with logged(snakemake):
     proofs = read_proofs(snakemake.input.proofs)
     if joined := snakemake.output.get("proofs"):
         write_rows(joined, PROOF_COLUMNS, (row for path in snakemake.input.proofs for row in each_row(path)))
-    listed = sections(unproven(proofs) | explained_findings(proofs))
-    text = "\n".join(filter(None, [f"Checked: {proofs_in_words(proofs)}.", listed]))
+    listed = [f"{title}: {entry}" for title, entries in unproven(proofs).items() for entry in entries]
+    lines = [f"Checked: {proofs_in_words(proofs)}.", *listed, *expected_lines(proofs)]
+    text = "\n".join(wrapped(line) for line in lines)
     Answer(text, [*proof_errors(proofs), *tool_errors(proofs)]).write(snakemake.output.answer)

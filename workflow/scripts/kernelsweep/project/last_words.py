@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from kernelsweep.base.logs import in_minutes, read_ending
 from kernelsweep.errors import nearest
@@ -26,6 +27,9 @@ from kernelsweep.project.time_left import TimeLeft
 
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
+
+# The target that lists the targets.
+_HELP = "help"
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
@@ -66,6 +70,7 @@ class LastWords(logging.Filter):
     status      gives the exit status of a run whose answer is bad; None for Snakemake's
     starting    is called once Snakemake knows its settings, and before its scheduler reads them
     scheduling  is called once Snakemake's scheduler is made, and before it runs jobs
+    help        gives the words of the target `help`
     stopped     the only words of a run that the user has stopped
     """
 
@@ -82,6 +87,7 @@ class LastWords(logging.Filter):
         self.status: Callable[[], int] | None = None
         self.starting: Callable[[], None] = lambda: None
         self.scheduling: Callable[[], None] = lambda: None
+        self.help: Callable[[], str] = str
         self.stopped = ""
         self._known = known
         self._asked = asked
@@ -124,7 +130,8 @@ class LastWords(logging.Filter):
             self._done, self._total = getattr(record, "done", 0), getattr(record, "total", 0)
             self._show_progress()
         if event == "run_info":
-            self._show_jobs(getattr(record, "stats", {}))
+            if [*self._asked()] != [_HELP]:
+                self._show_jobs(getattr(record, "stats", {}))
             return False
         if event is None and record.levelno <= logging.INFO:
             if self._folder is None:
@@ -146,6 +153,9 @@ class LastWords(logging.Filter):
         if self._folder is None and not self._has_error:  # A command without jobs, as --unlock: these are its words.
             _print(self._before_jobs)
         if self._folder is None or self._is_dry():
+            return
+        if [*self._asked()] == [_HELP]:
+            print(self.help(), flush=True)
             return
         with chdir(self._folder):  # With -d, Snakemake has gone back to where it was started.
             self.renew()
@@ -290,8 +300,18 @@ def _written(path: str | Path) -> int | None:
 
 
 def _print(lines: Iterable[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    if sys.stderr.isatty():
+        text = re.sub(r"file://\S+", _linked, text)
     with suppress(BrokenPipeError):
-        print("".join(f"{line}\n" for line in lines), end="", file=sys.stderr, flush=True)
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+def _linked(found: re.Match[str]) -> str:
+    """An address as a terminal's link (OSC 8) with the file's path as its text: one that is cut into lines leads on."""
+    path = Path(unquote(urlsplit(found[0]).path))
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f"\033]8;;{found[0]}\033\\{shown}\033]8;;\033\\"
 
 
 def _all_pages() -> str:

@@ -15,6 +15,29 @@ from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import platform_in, read_view, view_name
 from kernelsweep.study.kernels.units import EMULATOR
 
+# What `snakemake help` says of each target but the studies.
+_HELP = {
+    "all": "every study: checked, timed where there is a GPU, drawn; ends with what to use",
+    "compare": "what an edit did, against each kernel's version before it",
+    "prove": "checks alone: races, accesses out of bounds, barriers, uninitialised reads",
+    "count": "memory accesses, counted on the emulator, and the checks",
+    "profile": "hardware counters by Nsight Compute; needs a GPU",
+    "sanitize": "NVIDIA's compute-sanitizer; needs a GPU",
+    "grade": "judge a stranger's kernel: --config candidate=x.cu study=matmul",
+    "figure": "a view of the page's explorer as PDF: --config view='<address>' width=3.3",
+    "header": "the best configurations as constants for C++",
+    "build": "compile only, for a GPU that is not here: --config arch=sm_90",
+}
+
+
+def help_text(project: Project) -> str:
+    """The targets, a line each: `snakemake help`."""
+    titles = {name: study.settings.title for name, study in project.studies.items()}
+    widest = max(map(len, [*_HELP, *titles]))
+    lines = [f"  {name:<{widest}}  {words}" for name, words in _HELP.items()]
+    of_studies = [f"  {name:<{widest}}  {title.partition(': ')[2] or title}" for name, title in titles.items()]
+    return "\n".join(["Targets:", *lines, "", "One study:", *of_studies, "", "With -n: what would run."])
+
 
 def everything(project: Project) -> list[str]:
     """The target `all`."""

@@ -6,12 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import fill
 from typing import Any
 
 from tabulate import tabulate
 
 from kernelsweep.base.answer import Answer
+from kernelsweep.base.templates import TERMINAL, wrapped
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, at_reference_kind, fastest_by_size, of_reference
@@ -25,8 +25,8 @@ from kernelsweep.study.settings import StudySettings
 
 _HEADS = ("study", "sizes", "use", "loses", "of peak")
 
-# Characters of the terminal, of its columns with names and sizes, and of those with numbers and all gaps.
-_COLUMNS, _WIDEST, _NUMBERS = 80, (18, 18), 22
+# Characters of the terminal's columns with names and sizes, and of those with numbers and all gaps.
+_WIDEST, _NUMBERS = (18, 18), 22
 # The terminal shows this many failed kernels, and of each so many lines that changed.
 _LISTED_KERNELS, _LISTED_LINES = 10, 6
 
@@ -120,11 +120,11 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     if edited := [f"{study.study}/{kernel}" for study in studies for kernel in study.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
-    lines = list(map(_wrapped, lines)) + _uses_text(studies)
+    lines = list(map(wrapped, lines)) + _uses_text(studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
-    lines += [_wrapped(f"  claims: {', '.join(counts)}")] if counts else []
-    lines += [_wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
-    lines += [_wrapped(f"  {line}") for line in note_lines(proofs)]
+    lines += [wrapped(f"  claims: {', '.join(counts)}")] if counts else []
+    lines += [wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
+    lines += [wrapped(f"  {line}") for line in note_lines(proofs)]
     return "\n".join(lines)
 
 
@@ -209,7 +209,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     if not rows:
         return []
     taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
-    widest = [*_WIDEST, _COLUMNS - taken - _NUMBERS, None, None]
+    widest = [*_WIDEST, TERMINAL - taken - _NUMBERS, None, None]
     table = tabulate(
         [_HEADS, *rows],
         tablefmt="plain",
@@ -223,12 +223,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
     notes += ["* Some sizes have a better one: see the page."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
-    return ["", *lines, *(_wrapped(f"  {note}") for note in notes)]
-
-
-def _wrapped(line: str) -> str:
-    """A line for a terminal of 80 columns."""
-    return fill(line, _COLUMNS, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return ["", *lines, *(wrapped(f"  {note}") for note in notes)]
 
 
 def run_answer(

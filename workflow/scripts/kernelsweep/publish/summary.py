@@ -19,7 +19,7 @@ from kernelsweep.judge.data.row_counts import (
     RowCounts,
     studies_not_run,
 )
-from kernelsweep.judge.data.words import list_texts
+from kernelsweep.judge.data.words import list_texts, size_text
 from kernelsweep.results import ALL_POINT_COLUMNS
 from kernelsweep.study.point import in_words
 
@@ -213,3 +213,36 @@ def missing_metrics(rows: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     kernels = {message: list_texts(list(dict.fromkeys(names))) for message, names in reasons.items()}
     listed = [f"{kernels[message]}, {len(names)} values: {message}" for message, names in reasons.items()]
     return {"Counters that are missing": listed}
+
+
+# What a warp's accesses to global memory move, as the emulator counts it.
+_SECTORS = ("global_load_sectors", "global_store_sectors")
+
+
+def sectors_in_words(rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """A sentence for each study that the emulator counted: the kernels that move the fewest and the most sectors.
+
+    rows  of metrics.csv. A kernel counts at its largest array, by its configuration with the fewest sectors
+    """
+    counts: dict[tuple[str, str], dict[tuple[int, str], float]] = {}
+    for row in rows:
+        if row["metric"] in _SECTORS and row["value"] and row["array_size"]:
+            point = int(row["array_size"]), ",".join(row[axis] for axis in ALL_POINT_COLUMNS)
+            of_kernel = counts.setdefault((row["study"], row["kernel"]), {})
+            of_kernel[point] = of_kernel.get(point, 0.0) + float(row["value"])
+    texts = []
+    for study in dict.fromkeys(study for study, _ in counts):
+        kernels = {kernel: of_kernel for (of, kernel), of_kernel in counts.items() if of == study}
+        largest = max(size for of_kernel in kernels.values() for size, _ in of_kernel)
+        fewest = {
+            kernel: min(found)
+            for kernel, of_kernel in kernels.items()
+            if (found := [count for (size, _), count in of_kernel.items() if size == largest])
+        }
+        least, most = min(fewest, key=fewest.__getitem__), max(fewest, key=fewest.__getitem__)
+        if 0 < fewest[least] < fewest[most]:
+            texts.append(
+                f"{study}, {size_text(largest)} elements: {least} moves {fewest[least]:,.0f} sectors, and {most} "
+                f"{fewest[most] / fewest[least]:.1f} times as many."
+            )
+    return texts

@@ -200,6 +200,18 @@ def explained_findings(proofs: Proofs) -> dict[str, list[str]]:
     return {"Findings that the study explains": listed}
 
 
+def expected_lines(proofs: Proofs) -> list[str]:
+    """A line for each reason for which findings are expected: their number, their kernels, and the reason."""
+    kernels: dict[str, list[str]] = {}
+    for proof in proofs.values():
+        for row in (*proof.expected, *proof.acknowledged):
+            kernels.setdefault(row["expected"], []).append(f"{row['study']}/{row['kernel']}")
+    return [
+        f"{len(names)} finding{'s' * (len(names) > 1)} of {list_texts([*dict.fromkeys(names)])}: expected, as {why}."
+        for why, names in kernels.items()
+    ]
+
+
 def _is_named(row: CsvRow, named: Container[tuple[str, str, str]]) -> bool:
     return row["check"] == "result" and (row["study"], row["kernel"], row["finding"]) in named
 
