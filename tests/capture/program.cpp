@@ -16,14 +16,15 @@ struct Field {
     int n;
 };
 
-extern "C" float scale;
-float scale = 1;  // in constant memory
+extern "C" float scale, total;  // variables of the module
+float scale = 1, total = 0;
 
 static void step(void **values, unsigned threads)
 {
     float *out = *static_cast<float **>(values[0]), factor = *static_cast<float *>(values[2]);
     Field in = *static_cast<Field *>(values[1]);
     for (unsigned i = 0; i < threads && int(i) < in.n; ++i) out[i] = scale * factor * in.values[i];
+    total += factor;
 }
 
 // As an edit of it that is wrong.

@@ -16,13 +16,30 @@ from checkout import ROOT
 from kernelsweep.base.compilers import gxx
 from kernelsweep.capture.apply import Winner, in_pairs
 from kernelsweep.capture.injection import cupti
+from kernelsweep.capture.line_table import source_files
+from kernelsweep.compile import nvcc
 from kernelsweep.errors import UserError
-from kernelsweep.study.captured import captured, changed_pages, with_pages
+from kernelsweep.study.captured import captured, changed_pages, read_capture, with_pages
 from kernelsweep.study.study import read_study
 from kernelsweep.sweep.sweep_kernel import sweep_kernel
 
 HERE = Path(__file__).parent
 SIZES = (16, 1, 1, 64, 1, 1, 0)  # of its launches
+PROGRAM = r"""
+#include <cstdio>
+int main()
+{
+    float *x, *y, first[1024], three = 3;
+    for (int i = 0; i < 1024; ++i) first[i] = i;
+    cudaMalloc(&x, sizeof first), cudaMalloc(&y, sizeof first);
+    cudaMemcpy(x, first, sizeof first, cudaMemcpyHostToDevice), cudaMemset(y, 0, sizeof first);
+    cudaMemcpyToSymbol(scale, &three, 4);
+    step<64><<<16, 64>>>(y, Field{x, 1000}, 0.5f);
+    cudaMemcpy(first, y, sizeof first, cudaMemcpyDeviceToHost);
+    std::printf("%g\n", first[10]);
+    return 3;
+}
+"""
 RIGHT = "22.5\n"  # what program.cpp prints
 
 try:
@@ -108,6 +125,7 @@ def test_a_launch_becomes_a_study_whose_source_is_checked_on_the_emulator(inside
     np.testing.assert_array_equal(second[1000:], np.arange(976, 1000, dtype=np.float32))
     assert inputs(1)["in_"]["in_0"] == 24 * 4
     assert inputs(1)["scale"].view(np.float32)[0] == 3  # as the program has set it
+    assert reference(2)["total"].view(np.float32)[0] == 2 * 0.5  # which each launch changes
     # An edit that is wrong on the program's own data is found.
     (inside / "wrong.cu").write_text((inside / "step.cu").read_text(encoding="utf-8").replace("* factor", "/ factor"))
     (folder / "heat.cu").write_text(f'#include "{inside}/wrong.cu"\n', encoding="utf-8")
@@ -140,6 +158,36 @@ def test_the_program_ends_as_ever_where_nothing_can_be_captured(
     assert (run.stdout, run.returncode) == (RIGHT, 3)
     assert told in run.stderr
     assert not list(Path("config/studies").glob("*"))
+
+
+@pytest.mark.nvcc
+def test_a_line_table_names_the_source(tmp_path: Path) -> None:
+    for name, text in (("step.cuh", (HERE / "step.cu").read_text(encoding="utf-8")), ("a.cu", PROGRAM)):
+        (tmp_path / name).write_text(f'#include "step.cuh"\n{text}' if name == "a.cu" else text, encoding="utf-8")
+    for options, found in (["-lineinfo"], [tmp_path / "step.cuh"]), ([], []):
+        command = [nvcc.find(), "-arch=sm_90", "-cubin", *options, "-o", tmp_path / "a.cubin", tmp_path / "a.cu"]
+        subprocess.run(command, check=True)
+        assert source_files((tmp_path / "a.cubin").read_bytes()) == found
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+def test_a_real_programs_launch_is_replayed_bit_by_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow/scripts'}:{ROOT / 'emulator'}")
+    (tmp_path / "program.cu").write_text((HERE / "step.cu").read_text(encoding="utf-8") + PROGRAM, encoding="utf-8")
+    subprocess.run([nvcc.find(), "-arch=native", "-o", "program", "program.cu"], check=True)
+    capture = [sys.executable, "-m", "kernelsweep.project.command", "capture", "heat", "--kernel", "step"]
+    command = ["./program"]
+    run = subprocess.run([*capture, "--", *command], capture_output=True, encoding="utf-8")
+    assert (run.stdout, run.returncode) == ("15\n", 3), run.stderr
+    assert "20 replays left the same bits." in run.stderr
+    record = read_capture(Path("kernels/heat/capture")).record
+    arrays = record["launches"]["1"]["arrays"]
+    assert {name for name, one in arrays.items() if one["after"]} == {"p0", "total"}
+    cubin = Path("kernels/heat/capture/kernel.cubin")
+    answer, is_same = in_pairs(command, Winner(cubin, record["kernel"], record["kernel"], SIZES, SIZES, "itself"), 3)
+    assert is_same and "in the place of 1 launches a run" in answer
 
 
 def test_a_kernel_stands_in_the_place_of_another_in_whole_runs(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import shutil
 import tempfile
 import time
@@ -181,10 +182,11 @@ def _timed(command: Sequence[str], winner: Winner, folder: Path, with_winner: bo
         "_ENTRY": winner.symbol if with_winner else "",
         "_TO": ",".join(map(str, winner.to)),
     }
+    preloaded = [str(library("apply.cpp")), os.environ.get("LD_PRELOAD")]
     variables = {f"KERNELSWEEP_APPLY{name}": str(value) for name, value in settings.items()}
     with tempfile.TemporaryFile() as output:
         started = time.perf_counter()
-        status = run(command, {**variables, "LD_PRELOAD": str(library("apply.cpp"))}, output)
+        status = run(command, {**variables, "LD_PRELOAD": ":".join(filter(None, preloaded))}, output)
         seconds = time.perf_counter() - started
         output.seek(0)
         printed = output.read()

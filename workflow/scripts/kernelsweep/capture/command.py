@@ -12,12 +12,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 from kernelsweep.capture.injection import Watched, watch
+from kernelsweep.capture.line_table import source_files
 from kernelsweep.capture.replay import replays
 from kernelsweep.capture.study_files import (
     Captured,
@@ -155,8 +158,7 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
     launches = watched.launches
     if not launches:
         raise UserError(_reason_for_none(given, watched))
-    source = find_source(given.source, demangled([launches[0]["kernel"]])[0]) if given.source else None
-    captured = read_launches(launches, watched.folder, source)
+    captured = read_launches(launches, watched.folder, partial(_source, given.source, find_source))
     kernels = _kernels(watched)
     own = sum(one["ns"] for one in kernels if one["kernel"] == captured.symbol)
     total = sum(one["ns"] for one in kernels)
@@ -176,7 +178,7 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
         make_anonymous(captured)
     write_arrays(folder, captured, False)
     write_record(folder, record)
-    write_texts(study_files(given.name, captured, source, program, "It was not replayed."))
+    write_texts(study_files(given.name, captured, program, "It was not replayed."))
     if given.anonymous:
         try:
             take_results(captured, replays(given.name, 1).results)
@@ -192,7 +194,7 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
     of_time = f", which had {record['share']:.1%} of the time of all its kernels" if total else ""
     notes = "".join(f" Note: {note}." for note in dict.fromkeys(captured.notes))
     description = f"Launch {', '.join(captured.launches)} of `{captured.name}` in `{program}`{of_time}. {told}{notes}"
-    files = study_files(given.name, captured, source, program, description)
+    files = study_files(given.name, captured, program, description)
     write_texts(files)
     matching = {name for name in demangled([one["kernel"] for one in kernels]) if given.kernel in name}
     others = matching - {captured.name}
@@ -221,6 +223,16 @@ def _reason_for_none(given: argparse.Namespace, watched: Watched) -> str:
         after = f" after {given.start:g} s" if given.start else ""
         return f"Not captured: launches of {given.kernel!r}{after}: {seen}. --launch or --from ask for later ones."
     return f"No kernel has {given.kernel!r} in its name. The program's kernels:\n{kernels_in_words(watched)}"
+
+
+def _source(file: Path | None, find_source: FindSource, kernel: str, image: bytes) -> Source | None:
+    """The source of a kernel: the file that was named, or the first that the image's line table names and has it."""
+    if file:
+        return find_source(file, kernel)
+    for one in source_files(image):
+        with suppress(UserError):  # It is a header, or has other kernels.
+            return find_source(one, kernel)
+    return None
 
 
 def _replayed(name: str, captured: Captured, record: dict[str, Any]) -> str:

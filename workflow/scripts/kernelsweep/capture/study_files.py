@@ -7,7 +7,7 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,9 +71,11 @@ class Captured:
     name: str
     image: bytes
     first: Mapping[str, Any]
+    source: Source | None = None
     launches: dict[str, dict[str, Any]] = field(default_factory=dict)
     contents: dict[str, Any] = field(default_factory=dict)
     constants: list[str] = field(default_factory=list)
+    variables: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -103,8 +105,14 @@ class Captured:
         return name
 
 
-def read_launches(records: Sequence[Mapping[str, Any]], folder: Path, source: Source | None) -> Captured:
-    """Captured launches of one kernel. Raises UserError for several kernels, and for a launch that changed nothing."""
+def read_launches(
+    records: Sequence[Mapping[str, Any]], folder: Path, find_source: Callable[[str, bytes], Source | None]
+) -> Captured:
+    """Captured launches of one kernel. Raises UserError for several kernels, and for a launch that changed nothing.
+
+    folder       of the files that the records name
+    find_source  finds the source of a kernel by its C++ name and its module's image, if there is one
+    """
     symbols = list(dict.fromkeys(one["kernel"] for one in records))
     if len(symbols) > 1:
         raise UserError(f"Launches of several kernels: {', '.join(demangled(symbols))}. Narrow --kernel down.")
@@ -112,68 +120,73 @@ def read_launches(records: Sequence[Mapping[str, Any]], folder: Path, source: So
     kept = [code for code in images.values() if _registers(code, symbols[0], folder) == records[0]["registers"]]
     if not images:
         raise UserError(f"The machine code of {demangled(symbols)[0]} was not seen when the program loaded it.")
-    captured = Captured(symbols[0], demangled(symbols)[0], (kept or [*images.values()])[-1], records[0])
+    name, image = demangled(symbols)[0], (kept or [*images.values()])[-1]
+    captured = Captured(symbols[0], name, image, records[0], find_source(name, image))
     if len(images) > 1:
         captured.notes.append(f"{len(images)} modules have this kernel; one with its registers was taken")
     for record in records:
-        launch = _launch(captured, record, folder, source)
-        captured.launches[str(record["number"])] = launch
+        captured.launches[str(record["number"])] = _launch(captured, record, folder)
+    _add_variables(captured, records, folder)
+    for number, launch in captured.launches.items():
         if not any(array["after"] for array in launch["arrays"].values()):
             raise UserError(
-                f"Launch {record['number']} of {captured.name} changed no byte of its {len(launch['arrays'])} buffers: "
-                "it wrote what was there already, or memory that its parameters don't lead to. Try another --launch."
+                f"Launch {number} of {captured.name} changed no byte of its {len(launch['arrays'])} buffers: it wrote "
+                "what was there already, or memory that its parameters don't lead to. Try another --launch."
             )
     return captured
 
 
-def _launch(captured: Captured, record: Mapping[str, Any], folder: Path, source: Source | None) -> dict[str, Any]:
+def _launch(captured: Captured, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A launch as capture.json has it; its arrays' bytes are kept."""
-    types = name_and_types(captured.name)[1]
-    given = record["parameters"]
-    named = source.parameters if source and len(source.parameters) == len(given) else [("", "")] * len(given)
-    parameters: list[dict[str, Any]] = []
-    for number, (one, (name, dtype)) in enumerate(zip(given, named, strict=True)):
-        content = bytes.fromhex(one["hex"])
-        text = types[number] if len(types) == len(given) else ""
-        name = f"{name}_" if name in (*RESERVED, "launch", "cache") else name
-        found = {"name": name or f"p{number}", "hex": one["hex"], "array": "", "type": text.replace(" const", "")}
-        found["dtype"] = _scalar_type(found["type"], dtype, len(content))
-        found["pointers"] = [
-            (place, buffer["address"], address - buffer["address"])
-            for place in range(0, len(content) - 7, 8)
-            for address in [int.from_bytes(content[place : place + 8], "little")]
-            for buffer in _around(address, record["buffers"])
-        ]
-        parameters.append(found)
+    parameters = _parameters(captured, record)
     names = _names(parameters)
     arrays = {}
     for buffer in record["buffers"]:
-        name, pointed = names[buffer["address"]]
-        before, after = (np.frombuffer(_read(folder, buffer[when]), np.uint8) for when in ("before", "after"))
-        dtypes = {_DTYPES.get(text) for text in pointed if text} or {_source_type(name, named)}
-        arrays[name] = {
-            "dtype": _array_type(dtypes, after),
-            "bytes": buffer["bytes"],
-            "before": captured.keep(before),
-            "after": captured.keep_after(before, after),
-        }
+        name, dtypes = names[buffer["address"]]
+        before, after = (_read(folder, buffer[when]) for when in ("before", "after"))
+        arrays[name] = _array(captured, _array_type(dtypes, after), before, after)
         if buffer["addresses"]:
             captured.notes.append(f"{name} holds {buffer['addresses']} addresses; what they point to is not captured")
     for one in parameters:
         one["pointers"] = [(place, names[address][0], offset) for place, address, offset in one["pointers"]]
         is_plain = [(place, offset) for place, _, offset in one["pointers"]] == [(0, 0)] and len(one["hex"]) == 16
         one["array"] = one["pointers"][0][1] if is_plain else ""
-    arrays |= _variables(captured, record, folder)
     if others := record["attributes"]["others"]:
-        captured.notes.append(
-            f"left out: attributes {', '.join(map(str, others))} of the launch, as cuda.h counts them"
-        )
+        numbers = ", ".join(map(str, others))
+        captured.notes.append(f"left out: attributes {numbers} of the launch, as cuda.h counts them")
     return {
         **{key: record[key] for key in ("grid", "block", "shared")},
         **{key: record["attributes"][key] for key in ("cluster", "cooperative")},
         "parameters": parameters,
         "arrays": arrays,
     }
+
+
+def _parameters(captured: Captured, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A launch's parameters: name, bytes, NumPy's type of a scalar or of what it points to, and addresses inside.
+
+    An address is its place, its buffer's start, and the bytes from there. The types are those of the kernel's mangled
+    name, or else of the source.
+    """
+    types, given = name_and_types(captured.name)[1], record["parameters"]
+    types = types if len(types) == len(given) else [""] * len(given)
+    named = captured.source.parameters if captured.source else ()
+    named = named if len(named) == len(given) else [("", "")] * len(given)
+    found = []
+    for number, (one, text, (name, dtype)) in enumerate(zip(given, types, named, strict=True)):
+        content = bytes.fromhex(one["hex"])
+        words = range(0, len(content) - 7, 8)
+        pointers = [
+            (place, buffer["address"], address - buffer["address"])
+            for place, address in ((at, int.from_bytes(content[at : at + 8], "little")) for at in words)
+            for buffer in _around(address, record["buffers"])
+        ]
+        dtype = _DTYPES.get(text.replace(" const", "").removesuffix("*"), "" if dtype == "bfloat16" else dtype)
+        if not pointers and (not dtype or np.dtype(dtype).itemsize != len(content)):
+            dtype = f"uint{8 * len(content)}" if len(content) in (1, 2, 4, 8) else ""
+        name = f"{name}_" if name in (*RESERVED, "launch", "cache") else name or f"p{number}"
+        found.append({"name": name, "hex": one["hex"], "dtype": dtype, "pointers": pointers})
+    return found
 
 
 def _around(address: int, buffers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -183,65 +196,61 @@ def _around(address: int, buffers: Sequence[Mapping[str, Any]]) -> list[Mapping[
 
 
 def _names(parameters: Sequence[Mapping[str, Any]]) -> dict[int, tuple[str, set[str]]]:
-    """The name of each buffer, by its address, and the types of the plain pointers into it.
+    """The name of each buffer, by its address, and the types of the pointers into it.
 
     A buffer has the name of the first parameter that is a pointer to its start; else that of a parameter that has such
     a pointer inside, with its place.
     """
+    each = [(one, *pointer) for one in parameters for pointer in one["pointers"]]
     names: dict[int, tuple[str, set[str]]] = {}
-    for is_plain in (True, False):
-        for one in parameters:
-            for place, address, offset in one["pointers"]:
-                alone = len(one["hex"]) == 16
-                if alone and offset == 0:
-                    names.setdefault(address, (one["name"], set()))
-                elif not is_plain:
-                    names.setdefault(address, (f"{one['name'].rstrip('_')}_{place}", set()))
-                if alone and is_plain is False:
-                    names[address][1].add(one["type"].removesuffix("*") if one["type"].endswith("*") else "")
+    for one, _, address, offset in each:
+        if len(one["hex"]) == 16 and not offset:
+            names.setdefault(address, (one["name"], set()))
+    for one, place, address, _ in each:
+        _, dtypes = names.setdefault(address, (f"{one['name'].rstrip('_')}_{place}", set()))
+        if len(one["hex"]) == 16:
+            dtypes.add(one["dtype"])
     return names
 
 
-def _scalar_type(text: str, dtype: str, size: int) -> str:
-    """NumPy's type of a parameter that is no address; "" for a structure."""
-    for name in (_DTYPES.get(text, ""), dtype):
-        if name and name != "bfloat16" and np.dtype(name).itemsize == size:
-            return name
-    return f"uint{8 * size}" if size in (1, 2, 4, 8) else ""
+def _array(captured: Captured, dtype: str, before: bytes, after: bytes) -> dict[str, Any]:
+    """An array as capture.json has it; its bytes are kept."""
+    first, second = (np.frombuffer(one, np.uint8) for one in (before, after))
+    return {
+        "dtype": dtype,
+        "bytes": first.size,
+        "before": captured.keep(first),
+        "after": captured.keep_after(first, second),
+    }
 
 
-def _source_type(name: str, named: Sequence[tuple[str, str]]) -> str | None:
-    return dict(named).get(name) or None
-
-
-def _array_type(dtypes: set[str | None], after: Bytes) -> str:
+def _array_type(dtypes: set[str], after: bytes) -> str:
     """The type of an array's elements; unsigned integers where it isn't known, or is a float and the array has NaN."""
-    name = dtypes.pop() if len(dtypes) == 1 else None
-    dtype = np.dtype("u4" if name in (None, "bfloat16") else name)
-    if after.size % dtype.itemsize:
+    dtype = np.dtype(next(iter(dtypes)) or "u4" if len(dtypes) == 1 else "u4")
+    if len(after) % dtype.itemsize:
         return "uint8"
-    if dtype.kind == "f" and np.isnan(after.view(dtype)).any():
+    if dtype.kind == "f" and np.isnan(np.frombuffer(after, dtype)).any():
         return f"uint{8 * dtype.itemsize}"
     return dtype.name
 
 
-def _variables(captured: Captured, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The module's variables in constant memory that the program has set, as arrays; others become notes."""
+def _add_variables(captured: Captured, records: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Add the module's variables that the program has set, or a launch changes, to the arrays of all launches."""
     initial = _initial(captured.image, folder)
-    arrays = {}
-    for one in record["variables"]:
-        section, content = initial.get(one["name"], ("", b""))
-        before, after = (_read(folder, one[when]) for when in ("before", "after"))
-        if after != before:
-            captured.notes.append(f"the launch changes the variable {one['name']}, which is not compared")
-        if section == _CONSTANT_MEMORY and before != content:
-            if one["name"] not in captured.constants:
-                captured.constants.append(one["name"])
-            kept = captured.keep(np.frombuffer(before, np.uint8))
-            arrays[one["name"]] = {"dtype": "uint8", "bytes": len(before), "before": kept, "after": ""}
-        elif section and before != (content or bytes(len(before))):
-            captured.notes.append(f"the program has set the variable {one['name']}, and a replay starts without that")
-    return arrays
+    for name in dict.fromkeys(one["name"] for record in records for one in record["variables"]):
+        section, first = initial.get(name, ("", b""))
+        found = {
+            str(record["number"]): (_read(folder, one["before"]), _read(folder, one["after"]))
+            for record in records
+            for one in record["variables"]
+            if one["name"] == name
+        }
+        is_set = any(before != (first or bytes(len(before))) or after != before for before, after in found.values())
+        if not section or not is_set:
+            continue
+        (captured.constants if section == _CONSTANT_MEMORY else captured.variables).append(name)
+        for number, (before, after) in found.items():
+            captured.launches[number]["arrays"][name] = _array(captured, "uint8", before, after)
 
 
 def _initial(image: bytes, folder: Path) -> dict[str, tuple[str, bytes]]:
@@ -330,7 +339,7 @@ def write_texts(files: Mapping[Path, str]) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def study_files(name: str, captured: Captured, source: Source | None, program: str, told: str) -> dict[Path, str]:
+def study_files(name: str, captured: Captured, program: str, told: str) -> dict[Path, str]:
     """The texts of a study's files, by their paths from the repository's folder.
 
     told  the study's description
@@ -338,12 +347,14 @@ def study_files(name: str, captured: Captured, source: Source | None, program: s
     folder = Path("kernels", name)
     sha256 = hashlib.sha256(captured.image).hexdigest()
     texts = {"name": captured.name.replace('"""', ""), "program": program, "sha256": sha256}
-    constants = [{"constants": list(captured.constants)} if captured.constants else {} for _ in range(2)]
-    kernels: list[dict[str, Any]] = [{"name": "captured", "build": "captured.py", **constants[0]}]
+    host = {"constants": captured.constants, "variables": captured.variables}
+    # Lists of their own: YAML would name one that stands twice.
+    own, others = ({key: list(names) for key, names in host.items() if names} for _ in range(2))
+    kernels: list[dict[str, Any]] = [{"name": "captured", "build": "captured.py", **own}]
     files = {folder / "problem.py": _PROBLEM.format(**texts), folder / "captured.py": _ORIGINAL.format(**texts)}
-    if source:
+    if source := captured.source:
         files[folder / f"{name}.cu"] = f'#include "{os.path.relpath(source.file.resolve(), folder.resolve())}"\n'
-        kernels.append({"name": name, "function": captured.function, **constants[1], **_of_source(captured, source)})
+        kernels.append({"name": name, "function": captured.function, **others, **_of_source(captured, source)})
     study = {
         "title": f"{captured.function}, captured",
         "description": told,
