@@ -79,7 +79,7 @@ rows = fail(data.measurements, "timed_out", "too slow", block_size=64).sample(fr
 metrics = replace(data.metrics, rows=data.metrics.rows.iloc[::-1])
 drawn = ladder.draw(replace(data, measurements=rows, metrics=metrics))
 for suffix in ("svg", "pdf"):
-    layout.save(drawn, Path(sys.argv[1]) / f"ladder.{suffix}")
+    drawn.save(Path(sys.argv[1]) / f"ladder.{suffix}")
 """
 
 
@@ -95,7 +95,7 @@ def test_the_files_depend_on_the_data_alone(tmp_path: Path) -> None:
         rows = fail(data.measurements, "timed_out", "too slow", block_size=64)
         drawn = ladder.draw(replace(data, measurements=rows))
         for suffix in ("svg", "pdf"):
-            layout.save(drawn, tmp_path / f"ladder.{suffix}")
+            drawn.save(tmp_path / f"ladder.{suffix}")
     assert run.returncode == 0
     here = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     assert len(here) == 2
@@ -106,7 +106,7 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
     for name, width in layout.WIDTHS.items():
         figure = heatmap.draw(study_data(BY_UNROLL, sweep(WARP_SHUFFLE, H200), H200), width)
         (path,) = [tmp_path / file for file in file_names("figure", name) if file.endswith(".pdf")]
-        layout.save(figure, path)
+        figure.save(path)
         (page,) = PdfReader(path).pages
         assert float(page.mediabox.width) == pytest.approx(72 * width, abs=0.5)
         fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
@@ -121,8 +121,8 @@ def test_fonts_are_embedded_as_truetype_at_both_widths(tmp_path: Path) -> None:
 def test_a_figures_title_and_caption_go_with_its_file_and_not_into_the_picture(tmp_path: Path) -> None:
     data = study_data(WARP_SHUFFLE, sweep(WARP_SHUFFLE, H200), H200)
     figure = ladder.draw(data, 3.3)
-    layout.save(figure, tmp_path / "bare.svg")
-    layout.save(figure, tmp_path / "bare.pdf")
+    figure.save(tmp_path / "bare.svg")
+    figure.save(tmp_path / "bare.pdf")
     said = figure.texts
     _, _, picture = (svg := (tmp_path / "bare.svg").read_text()).partition("</metadata>")
     assert "speedup over" in picture and said["title"] not in picture and "Bars, where" not in picture

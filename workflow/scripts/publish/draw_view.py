@@ -5,7 +5,6 @@ from pathlib import Path
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import read_study_data
 from kernelsweep.publish.drawing.latex import figure_latex
-from kernelsweep.publish.drawing.layout import save
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.view import draw_view
 
@@ -17,7 +16,7 @@ with logged(snakemake, is_answer=True):
     use_font(plan.font)
     drawing = draw_view(data, plan.view, plan.width, plan.gridded)
     picture, latex, points = map(Path, snakemake.output)
-    save(drawing, picture)
+    drawing.save(picture)
     latex.write_text(figure_latex(drawing, picture, picture.stem, plan.view), encoding="utf-8")
     drawing.rows.to_csv(points, index=False, lineterminator="\n")
     print(f"  Figure   {picture}\n  LaTeX    {latex}\n  Points   {points}\n  Caption  {drawing.caption}")

@@ -13,7 +13,7 @@ from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
 from kernelsweep.publish.drawing.figure_formats import file_names
 from kernelsweep.publish.drawing.latex import figure_latex
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS, save
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
@@ -32,7 +32,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
             continue
         drawing = DRAWERS[name](shown, width)
         for file in (folder / file_name for file_name in names):
-            save(drawing, file)
+            drawing.save(file)
             if file.suffix == ".pdf" and not drawing.missing:
                 latex = figure_latex(drawing, file, f"{study}-{file.stem}")
                 file.with_suffix(".tex").write_text(latex, encoding="utf-8")

@@ -28,9 +28,7 @@ from kernelsweep.home import HOME
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.judge.data.measurements import frame, load_measurements
 from kernelsweep.judge.data.study_data import StudyData
-from kernelsweep.publish.drawing import layout
-from kernelsweep.publish.drawing.figure_formats import FORMATS
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, as_png, save
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing
 from kernelsweep.publish.figure_files import FIGURES, QUANTITIES, SHOW
 from kernelsweep.publish.index.statuses import read_platform
 from kernelsweep.publish.share.recording import recorded_device
@@ -39,7 +37,6 @@ from kernelsweep.results import SAMPLE_COLUMNS, each_row
 from kernelsweep.study.settings import StudySettings
 from kernelsweep.study.study import read_study
 
-_SCREEN_DPI = 100
 _PAGE = r"(?m)^  Page  "  # An answer has it.
 _TIMES = ("time_us", "time_low_us", "time_high_us")
 
@@ -167,7 +164,7 @@ class PlatformResults:
         chosen = {**settings.figure_axes.get(figure, {}), **axes}
         settings = settings.changed(figures=[{figure: chosen}])
         rows = load_measurements(self._files, study)
-        return Drawing(DRAWERS[figure](labelled(StudyData(settings, rows, self._device(study))), width))
+        return DRAWERS[figure](labelled(StudyData(settings, rows, self._device(study))), width)
 
     def _settings(self, study: str) -> StudySettings:
         """The study's settings, from its file in the repository that the folder is in."""
@@ -195,36 +192,6 @@ class PlatformResults:
             raise UserError(f"{self.folder} has no samples of {study}/{kernel}. A recording has none.")
         rows = list(each_row(file, SAMPLE_COLUMNS, ("visit", "sample")))
         return frame(rows, SAMPLE_COLUMNS, ("visit", "sample")).convert_dtypes()
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure, which a notebook shows; `save("x.pdf")` writes it as PDF, SVG or PNG."""
-
-    drawing: layout.Drawing
-
-    @property
-    def caption(self) -> str:
-        """What it shows, in words."""
-        drawn = self.drawing
-        return " ".join(filter(None, (f"{drawn.title}.", drawn.message, drawn.caption, f"{drawn.source}.")))
-
-    @property
-    def rows(self) -> pandas.DataFrame:
-        """What is drawn, a row per mark."""
-        return self.drawing.rows
-
-    def save(self, file: str | Path) -> None:
-        """Write it to a file."""
-        if Path(file).suffix not in FORMATS:
-            raise UserError(f"{file} is no figure's file. Allowed: names that end with {', '.join(FORMATS)}.")
-        save(self.drawing, Path(file))
-
-    def __repr__(self) -> str:
-        return self.caption
-
-    def _repr_png_(self) -> bytes:
-        return as_png(self.drawing, _SCREEN_DPI)
 
 
 def load(folder: str | Path) -> PlatformResults:

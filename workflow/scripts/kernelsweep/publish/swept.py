@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any
 
+import numpy
 import pandas
 from matplotlib.figure import Figure
 
@@ -14,6 +15,7 @@ from kernelsweep.judge.best.find import is_tie
 from kernelsweep.judge.data.reference import shown_status, timed
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
 from kernelsweep.judge.data.words import device_text, list_texts
+from kernelsweep.publish.drawing import palette
 from kernelsweep.publish.drawing.layout import Drawing
 from kernelsweep.publish.figure_files import (
     BEST_SHARE,
@@ -45,6 +47,7 @@ from kernelsweep.publish.swept_axes import (
 TITLES = {"lines": "{0} against {1}", "heatmap": "{0} by {1} and {2}"}
 # An axis of fewer values says little as a line; more lines would look alike.
 LEAST_VALUES, MOST_LINES = 3, 8
+MOST_NAMED = len(palette.LINE_COLOURS)
 # Shares below the one have a digit behind the point, and numbers from the other on none.
 FINE_BELOW, FINE_FROM = 10, 1000
 
@@ -154,6 +157,17 @@ def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
     counts = timed(rows_there(data, (x,)), data.device).nunique()
     others = [KERNEL] * (KERNEL in of_kernels) + [axis for axis in (*of_kernels, *sizes) if counts[axis] <= MOST_LINES]
     return x, chosen.get("by") or next((axis for axis in others if axis not in (x, panel)), None), panel
+
+
+def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], rivals: Sequence[str]) -> list[Any]:
+    """The lines with names: the first, the fastest at the last x, libraries, and those furthest from these."""
+    levels = numpy.log(rows.sort_values(x).groupby("line")["shown"].last())
+    fastest = rows.sort_values([x, "time_us"], ascending=[False, True])["line"].iloc[0]
+    named = [line for line in dict.fromkeys([order[0], fastest, *rivals]) if line in levels][:MOST_NAMED]
+    while len(named) < min(MOST_NAMED, len(levels)):
+        rest = levels.drop(named)
+        named.append(max(rest.index, key=lambda line: min(abs(levels[line] - levels[other]) for other in named)))
+    return [line for line in order if line in named]
 
 
 def axes_of_map(data: StudyData) -> tuple[str | None, str | None, str | None]:

@@ -16,13 +16,12 @@ def figure_latex(drawing: Drawing, picture: Path, name: str, view: str = "") -> 
     view     the explorer's address, if it is a view of that
     """
     environment = "figure" if is_narrow(drawing.figure.get_figwidth()) else "figure*"
-    caption = " ".join(filter(None, (f"{drawing.title}.", drawing.message, drawing.caption)))
     lines = [
         *(f"% {' '.join(remark.split())}" for remark in (drawing.source, view) if remark),
         rf"\begin{{{environment}}}",
         r"  \centering",
         rf"  \includegraphics{{{picture.as_posix()}}}",
-        rf"  \caption{{{escape(caption)}}}",
+        rf"  \caption{{{escape(repr(drawing))}}}",
         rf"  \label{{fig:{name}}}",
         rf"\end{{{environment}}}",
     ]

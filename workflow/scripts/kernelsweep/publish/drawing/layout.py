@@ -13,10 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends import backend_pdf, backend_svg  # noqa: F401 - else each process that draws imports them
 from matplotlib.figure import Figure
 
+from kernelsweep.errors import UserError
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.figure_formats import OPTIONS, TITLE_AND_CAPTION
 
-RASTER_DPI = 300
+RASTER_DPI, SCREEN_DPI = 300, 100
 # The height of a figure that only says why it is empty.
 EMPTY_IN = 1.2
 
@@ -27,9 +28,9 @@ WIDTHS = {"two_columns": TWO_COLUMNS, "one_column": 3.5}
 LEAST_WIDE_IN = 5.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drawing:
-    """A figure, and what stands beside it on the page and in a paper.
+    """A figure, which a notebook shows, and what stands beside it on the page and in a paper.
 
     title    its heading
     message  what it shows, in a sentence
@@ -52,6 +53,30 @@ class Drawing:
         """The texts, for readers who can't see the picture; `missing` only if it is empty."""
         texts = {name: getattr(self, name) for name in ("title", "message", "caption", "source", "missing")}
         return {name: text for name, text in texts.items() if text or name != "missing"}
+
+    @style.styled
+    def save(self, file: str | Path) -> None:
+        """Write the figure as SVG, PNG or PDF, by the file's suffix; the same figure gives the same bytes.
+
+        Raises UserError for another suffix.
+        """
+        path = Path(file)
+        if path.suffix not in OPTIONS:
+            raise UserError(f"{file} is no figure's file. Allowed: names that end with {', '.join(OPTIONS)}.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        options, texts = OPTIONS[path.suffix], (self.message, self.caption, self.source)
+        words = (self.title, " ".join(filter(None, texts)))
+        metadata = options["metadata"] | dict(zip(TITLE_AND_CAPTION[path.suffix], words, strict=True))
+        self.figure.savefig(path, dpi=RASTER_DPI, **options | {"metadata": metadata})
+
+    def __repr__(self) -> str:
+        return " ".join(filter(None, (f"{self.title}.", self.message, self.caption)))
+
+    @style.styled
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, dpi=SCREEN_DPI)
+        return buffer.getvalue()
 
 
 @dataclass(frozen=True)
@@ -108,29 +133,6 @@ def fitting(places: Sequence[float], texts: Sequence[str]) -> list[int]:
         if not shown or places[number] - half >= places[shown[-1]] + style.text_in(texts[shown[-1]]) / 2:
             shown.append(number)
     return shown
-
-
-@style.styled
-def save(drawing: Drawing, path: Path) -> None:
-    """Write the figure as SVG, PNG or PDF, by the path's suffix; the same figure gives the same bytes.
-
-    Raises ValueError for another suffix.
-    """
-    if path.suffix not in OPTIONS:
-        raise ValueError(f"{path}: figures are saved as {', '.join(OPTIONS)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    options, texts = OPTIONS[path.suffix], (drawing.message, drawing.caption, drawing.source)
-    words = (drawing.title, " ".join(filter(None, texts)))
-    metadata = options["metadata"] | dict(zip(TITLE_AND_CAPTION[path.suffix], words, strict=True))
-    drawing.figure.savefig(path, dpi=RASTER_DPI, **options | {"metadata": metadata})
-
-
-@style.styled
-def as_png(drawing: Drawing, dpi: float) -> bytes:
-    """The figure as a PNG, for a screen."""
-    buffer = io.BytesIO()
-    drawing.figure.savefig(buffer, dpi=dpi)
-    return buffer.getvalue()
 
 
 def empty_drawing(width: float, title: str, message: str, caption: str, source: str, reason: str) -> Drawing:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, MaxNLocator
 
 from kernelsweep.publish.drawing import palette, style
@@ -19,8 +20,11 @@ from kernelsweep.publish.figure_files import GAIN, PEAK_SHARE
 LOGARITHMIC_FROM, LEAST_APART = 12, 0.25
 # The room above the largest value, and that around ratios.
 HEADROOM, AROUND = 1.08, 1.02
-# The least height per tick; the distance of a name from its line's end, and the gap below a name.
-TICK_IN, NAME_IN, GAP_IN = 0.32, 0.16, 0.02
+# The multiples of powers of ten that are ticked: the first of these that give few enough ticks. Values that are nearer
+# than the factor may have none of these between them.
+TICKS, TICKS_ACROSS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)), 2.0
+# The least room per tick; the distance of a name from its line's end, and the gap below a name.
+TICK_IN, NAME_IN, GAP_IN = 0.34, 0.16, 0.02
 
 
 def places_of(values: Sequence[Any], are_tied: bool) -> tuple[list[float], list[bool]]:
@@ -54,17 +58,32 @@ def is_logarithmic(low: float, high: float, quantity: str) -> bool:
 
 def scale_y(axes: Axes, low: float, high: float, quantity: str) -> None:
     """Give a panel the limits of its values, ticks that have room, and a light grid."""
-    most = max(3, int(size_in(axes)[1] / TICK_IN))
     if is_logarithmic(low, high, quantity):
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if math.log10(high / low) * 3 <= most else (1,)))
-    else:
-        axes.yaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+    _tick(axes.yaxis, low, high, size_in(axes)[1], is_logarithmic(low, high, quantity))
     axes.set_ylim(*limits(low, high, quantity))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     axes.grid(color=palette.GRID_GREY, linewidth=0.5)
     if quantity == GAIN:
         axes.axhline(1.0, color=palette.GREY, linewidth=0.6, zorder=1)
+
+
+def scale_log(axes: Axes) -> None:
+    """Let a panel's x axis be logarithmic, with ticks that have room, and a light grid."""
+    axes.set_xscale("log")
+    low, high = axes.dataLim.intervalx
+    _tick(axes.xaxis, low, high, size_in(axes)[0], True)
+    axes.grid(color=palette.GRID_GREY, linewidth=0.5, axis="x")
+
+
+def _tick(axis: Axis, low: float, high: float, room_in: float, is_log: bool) -> None:
+    most = max(3, int(room_in / TICK_IN))
+    if is_log and high > TICKS_ACROSS * low:
+        fitting = next((subs for subs in TICKS if len(subs) * math.log10(high / low) <= most), TICKS[-1])
+        axis.set_major_locator(LogLocator(subs=fitting, numticks=most))
+    else:
+        axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_ticks([], minor=True)
+    axis.set_major_formatter(lambda value, _: f"{value:,g}")
 
 
 def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str], are_categories: bool) -> None:
@@ -76,6 +95,18 @@ def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str], are_categ
         texts = [text if style.text_in(text) < 0.9 * inches else text.replace(" × ", "\n×") for text in texts]
     shown = range(len(texts)) if are_categories else fitting([place * inches for place in places], texts)
     axes.set_xticks([places[number] for number in shown], [texts[number] for number in shown])
+
+
+def label_rows(axes: Axes, places: Sequence[float], names: Sequence[str], values: Sequence[str], colour: str) -> None:
+    """Each row's name on the left, and its value in words on the right."""
+    axes.set_yticks(places, names)
+    axes.set_ylim(places[-1] + 0.6, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    right = 1 + (style.text_in(*values) + NAME_IN / 2) / size_in(axes)[0]
+    at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "clip_on": False}
+    for place, value in zip(places, values, strict=True):
+        axes.text(right, place, value, color=colour, **at)
 
 
 def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:

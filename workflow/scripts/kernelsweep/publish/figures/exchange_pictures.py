@@ -64,3 +64,13 @@ def _picture(kernel: str, text: str, published: str, rows: pandas.DataFrame, ele
 def _values(output: str) -> list[int]:
     """The elements of an output; floating-point elements are whole numbers as well."""
     return [int(float(value)) for value in output.split()]
+
+
+def caption_of(data: StudyData) -> str:
+    """How the pictures are read."""
+    reference = data.settings.reference
+    return (
+        f"{data.device['name']}. Elements of {reference['dtype']} in one thread block, groups of"
+        f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
+        " holds an element before the exchange; lines: where its value went."
+    )

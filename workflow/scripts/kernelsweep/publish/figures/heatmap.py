@@ -10,18 +10,9 @@ import pandas
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts, status_key
 from kernelsweep.publish import swept_axes
-from kernelsweep.publish.drawing import style
+from kernelsweep.publish.drawing import layout, style
 from kernelsweep.publish.drawing.cells import NO_VALUE, add_bar, draw_cells, number_colours
-from kernelsweep.publish.drawing.layout import (
-    TWO_COLUMNS,
-    Drawing,
-    Margins,
-    columns,
-    empty_drawing,
-    fitting,
-    is_narrow,
-    panels,
-)
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
 from kernelsweep.publish.drawing.style import text_in
 from kernelsweep.publish.swept import Swept, axes_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
@@ -42,7 +33,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     shown = swept(data, "heatmap", [x, y], panel)
     if shown.rows.empty or x is None or y is None:
         why = swept_axes.no_times(data) if shown.rows.empty else "A heat map needs two axes with several values."
-        return empty_drawing(width, *shown.texts(""), why)
+        return layout.empty_drawing(width, *shown.texts(""), why)
     rows, left_out = rows_of_map(shown, is_narrow(width))
     across, down = (swept_axes.values_of(rows, axis, data) for axis in (x, y))
     across_texts, down_texts = (

@@ -7,51 +7,34 @@ and the speedup, since times of another device, and perhaps of another size, hav
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import pandas
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator
 
 from kernelsweep.judge.data.study_data import StudyData
-from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
-from kernelsweep.publish.drawing.layout import (
-    TWO_COLUMNS,
-    Drawing,
-    Margins,
-    empty_drawing,
-    is_narrow,
-    panels,
-    size_in,
-)
-from kernelsweep.publish.figure_files import FIGURES
-from kernelsweep.publish.figures.ladder_rows import OF_SPEEDUP, caption_of, ladder_of, message_of
+from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, empty_drawing, is_narrow, panels
+from kernelsweep.publish.drawing.series import label_rows, scale_log
+from kernelsweep.publish.figures.ladder_rows import ladder_of, texts_of
 from kernelsweep.publish.swept_axes import no_times
 from kernelsweep.publish.tables.formats import broken
 from kernelsweep.publish.tables.study_table import RIVAL_ROW
 
 # A row's height beyond its text, and a name's letters on a line for each inch of the figure's width.
 BESIDE_IN, NAME_LETTERS_AN_INCH = 0.05, 8
-DOT_PT, GAP_IN, TICK_IN = 4.6, 0.1, 0.4
+DOT_PT, GAP_IN = 4.6, 0.1
 # The marks of published numbers, by source: hollow, and wide enough to be seen around a dot.
 HOLLOW_PT, HOLLOW = 6.0, (("D", palette.VERMILLION), ("^", palette.GREEN), ("s", palette.PURPLE), ("v", palette.ORANGE))
-# The multiples of powers of ten that are ticked: the first of these that give few enough ticks. Values that are nearer
-# than the factor may have none of these between them.
-TICKS, TICKS_ACROSS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)), 2.0
 
 
 @style.styled
 def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """A row for each step, with a line from the first; a group for each kind of work. Steps without a time say why."""
     ladder = ladder_of(data)
-    title = FIGURES["ladder"].heading(data.title)
-    texts = (title, message_of(ladder), caption_of(ladder), device_text(data.device))
     if not ladder.has_times and not ladder.published:
-        return empty_drawing(width, *texts, no_times(data))
+        return empty_drawing(width, *texts_of(ladder), no_times(data))
     names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in ladder.table["name"]]
     values = ladder.values(is_narrow(width))
     groups = ladder.table["group"].unique()
@@ -74,12 +57,12 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
             axes.vlines(best, *ends, color=palette.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
         at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
         axes.text(-0.02, ends[0] - 0.5, group if len(groups) > 1 else "", **at)
-    _label(axes, rows, names, values, palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1]))
-    is_gain = ladder.quantity == OF_SPEEDUP[0]
-    axes.set_xlabel(f"speedup over {ladder.first} (logarithmic)" if is_gain else "time (µs, logarithmic)")
+    label_rows(axes, places, names, values, palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1]))
+    scale_log(axes)
+    axes.set_xlabel(ladder.label)
     if ladder.published:
         figure.legend(handles=handles, loc="upper left", frameon=False, borderpad=0.2, handlelength=1, labelspacing=0.2)
-    return Drawing(figure, *texts, rows=rows.drop(columns=["place", "name"]))
+    return Drawing(figure, *texts_of(ladder), rows=rows.drop(columns=["place", "name"]))
 
 
 def _draw_dots(axes: Axes, rows: pandas.DataFrame, device: str) -> Line2D:
@@ -93,24 +76,3 @@ def _draw_dots(axes: Axes, rows: pandas.DataFrame, device: str) -> Line2D:
         of_kind = timed[timed["is_undefined"] == is_hollow]
         axes.plot(of_kind["shown"], of_kind["place"], mfc=colour, **look)
     return Line2D([], [], mfc=palette.BLUE, label=device, **look)
-
-
-def _label(axes: Axes, rows: pandas.DataFrame, names: Sequence[str], values: Sequence[str], colour: str) -> None:
-    """Each row's name on the left and its value in words on the right, and ticks below for the room between them."""
-    places = [*rows["place"]]
-    axes.set_yticks(places, names)
-    axes.set_ylim(places[-1] + 0.6, -0.6)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    for place, value in zip(places, values, strict=True):
-        at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "clip_on": False}
-        axes.text(1 + (style.text_in(*values) + 0.5 * GAP_IN) / size_in(axes)[0], place, value, color=colour, **at)
-    low, high = axes.dataLim.intervalx
-    most = max(2, int(size_in(axes)[0] / TICK_IN))
-    axes.set_xscale("log")
-    fitting = next((subs for subs in TICKS if len(subs) * math.log10(high / low) <= most), TICKS[-1])
-    few = MaxNLocator(most, steps=[1, 2, 5, 10])
-    axes.xaxis.set_major_locator(LogLocator(subs=fitting, numticks=most) if high > TICKS_ACROSS * low else few)
-    axes.xaxis.set_ticks([], minor=True)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    axes.grid(color=palette.GRID_GREY, linewidth=0.5, axis="x")

@@ -18,12 +18,14 @@ from kernelsweep.judge.data.words import (
     UNDEFINED_MARK,
     UNDEFINED_NOTE,
     axis_value,
+    device_text,
     limit_kernel,
     limit_text,
     list_texts,
     reference_text,
     step_name,
 )
+from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.swept_axes import place_caption
 from kernelsweep.publish.tables.formats import four_digits
 from kernelsweep.publish.tables.published_text import PublishedColumn
@@ -54,6 +56,12 @@ class Ladder:
     def first(self) -> str:
         """The first step."""
         return str(self.table["label"].iloc[0])
+
+    @property
+    def label(self) -> str:
+        """The quantity for readers."""
+        is_gain = self.quantity == OF_SPEEDUP[0]
+        return f"speedup over {self.first} (logarithmic)" if is_gain else "time (µs, logarithmic)"
 
     @property
     def has_times(self) -> bool:
@@ -117,7 +125,14 @@ def _names(data: StudyData, table: pandas.DataFrame) -> list[str]:
     return names
 
 
-def message_of(ladder: Ladder) -> str:
+def texts_of(ladder: Ladder) -> tuple[str, str, str, str]:
+    """The ladder's title, message, caption and source."""
+    data = ladder.data
+    title = FIGURES["ladder"].heading(data.title)
+    return title, _message(ladder), _caption(ladder), device_text(data.device)
+
+
+def _message(ladder: Ladder) -> str:
     """What the steps bring: at the reference point, or each at its fastest; or what others print."""
     data, table, first = ladder.data, ladder.table, ladder.first
     if not ladder.has_times and ladder.published:
@@ -149,7 +164,7 @@ def _gain(steps: str, gain: float, first: str) -> str:
     return f"{steps}: {gain:.{1 if gain >= 2 else 2}f} times as fast as {first}."
 
 
-def caption_of(ladder: Ladder) -> str:
+def _caption(ladder: Ladder) -> str:
     """How the ladder is read."""
     data, origins = ladder.data, list_texts([column.origin for column in ladder.published]) if ladder.published else ""
     if not data.has_times and origins:

@@ -16,15 +16,11 @@ from kernelsweep.judge.data.words import device_text
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, columns, empty_drawing
 from kernelsweep.publish.figure_files import FIGURES
-from kernelsweep.publish.figures.exchange_pictures import Picture, pictures_of
+from kernelsweep.publish.figures.exchange_pictures import Picture, caption_of, pictures_of
 
-FIGURE = FIGURES["lanes"]
-# The size of a picture, and the least width of a cell in print. A picture of more elements takes the whole width.
-PICTURE_IN, HEIGHT_IN, CELL_LEAST_IN, MOST_CELLS = 3.3, 0.95, 0.15, 16
-# Beside a picture, a part of the figure's width.
-EDGE = 0.008
-# In cells, the room of the rows' names on the left.
-NAMES = 2.9
+# The size of a picture, and the least width of a cell in print. A picture of more elements takes the whole width. The
+# room beside it is a part of that, and that of the rows' names is in cells.
+PICTURE_IN, HEIGHT_IN, CELL_LEAST_IN, MOST_CELLS, EDGE, NAMES = 3.3, 0.95, 0.15, 16, 0.008, 2.9
 # The heights of the input and the output, each one cell high, and of what is above them.
 UPPER, LOWER, THREADS, TOP = 2.5, 0.0, 3.8, 5.0
 # Threads are coloured along a scale between these colours. Each is seen as a line on paper, and on a dark page.
@@ -38,27 +34,24 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     Elements are numbered, so the values of the measured output show where each came from. A picture whose output is not
     as published, or that has none, says so.
     """
-    caption, heading, source = _caption(data), FIGURE.heading(data.title), device_text(data.device)
+    caption, heading, source = caption_of(data), FIGURES["lanes"].heading(data.title), device_text(data.device)
     if not published_outputs(data.published):
         texts = (heading, "No published exchange to draw.", caption, source)
         return empty_drawing(width, *texts, "The study names no published exchanges.")
     all_pictures = pictures_of(data)
     pictures = [picture for picture in all_pictures if (len(picture.published) + NAMES) * CELL_LEAST_IN <= width]
-    if len(pictures) < len(all_pictures):
-        caption += " Larger arrays are in the wider figure."
+    caption += " Larger arrays are in the wider figure." * (len(pictures) < len(all_pictures))
     across = columns(len(pictures), width, PICTURE_IN)
     narrow = [picture for picture in pictures if len(picture.published) <= MOST_CELLS]
     rows = [narrow[start : start + across] for start in range(0, len(narrow), across)]
     rows += [[picture] for picture in pictures if picture not in narrow]
     same = sum(bool(picture.measured) and picture.measured == picture.published for picture in pictures)
     message = f"{same} of {len(pictures)} outputs are as published."
-    figure = Figure(figsize=(width, HEIGHT_IN * len(rows)))
+    figure, high = Figure(figsize=(width, HEIGHT_IN * len(rows))), 1 / len(rows)
     for number, row in enumerate(rows):
         for place, picture in enumerate(row):
-            share = 1 / (across if picture in narrow else 1)
-            axes = figure.add_axes(
-                (place * share + EDGE, 1 - (number + 0.95) / len(rows), share - 2 * EDGE, 0.9 / len(rows))
-            )
+            wide, bottom = 1 / (across if picture in narrow else 1), 1 - (number + 0.95) * high
+            axes = figure.add_axes((place * wide + EDGE, bottom, wide - 2 * EDGE, 0.9 * high))
             axes.set_axis_off()
             axes.set(xlim=(-NAMES, picture.left(len(picture.published) - 1) + 1), ylim=(LOWER, TOP + 1))
             _draw_picture(axes, picture)
@@ -86,12 +79,3 @@ def _draw_picture(axes: Axes, picture: Picture) -> None:
             if name == "output" and known:
                 ends = [picture.left(value) + 0.5, left + 0.5]
                 axes.plot(ends, [UPPER, LOWER + 1], color=colour, linewidth=0.8, zorder=0.5)
-
-
-def _caption(data: StudyData) -> str:
-    reference = data.settings.reference
-    return (
-        f"{data.device['name']}. Elements of {reference['dtype']} in one thread block, groups of"
-        f" {reference['block_size']} lanes; before the exchange, element i has the value i. Colours: the thread that"
-        " holds an element before the exchange; lines: where its value went."
-    )

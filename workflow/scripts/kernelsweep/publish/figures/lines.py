@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-
-import numpy
-import pandas
 
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
@@ -14,7 +10,7 @@ from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
 from kernelsweep.publish.drawing.series import label_x, name_ends, places_of, scale_y
-from kernelsweep.publish.swept import axes_of_lines, end_text, swept
+from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, value_text
 from kernelsweep.publish.tables.formats import broken
 
@@ -28,7 +24,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     """The study's file may name the axes: `lines: {x: n, by: tile, panel: cache, show: gflops}`.
 
     Otherwise x is the axis of the problem's size with most values, or the axis with most effect; lines are kernels, or
-    values of the axis with most effect. Up to style.MOST_COLOURS have names; others are grey. Points that failed are
+    values of the axis with most effect. Up to seven have names; others are grey. Points that failed are
     gaps. A narrow figure has one panel, the reference point's.
     """
     x, by, panel = axes_of_lines(data)
@@ -40,7 +36,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     panel_names, left_out = shown.panels(rows, is_narrow(width))
     order = swept_axes.values_of(rows, by, data) if by else [""]
     rows = rows.assign(line=rows[by] if by else "")
-    named = _named(rows[rows["shown"].notna()], x, order, data.settings.rival_names)
+    named = named_lines(rows[rows["shown"].notna()], x, order, data.settings.rival_names)
     grey = [line for line in order if line not in named]
     words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
     caption += f" Grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
@@ -80,14 +76,3 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
                 ends.append((at[known].iloc[-1], value, text, look["color"]))
         name_ends(axes, ends)
     return shown.drawing(figure, caption + left_out, rows)
-
-
-def _named(rows: pandas.DataFrame, x: str, order: Sequence[Any], rivals: Sequence[str]) -> list[Any]:
-    """The lines with names: the first, the fastest at the last x, libraries, then those furthest from these."""
-    levels = numpy.log(rows.sort_values(x).groupby("line")["shown"].last())
-    fastest = rows.sort_values([x, "time_us"], ascending=[False, True])["line"].iloc[0]
-    named = [line for line in dict.fromkeys([order[0], fastest, *rivals]) if line in levels][: style.MOST_COLOURS]
-    while len(named) < min(style.MOST_COLOURS, len(levels)):
-        rest = levels.drop(named)
-        named.append(max(rest.index, key=lambda line: min(abs(levels[line] - levels[other]) for other in named)))
-    return [line for line in order if line in named]
