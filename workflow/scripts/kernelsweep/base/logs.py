@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,12 +41,12 @@ class Ending:
 def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
     """Send standard output and error to a job's log; yields the terminal's stream, for progress.
 
-    Errors are written to the log and the terminal, and end the process: with status `SAID` for a UserError, a full
-    disk and a lost GPU, which are shown without a traceback, else with status 1. Without one, the job's last act is to
-    note what its outputs were made from (made_from.py).
+    Errors are written to the log, and end the process: with status `SAID` for a UserError, a full disk and a lost GPU,
+    whose sentences the run shows at its end, each once; else with status 1 and a traceback on the terminal. Without
+    one, the job's last act is to note what its outputs were made from (made_from.py).
 
     job        the `snakemake` of the job's script
-    is_answer  whether the output is an answer of the run, which shows it at its end, and a UserError after it
+    is_answer  whether the output is an answer of the run, which shows it at its end
     """
     path = job.log[0]
     with suppress(OSError):
@@ -71,27 +71,26 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
         _keep_ending(path, "", is_answer)
         return
     except UserError as error:
-        sentence, shown = str(error), not is_answer
+        sentence = str(error)
     except MemoryError as error:
-        sentence, shown = f"This machine's memory ran out: {error or 'it tells no more'}. {_KEPT}", True
+        sentence = f"This machine's memory ran out: {error or 'it tells no more'}. {_KEPT}"
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
-            sentence, shown = str(unwritable(error.filename or path, error)), True
+            sentence = str(unwritable(error.filename or path, error))
         elif is_of_gpu(error):
-            sentence, shown = str(gpu_failed(error)), True
+            sentence = str(gpu_failed(error))
         else:
-            _say([terminal], traceback.format_exc())
+            print(traceback.format_exc(), file=terminal)
+            _say(traceback.format_exc())
             sys.exit(1)
     with suppress(OSError):
         sys.stdout.flush()
     _keep_ending(path, sentence, is_answer)
-    _say([terminal] if shown else [], f"\n{sentence}\n")
+    _say(f"\n{sentence}\n")
     sys.exit(SAID)
 
 
-def _say(terminals: Iterable[TextIO], message: str) -> None:
-    for terminal in terminals:
-        print(message, file=terminal)
+def _say(message: str) -> None:
     with suppress(OSError):  # The log may be on the full disk, too.
         sys.stdout.flush()
         print(message, file=sys.stderr, flush=True)

@@ -179,7 +179,7 @@ def arguments_of(guessed: Guess, inputs: Collection[str] = ()) -> list[str]:
 class Runs:
     """Runs kernels of a file on the emulator with a problem that says which arrays there are, and judges nothing.
 
-    together  the functions that are compiled in one unit; those that are refused there are taken out
+    together  the functions that are compiled in one unit, as long as the compiler takes them
     """
 
     file: Path

@@ -36,7 +36,8 @@ def doubts(
         is_everywhere = len(points) == len(outcomes.ran)
         array, is_of_bounds = outcomes.arrays[key], one.kind == "out of bounds"
         if guessed.doubts:
-            told[key] = guessed.doubts[0]
+            asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
+            told[key] = "; ".join(filter(None, [asked, guessed.doubts[0]]))
         elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
             told[key] = "the sizes of arrays could not be learnt"
         elif are_given or is_everywhere:

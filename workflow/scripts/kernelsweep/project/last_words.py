@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
@@ -169,7 +169,7 @@ class LastWords(logging.Filter):
         _print(
             [
                 *(["\n" + "\n\n".join(answers) + "\n"] if answers else []),
-                *dict.fromkeys(filter(None, self._failed.values())),
+                *_once(self._failed.values()),
             ]
         )
         if status > 1:  # Snakemake's own is 1.
@@ -290,6 +290,16 @@ class LastWords(logging.Filter):
 def _in_order(logs: Iterable[str]) -> list[str]:
     """The answers of the jobs with these logs, the longest first."""
     return sorted(filter(None, (read_ending(log).answer for log in logs)), key=lambda text: -text.count("\n"))
+
+
+def _once(sentences: Iterable[str]) -> Iterator[str]:
+    """The sentences, each once, without the lines that only repeat another one of a place."""
+    unlike = [*dict.fromkeys(filter(None, sentences))]
+    for sentence in unlike:
+        others = [one for one in unlike if one != sentence]
+        lines = [line for line in sentence.splitlines() if not any(other in line for other in others)]
+        if lines:
+            yield "\n".join(lines)
 
 
 def _written(path: str | Path) -> int | None:

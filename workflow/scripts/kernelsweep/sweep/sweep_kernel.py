@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from kernelsweep.base.code_hash import code_hash
 from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.compile import emulated
+from kernelsweep.compile.binaries import Report
 from kernelsweep.compile.build import Source
 from kernelsweep.compile.builder import build
 from kernelsweep.compile.built_unit import BuiltUnit
@@ -52,7 +54,7 @@ class Swept:
     folder    of the platform, with the journal
     outcomes  of each point
     rows      of measurements.csv
-    refused   the variants that the compiler refused
+    refused   the further functions with which the compiler refused the kernel
     """
 
     study: str
@@ -139,8 +141,8 @@ def swept(
     all_axes = kernel_axes(config, study, kernel, name)
     restrictions, tied = restrictions_of(study, kernel), study.settings.tied
     sweep = KernelSweep(source, all_axes, device["multiprocessors"], restrictions, target, tied)
-    cold = {"cache": CACHE_STATES[0]}
-    chosen = [Point({axis: {**cold, **point}[axis] for axis in study.problem.axes}) for point in points or ()]
+    each = ({"cache": CACHE_STATES[0], **point} for point in points or ())
+    chosen = [Point({axis: values[axis] for axis in study.problem.axes}) for values in each]
     planned = sweep.planned(None if points is None else chosen)
     run = [each.point for each in planned if not each.skipped]
 
@@ -148,8 +150,7 @@ def swept(
     protocol = replace(protocol, criterion=criterion)
     place.mkdir(parents=True, exist_ok=True)
     store, binary = UnitStore(folder / "units"), place / f"{study.name}.{kernel}.bin"
-    compiled = merged_units([units(source, run), [Unit({}, [[one] for one in together])] if together else []])
-    report = build(_source(source, target), binary, target, compiled, store=store)
+    report, refused = _built(source, binary, target, units(source, run), together, store)
     task = BuiltKernel(source, report, binary).task(kind.implementation, protocol)
     seeds = (protocol.seed, second_seed(protocol.seed))
     task = replace(task, problem=source.problem.for_workers(study.root, kernel, run, seeds))
@@ -166,15 +167,40 @@ def swept(
     ):
         at_device = (name, device, journal, known["source_sha256"])
         margin = to_decide.margin if to_decide else config.compare.same_within
-        job = KernelJob(f"{study.name}/{kernel}", task, *at_device, None, silent, 1, source, store, margin)
+        terminal = sys.stderr if sys.stderr.isatty() else silent  # A line of progress; the rest is for a job's log.
+        job = KernelJob(f"{study.name}/{kernel}", task, *at_device, None, terminal, 1, source, store, margin)
         job = replace(job, decides=to_decide is not None, against=against, log=silent)
-        outcomes = job.sweep(planned, outcomes_without_runs(planned, report), show)
+        with redirect_stdout(silent), redirect_stderr(silent):
+            outcomes = job.sweep(planned, outcomes_without_runs(planned, report), _on_these_streams(show))
         precision = config.measuring.relative_precision
         rows = measurement_rows(source, report, outcomes, device, known, precision, identities(task, device))
         note_return(journal, {row["identity_sha256"] for row in rows})
-    return Swept(
-        study.name, source, place, planned, outcomes, rows, BuiltUnit(binary, report["variants"]), report["failed"]
-    )
+    unit = BuiltUnit(binary, report["variants"])
+    return Swept(study.name, source, place, planned, outcomes, rows, unit, refused)
+
+
+def _built(
+    source: KernelSource, binary: Path, target: str, own: Sequence[Unit], together: Sequence[str], store: UnitStore
+) -> tuple[Report, Sequence[str]]:
+    """The report of a kernel's build with further functions in its unit; and these, if the compiler refused them."""
+    code = _source(source, target)
+    if not together:
+        return build(code, binary, target, own, store=store), []
+    report = build(code, binary, target, merged_units([own, [Unit({}, [[one] for one in together])]]), store=store)
+    if report["status"] == "ok" and not report["failed"]:
+        return report, []
+    return build(code, binary, target, own, store=store), together
+
+
+def _on_these_streams(show: Callable[[Visit, Outcome], None]) -> Callable[[Visit, Outcome], None]:
+    """The function, which prints to what are standard output and error now."""
+    output, error = sys.stdout, sys.stderr
+
+    def shown(visit: Visit, outcome: Outcome) -> None:
+        with redirect_stdout(output), redirect_stderr(error):
+            show(visit, outcome)
+
+    return shown
 
 
 def _sha256(kernel: KernelSource) -> str:
