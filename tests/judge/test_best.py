@@ -147,6 +147,7 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         as_latex(best_table(StudyData(UNROLLING, rows, H200))).replace(r"\textsuperscript{16}", "¹⁶"),
     )
     assert "note: unrolling/mark, races (emulator): all write 1" in " ".join(tables[0].split())
+    assert "no point of unrolling/neighbored, " in " ".join(tables[0].split())
     for table in tables:
         said = [line.split() for line in re.sub(r"[|&`]", " ", table).splitlines() if "× 4" in line][:2]
         assert ["2¹⁶" in said[0], "64" in said[0], "1024" in said[1]] == [True] * 3 and "all" not in said[0], table

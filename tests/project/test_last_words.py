@@ -76,7 +76,7 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
         tell("a job", event="job_info", jobid=job, log=[log], output=["x"])
     said = [
         "print('Long.' * 9_999); raise UserError('Mend it.')",
-        "print('x' * 100_000); raise UserError('Mend this.')",
+        "print('x' * 100_000); raise UserError('Mend this.\\none, 3 points not run: Mend it.')",
     ]
     assert end_of_job(tmp_path / logs[0], said[0], is_answer=True) == SAID
     assert end_of_job(tmp_path / logs[1], said[1]) == SAID

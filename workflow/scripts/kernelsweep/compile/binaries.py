@@ -6,6 +6,7 @@ Apart from builder.py, whose imports take long.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -25,17 +26,18 @@ _VARIABLES = (_ZEROS, ".nv.global.init")
 def write_binary(binary: Path, units: Sequence[Path]) -> None:
     """Write the binary of these units; without any, an empty file.
 
-    The file is a new one, so that a process that has the old one loaded keeps it.
+    The file is a new one, so that a process that has the old one loaded keeps it; it is whole at once.
     """
-    binary.unlink(missing_ok=True)
+    part = binary.with_name(f"{binary.name}.{os.getpid()}")
     if len(units) == 1:
-        shutil.copyfile(units[0], binary)
+        shutil.copyfile(units[0], part)
     elif not units:
-        binary.write_bytes(b"")
+        part.write_bytes(b"")
     else:
-        with zipfile.ZipFile(binary, "w") as archive:
+        with zipfile.ZipFile(part, "w") as archive:
             for number, unit in enumerate(units):
                 archive.write(unit, str(number))
+    part.replace(binary)
 
 
 def unit_files(binary: Path, folder: Path) -> list[Path]:

@@ -142,8 +142,8 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
     ran, unchecked = [], {}
     for point, outcome in outcomes.items():
         mistakes = [
-            (check, kind, _FOLDERS.sub("", message))
-            for check, kind, message, _ in findings(outcome)
+            (check, kind, _FOLDERS.sub("", message), lines)
+            for check, kind, message, lines in findings(outcome)
             if check in _OF_MEMORY
             or (kind == "wrong_result" and not any(message.endswith(one.message) for one in outcome.mistakes))
         ]
@@ -152,8 +152,10 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
         else:
             unchecked[point_text(point)] = outcome.message or outcome.status
         of_array = {_FOLDERS.sub("", one.message): one.array for one in outcome.mistakes}
-        for check, kind, message in mistakes:
-            places = tuple(dict.fromkeys(_PLACE.findall(message)))
+        for check, kind, message, lines in mistakes:
+            # What ends a launch has its lines in words alone.
+            of_record = (one.rpartition("/")[2].rpartition(":")[::2] for one in lines)
+            places = tuple(dict.fromkeys(of_record if lines else _PLACE.findall(message)))
             # The same of one array, wherever it is.
             key = (check, kind in NOTES, places, re.sub(r"\d+", "", message) if places else message.partition(":")[0])
             name = _OF_KIND.get(kind) or _OF_MEMORY[check]

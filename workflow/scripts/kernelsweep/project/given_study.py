@@ -102,7 +102,9 @@ class Study:
             (result,) = check_file(self._file, self._guess.name, Given(self.cases, options=self.options))
             return result
         name = self._guess.name
-        outcomes = sweep_kernel(self._study(self._all_axes), name, cache_folder(), points=self._points)
+        # Of this file: another process may check one of the same name.
+        kept = cache_folder() / "swept" / self._key
+        outcomes = sweep_kernel(self._study(self._all_axes), name, kept, points=self._points)
         result = Checked(str(self.kernel), name, self._guess.line, judged="reference" in self._functions)
         result = replace(result, guessed={"launch": launch_in_words(self._guess)} if self.launches is None else {})
         of_points = seen(outcomes, self._file, folders_in(self._options))

@@ -54,6 +54,7 @@ class StudyAnswer:
     proofs      of its kernels, by name; none of a recording
     edited      its kernels that were edited after they were recorded
     claims      the number of claims on it with each kind of verdict
+    lacking     its kernels of which there is no point, as where a recording is older
     """
 
     study: str
@@ -66,6 +67,7 @@ class StudyAnswer:
     proofs: Mapping[str, KernelProof]
     edited: Sequence[str]
     claims: Mapping[str, int]
+    lacking: Sequence[str] = ()
 
     @property
     def mistaken(self) -> int:
@@ -102,6 +104,7 @@ def answers(
             proofs={kernel: proof for (of, kernel), proof in proofs.items() if of == name},
             edited=[kernel.removeprefix(f"{name}/") for kernel in edited if kernel.startswith(f"{name}/")],
             claims=Counter(kind for of, kind in claims if of == name),
+            lacking=[one.name for one in study.kernels if not counted.has_points(name, one.name)],
         )
         for name, study in studies.items()
     ]
@@ -120,6 +123,8 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
     lines = [f"{verdict}. {right:,} of {run:,} right, {skipped:,} skipped{undefined}; {provenance}"]
     if edited := [f"{study.study}/{kernel}" for study in studies for kernel in study.edited]:
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
+    if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
+        lines.append(f"  no point of {list_texts(lacking)} is among these")
     lines = list(map(wrapped, lines)) + _uses_text(studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
     lines += [wrapped(f"  claims: {', '.join(counts)}")] if counts else []

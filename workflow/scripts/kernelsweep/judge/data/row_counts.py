@@ -65,6 +65,10 @@ class RowCounts:
                 counts[status] += count
         return Counter(dict(sorted(counts.items(), key=lambda entry: (entry[0] != "ok", entry[0]))))
 
+    def has_points(self, study: str, kernel: str) -> bool:
+        """Whether a kernel has rows, whatever their status."""
+        return any(self.points[study, kernel, status] for status in STATUSES)
+
     def has_run(self, kernel: PlannedKernel) -> bool:
         """Whether a point of a kernel was run: not every row is `skipped`."""
         return any(self.points[kernel.study, kernel.kernel, status] for status in STATUSES if status != "skipped")
