@@ -77,7 +77,7 @@ def unit_of(metrics: pandas.DataFrame, metric: str) -> str:
 
 def title(metric: str) -> str:
     """A metric's name for readers: `global load efficiency`."""
-    return metric.replace("_", " ").replace("dram", "DRAM")
+    return metric.replace("_", " ").replace("dram", "DRAM").replace(" l1 ", " L1 ")
 
 
 def heading(metric: str, unit: str) -> str:
