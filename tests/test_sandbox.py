@@ -69,7 +69,7 @@ def place() -> Iterator[Place]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text("right" if name.endswith("problem.py") else "")
         shutil.copy(ways_out.__file__, folder / "library")
-        for name in ("errors", "reasons", "base/sandbox", "base/system_calls"):
+        for name in ("errors", "reasons", "base/namespaces", "base/sandbox", "base/system_calls"):
             shutil.copy(ROOT / f"workflow/scripts/kernelsweep/{name}.py", folder / f"library/kernelsweep/{name}.py")
         for path in (folder, *folder.rglob("*")):  # The sandbox alone keeps users away.
             path.chmod(0o777)

@@ -20,6 +20,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from kernelsweep.base import namespaces
+from kernelsweep.base.namespaces import OF_MACHINE
 from kernelsweep.base.system_calls import give_up_calls
 from kernelsweep.errors import UserError
 
@@ -42,53 +44,12 @@ _COUNTS_BY_NAMESPACE = (5, 14)
 # What compilers read besides their own folder and their arguments.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
-# Of /proc, what steers the whole machine; root's candidate could write there, as the machine's root.
-_OF_MACHINE = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 # The environment variables that an emulator's process has, besides those that its caller sets for it.
 _KEPT = (
     *("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONHASHSEED"),
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "CUDA_VISIBLE_DEVICES"),
 )
 _PRIVATE = "/tmp"  # where an emulator's process writes: memory of its own
-
-# $1: how large a private folder may be. Then, in pairs, what to do with a path, up to "--"; then the working directory
-# and the command.
-_IN_NAMESPACES = r"""
-set -e; size=$1; shift; root=/mnt; writable=
-mount -t tmpfs -o size="$size" none "$root"
-place() {
-    if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root${1%/*}"; [ -e "$root$1" ] || : > "$root$1"; fi
-}
-while [ "$1" != -- ]; do
-    case "$1" in
-        read) place "$2"; mount --rbind "$2" "$root$2" ;;
-        write) place "$2"; mount --rbind "$2" "$root$2"; writable="$writable:$root$2:" ;;
-        private) mkdir -p "$root$2"; mount -t tmpfs -o size="$size" none "$root$2"; writable="$writable:$root$2:" ;;
-        hide) if [ -d "$2" ]; then mount -t tmpfs none "$root$2"; else mount --bind /dev/null "$root$2"; fi ;;
-    esac
-    shift 2
-done
-shift; mkdir -p "$root/proc" "$root/old" "$root$1"; mount -t proc proc "$root/proc"
-echo 0 > "$root/proc/sys/user/max_user_namespaces" || :
-for each in OF_MACHINE; do
-    if [ -e "$root/proc/$each" ]; then mount --bind "$root/proc/$each" "$root/proc/$each"; fi
-done
-ours=
-while read -r _ _ _ _ place options _; do  # Mounts that the new root hides come before it.
-    place=$(printf %b "$place")
-    case "$ours$place" in "$root") ours=1; continue ;; esac
-    [ -n "$ours" ] || continue
-    case "$writable" in *":$place:"*) continue ;; esac
-    case "$place" in
-        "$root"/proc) ;;
-        "$root"/dev/*) mount -o "remount,bind,ro${options#r?}" "$place" ;;
-        "$root"/*) mount -o "remount,bind,ro${options#r?},nosuid,nodev" "$place" ;;
-    esac
-done < /proc/self/mountinfo
-cd "$root"; PATH="$PATH:/usr/sbin:/sbin" pivot_root . old; umount -l /old; mount -o remount,bind,ro /
-cd "$1"; shift
-exec setpriv --no-new-privs --inh-caps=-all --bounding-set=-all "$@"
-""".replace("OF_MACHINE", " ".join(_OF_MACHINE))
 
 
 def choose_sandbox(may_lack: bool) -> str:
@@ -253,7 +214,8 @@ def _command(
         ]
         words = [word for pair in (*paths, *devices) for word in pair]
         # A session of its own: kill(0) would end the job, too.
-        return ["unshare", *unshared, "setsid", "sh", "-c", _IN_NAMESPACES, "sh", size, *words, "--", folder, *limited]
+        inside = [sys.executable, "-I", "-S", namespaces.__file__, size, *words, "--", folder, *limited]
+        return ["unshare", *unshared, "setsid", *inside]
     own = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc"]
     for each, path in paths:
         if each == "read":
@@ -266,7 +228,7 @@ def _command(
             own += ["--ro-bind", "/dev/null", path]
     own += [word for _, path in devices for word in ("--dev-bind", path, path)]
     # bubblewrap leaves them to root, as it takes a folder's mode for that of what is in it.
-    own += [word for name in _OF_MACHINE for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")]
+    own += [word for name in OF_MACHINE for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")]
     read_only = ["/", *(path for each, path in paths if each == "hide" and os.path.isdir(path))]
     own += ["--dir", folder, *(word for path in read_only for word in ("--remount-ro", path)), "--chdir", folder]
     return ["bwrap", *own, "--", *limited]
