@@ -17,9 +17,17 @@ from kernelsweep.base.compilers import gxx
 from kernelsweep.capture.apply import Winner, in_pairs
 from kernelsweep.capture.injection import cupti
 from kernelsweep.capture.line_table import source_files
+from kernelsweep.capture.study_files import (
+    Captured,
+    array_of,
+    make_anonymous,
+    take_results,
+    write_arrays,
+    write_record,
+)
 from kernelsweep.compile import nvcc
 from kernelsweep.errors import UserError
-from kernelsweep.study.captured import captured, changed_pages, read_capture, with_pages
+from kernelsweep.study.captured import captured, read_capture, with_pages
 from kernelsweep.study.study import read_study
 from kernelsweep.sweep.sweep_kernel import sweep_kernel
 
@@ -208,10 +216,33 @@ def test_a_capture_that_git_has_not_brought_along_is_named(tmp_path: Path) -> No
         captured(str(tmp_path / "problem.py"))
 
 
-def test_only_changed_pages_are_kept() -> None:
-    before = np.zeros(10_000, np.uint8)
-    after = before.copy()
-    after[[4096, 9999]] = 1
-    numbers, pages = changed_pages(before, after)
-    assert (numbers.tolist(), pages.shape) == ([1, 2], (2, 4096))
-    np.testing.assert_array_equal(with_pages(before, numbers, pages), after)
+def test_results_may_be_off_by_what_rounding_moves_them_where_the_launch_writes(tmp_path: Path) -> None:
+    before = np.arange(3000, dtype=np.float32)
+    after, moved = before.copy(), np.zeros(3000, np.float32)
+    after[[7, 2048]] = 0.5
+    moved[[7, 8]] = 1e-6
+    launch, folder = Captured("k", "k(float*)", b"", {}), tmp_path / "capture"
+    launch.launches = {"1": {"arrays": {"p0": array_of(launch, "float32", before.tobytes(), after.tobytes())}}}
+    launch.contents["moved"] = moved
+    assert launch.contents[launch.launches["1"]["arrays"]["p0"]["after"]].shape == (2, 4096)  # of three pages
+    write_arrays(folder, launch, True)
+    write_record(folder, {"launches": launch.launches, "spread": {"1": {"p0": "moved"}}})
+    _, _, reference, error_bound, _ = captured(str(tmp_path / "problem.py"))
+    np.testing.assert_array_equal(reference(1)["p0"], after)
+    bound = error_bound(1)["p0"]
+    assert np.flatnonzero(bound).tolist() == [7, 2048]
+    np.testing.assert_allclose(bound[[7, 2048]], [8e-6 + 2**-22, 2**-22], rtol=1e-6)
+
+
+def test_an_anonymous_capture_has_random_values_of_the_same_range_and_their_results() -> None:
+    before = np.array([3, -2, np.nan, 1, np.inf], np.float32)
+    launch = Captured("k", "k(float*)", b"", {})
+    launch.launches = {"1": {"arrays": {"p0": array_of(launch, "float32", before.tobytes(), (before + 1).tobytes())}}}
+    make_anonymous(launch)
+    array = launch.launches["1"]["arrays"]["p0"]
+    drawn = launch.contents[array["before"]].view(np.float32)
+    assert -2 <= drawn.min() < drawn.max() <= 3 and not set(drawn) & set(before)
+    take_results(launch, {("1", "p0"): drawn + 1})
+    pages = launch.contents[f"{array['after']}_pages"]
+    after = with_pages(launch.contents[array["before"]], pages, launch.contents[array["after"]])
+    np.testing.assert_array_equal(after.view(np.float32), drawn + 1)

@@ -101,10 +101,9 @@ def _read(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def _numbers(text: str) -> list[int]:
-    numbers = sorted({int(one) for one in text.split(",")})
-    if numbers[0] < 1:
-        raise ValueError("launches are counted from 1")
-    return numbers
+    if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} are no numbers of launches such as 1,5")
+    return sorted({int(one) for one in text.split(",")})
 
 
 def _bytes(text: str) -> int:

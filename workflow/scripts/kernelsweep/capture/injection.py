@@ -101,7 +101,7 @@ class Watched:
     def check(self) -> None:
         """Raise UserError where the program used no CUDA, or could not be watched."""
         if not self.records:
-            raise UserError("Nothing was captured: no process of the program started CUDA.")
+            raise UserError("Nothing was captured: no process of the program started CUDA 12.4 or later.")
         if errors := [record["error"] for record in self.records if record["error"]]:
             raise UserError(f"Nothing was captured: {errors[0]}.")
 

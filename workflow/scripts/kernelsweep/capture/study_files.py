@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
+import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,7 @@ from kernelsweep.compile.nvcc import demangled, name_and_types, resources_in
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.study.captured import ARRAYS, CODE, FOLDER, PAGE, RECORD, Bytes, changed_pages
-from kernelsweep.study.problem.problem import CXX_TYPES
+from kernelsweep.study.problem.problem import CXX_TYPES, Elements
 from kernelsweep.study.problem.user_module import RESERVED
 
 _DTYPES = {cxx: name for name, cxx in CXX_TYPES.items() if name not in ("bool", "bfloat16")}
@@ -144,7 +146,7 @@ def _launch(captured: Captured, record: Mapping[str, Any], folder: Path) -> dict
     for buffer in record["buffers"]:
         name, dtypes = names[buffer["address"]]
         before, after = (_read(folder, buffer[when]) for when in ("before", "after"))
-        arrays[name] = _array(captured, _array_type(dtypes, after), before, after)
+        arrays[name] = array_of(captured, _array_type(dtypes, after), before, after)
         if buffer["addresses"]:
             captured.notes.append(f"{name} holds {buffer['addresses']} addresses; what they point to is not captured")
     for one in parameters:
@@ -213,7 +215,7 @@ def _names(parameters: Sequence[Mapping[str, Any]]) -> dict[int, tuple[str, set[
     return names
 
 
-def _array(captured: Captured, dtype: str, before: bytes, after: bytes) -> dict[str, Any]:
+def array_of(captured: Captured, dtype: str, before: bytes, after: bytes) -> dict[str, Any]:
     """An array as capture.json has it; its bytes are kept."""
     first, second = (np.frombuffer(one, np.uint8) for one in (before, after))
     return {
@@ -236,7 +238,7 @@ def _array_type(dtypes: set[str], after: bytes) -> str:
 
 def _add_variables(captured: Captured, records: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Add the module's variables that the program has set, or a launch changes, to the arrays of all launches."""
-    initial = _initial(captured.image, folder)
+    initial = _initial(captured.image)
     for name in dict.fromkeys(one["name"] for record in records for one in record["variables"]):
         section, first = initial.get(name, ("", b""))
         found = {
@@ -250,23 +252,18 @@ def _add_variables(captured: Captured, records: Sequence[Mapping[str, Any]], fol
             continue
         (captured.constants if section == _CONSTANT_MEMORY else captured.variables).append(name)
         for number, (before, after) in found.items():
-            captured.launches[number]["arrays"][name] = _array(captured, "uint8", before, after)
+            captured.launches[number]["arrays"][name] = array_of(captured, "uint8", before, after)
 
 
-def _initial(image: bytes, folder: Path) -> dict[str, tuple[str, bytes]]:
+def _initial(image: bytes) -> dict[str, tuple[str, bytes]]:
     """The section and the first contents of a module's variables; contents are empty for zeros."""
-    file = folder / "image"
-    file.write_bytes(image)
-    found = {}
-    with file.open("rb") as opened:
-        elf = ELFFile(opened)
-        table: Any = elf.get_section_by_name(".symtab")
-        for symbol in table.iter_symbols() if table else ():
-            if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
-                section = elf.get_section(symbol["st_shndx"])
-                data = section.data() if section["sh_type"] != "SHT_NOBITS" else b""
-                content = data[symbol["st_value"] : symbol["st_value"] + symbol["st_size"]]
-                found[symbol.name] = (section.name, content)
+    found, elf = {}, ELFFile(io.BytesIO(image))
+    table: Any = elf.get_section_by_name(".symtab")
+    for symbol in table.iter_symbols() if table else ():
+        if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
+            section = elf.get_section(symbol["st_shndx"])
+            data = section.data() if section["sh_type"] != "SHT_NOBITS" else b""
+            found[symbol.name] = (section.name, data[symbol["st_value"] : symbol["st_value"] + symbol["st_size"]])
     return found
 
 
@@ -284,9 +281,8 @@ def write_arrays(folder: Path, captured: Captured, is_final: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     part = folder / "part"
-    with zipfile.ZipFile(
-        part, "w", zipfile.ZIP_DEFLATED if is_final else zipfile.ZIP_STORED, compresslevel=1
-    ) as archive:
+    how = zipfile.ZIP_DEFLATED if is_final else zipfile.ZIP_STORED
+    with zipfile.ZipFile(part, "w", how, compresslevel=1) as archive:
         for name, contents in captured.contents.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.ascontiguousarray(contents), allow_pickle=False)
@@ -321,11 +317,11 @@ def make_anonymous(captured: Captured) -> None:
             }
 
 
-def take_results(captured: Captured, results: Mapping[tuple[str, str], Bytes]) -> None:
+def take_results(captured: Captured, results: Mapping[tuple[str, str], Elements]) -> None:
     """Keep the results of a replay, by launch and array, as those of the captured launches."""
     for (launch, name), after in results.items():
         array = captured.launches[launch]["arrays"][name]
-        array["after"] = captured.keep_after(captured.contents[array["before"]], after)
+        array["after"] = captured.keep_after(captured.contents[array["before"]], after.view(np.uint8))
 
 
 def _arrays(captured: Captured) -> list[dict[str, Any]]:
@@ -345,8 +341,9 @@ def study_files(name: str, captured: Captured, program: str, told: str) -> dict[
     told  the study's description
     """
     folder = Path("kernels", name)
-    sha256 = hashlib.sha256(captured.image).hexdigest()
-    texts = {"name": captured.name.replace('"""', ""), "program": program, "sha256": sha256}
+    # In a docstring.
+    texts = {key: re.sub(r'["\\]', "'", text) for key, text in (("name", captured.name), ("program", program))}
+    texts["sha256"] = hashlib.sha256(captured.image).hexdigest()
     host = {"constants": captured.constants, "variables": captured.variables}
     # Lists of their own: YAML would name one that stands twice.
     own, others = ({key: list(names) for key, names in host.items() if names} for _ in range(2))
@@ -364,10 +361,8 @@ def study_files(name: str, captured: Captured, program: str, told: str) -> dict[
         "kernels": kernels,
     }
     schema = os.path.relpath(HOME / "workflow/schemas/study.schema.json", "config/studies")
-    text = f"# yaml-language-server: $schema={schema}\n" + yaml.safe_dump(
-        study, sort_keys=False, width=118, default_flow_style=None
-    )
-    return {Path(f"config/studies/{name}.yaml"): text, **files}
+    text = yaml.safe_dump(study, sort_keys=False, width=118, default_flow_style=None)
+    return {Path(f"config/studies/{name}.yaml"): f"# yaml-language-server: $schema={schema}\n{text}", **files}
 
 
 def _of_source(captured: Captured, source: Source) -> dict[str, Any]:
@@ -380,11 +375,9 @@ def _of_source(captured: Captured, source: Source) -> dict[str, Any]:
     if len(launches) == 1:  # As the study's own lines, which an edit makes expressions over axes of.
         one = launches[0]
         arguments = [parameter["array"] or parameter["name"] for parameter in one["parameters"]]
-        sizes: dict[str, Any] = {"grid": _short(one["grid"]), "block": _short(one["block"])}
-        sizes |= {"shared": one["shared"]} if one["shared"] else {}
-        sizes |= {"cluster": _short(one["cluster"])} if one["cluster"] else {}
-        sizes |= {"cooperative": True} if one["cooperative"] else {}
-        found["launches"] = [{**sizes, "arguments": arguments}]
+        sides = {key: _short(one[key]) for key in ("grid", "block", "cluster") if one[key]}
+        others = {key: one[key] for key in ("shared", "cooperative") if one[key]}
+        found["launches"] = [{**sides, **others, "arguments": arguments}]
     return found
 
 
