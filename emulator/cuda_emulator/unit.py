@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import re
+import shutil
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cuda_emulator.compiling import HEADERS, Run, compile_for_emulator, compile_runtime, run_plainly
@@ -55,7 +58,7 @@ def compile(
     constants  the variables in constant memory whose addresses the library gives
     as_gpu     the architecture whose macros are defined, if g++ takes the code that they choose; None: no such macros
     library    its path; beside the source if None
-    runtime    compile_runtime()'s, which all libraries can share; None: one is made for this library alone
+    runtime    compile_runtime()'s, which all libraries can share; None: one is made for this process
     given      lines before the kernel, such as macros
     release    of nvcc, for the macros
 
@@ -66,10 +69,8 @@ def compile(
 
     def compiled(first: str, lacks: str = "") -> Compiled:
         unit.write_text(emulator_unit(source.absolute(), functions, macros, constants, first), encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            made = runtime or compile_runtime(Path(folder) / "runtime.o", headers, run)
-            named = {*constants, *constant_names}
-            told = compile_for_emulator(unit, library, made, include, options, files, named, headers, is_untrusted, run)
+        made, named = runtime or _runtime_of_process(headers, run), {*constants, *constant_names}
+        told = compile_for_emulator(unit, library, made, include, options, files, named, headers, is_untrusted, run)
         return Compiled(library, told, lacks)
 
     if as_gpu is None:
@@ -82,6 +83,13 @@ def compile(
             return compiled(given, error.cause)
         except Refused:
             raise error from None
+
+
+@cache
+def _runtime_of_process(headers: Path, run: Run) -> Path:
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return compile_runtime(Path(folder) / "runtime.o", headers, run)
 
 
 def gpu_macros(architecture: str, release: str = RELEASE) -> dict[str, str]:
