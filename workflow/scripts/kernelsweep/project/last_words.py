@@ -37,6 +37,8 @@ _NAMED_FILES = 3
 # And begins with the rules that have the most jobs.
 _NAMED_RULES = 2
 
+_NUMBER = re.compile(r"\d+")
+
 # The first line of progress comes after so many seconds, and the others are so far apart.
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
 _COLUMNS = 80
@@ -293,11 +295,11 @@ def _in_order(logs: Iterable[str]) -> list[str]:
 
 
 def _once(sentences: Iterable[str]) -> Iterator[str]:
-    """The sentences, each once, without the lines that only repeat another one of a place."""
+    """The sentences, each once, without the lines that repeat another one, of another point."""
     unlike = [*dict.fromkeys(filter(None, sentences))]
     for sentence in unlike:
-        others = [one for one in unlike if one != sentence]
-        lines = [line for line in sentence.splitlines() if not any(other in line for other in others)]
+        others = [_NUMBER.sub("", one) for one in unlike if one != sentence]
+        lines = [line for line in sentence.splitlines() if not any(one in _NUMBER.sub("", line) for one in others)]
         if lines:
             yield "\n".join(lines)
 
