@@ -103,6 +103,10 @@ __global__ void either(float *y, const float *x, int n) {
     s[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
     y[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
 }
+__global__ void counted(int *y, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && n % 2) y[i] += 1;
+}
 void host(float *y, const float *x, int rows, int n, int width, int reach, bool small) {
     if (n % 4 == 0)
         quads<<<(n + 255) / 256, 64>>>(y, x, n);
@@ -114,6 +118,7 @@ void host(float *y, const float *x, int rows, int n, int width, int reach, bool 
     default: fail();
     }
     smoothed<<<(rows + 31) / 32, 32>>>(y, x, rows, n, reach);
+    counted<<<(n + 63) / 64, 64>>>(counts, n);
     if (small) either<<<n / 64, 64>>>(y, x, n);
     else either<<<n / 128, 128>>>(y, x, n);
     if (n % 64 != 0) {
@@ -198,18 +203,20 @@ def test_a_right_kernel_is_not_accused_and_its_results_are_not_called_right(tmp_
 def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Path) -> None:
     file = tmp_path / "asks.cu"
     file.write_text(ASKS)
-    found = {kernel: checked(file, kernel) for kernel in ("quads", "singles", "reversed", "smoothed", "tiles")}
+    found = {
+        kernel: checked(file, kernel) for kernel in ("quads", "singles", "reversed", "smoothed", "tiles", "counted")
+    }
     assert {result.status for result in found.values()} == {0}, found
-    assert {kernel: [*result.points] for kernel, result in found.items() if kernel != "smoothed"} == {
+    assert {kernel: [*result.points] for kernel, result in found.items() if kernel not in ("smoothed", "counted")} == {
         "quads": ["n=512", "n=1000", "n=40"],
         "singles": ["n=513", "n=1001", "n=37"],
         "reversed": ["rows=96, width=64", "rows=75, width=64", "rows=33, width=64"],
         "tiles": ["n=512", "n=1024", "n=64"],
     }
-    assert all("1048576" not in repr(result) for result in found.values())
+    assert all("1048576" not in repr(result) for kernel, result in found.items() if kernel != "counted")
     assert found["smoothed"].guessed["reach"] == "2, 2, 3"
     told = repr(checked(file, "either"))
-    assert "which launch is used depends on what can't be read (line 50: `small`; line 51: `not small`)" in told
+    assert "which launch is used depends on what can't be read (line 55: `small`; line 56: `not small`)" in told
     assert checked(file, "either", grid="n / 128", block="128").status == 1
     file.write_text(ASKS.replace("if (n % 4 == 0)", "").replace("else\n", ""))
     for kernel, asks in (("quads", "multiples of 4"), ("flipped", "powers of two")):

@@ -50,8 +50,10 @@ def learn(guessed: Guess, run: Run) -> dict[str, Holds]:
             break
     if len(touched) < 2:
         return holds
+    rows = {one.name: one.row for one in guessed.arrays}
     return {
-        name: _sized(guessed, one, [_rows(guessed, name, of) for of in touched], points) for name, one in holds.items()
+        name: _sized(guessed, one, [-(-of.get(name, 0) // rows[name]) for of in touched], points, rows[name] == 1)
+        for name, one in holds.items()
     }
 
 
@@ -72,19 +74,21 @@ def _runs(
         read = {mistake.array for mistake in outcome.mistakes if mistake.kind in ("uninitialised", INDIFFERENT_READ)}
         if outcome.status in ("ok", "wrong_result"):
             touched.append(outcome.touched)
-            holds = {name: replace(one, updated=given[name].updated or name in read) for name, one in holds.items()}
+            # What is not touched there may be read elsewhere.
+            may_be = {name for name in holds if given[name].updated or name in read or not outcome.touched.get(name)}
+            holds = {name: replace(one, updated=name in may_be) for name, one in holds.items()}
         if "out_of_bounds" in kinds or not touched:
             return holds, touched, False
     return holds, touched, True
 
 
-def _rows(guessed: Guess, name: str, touched: Mapping[str, int]) -> int:
-    row = next(one.row for one in guessed.arrays if one.name == name)
-    return -(-touched.get(name, 0) // row)
+def _sized(
+    guessed: Guess, holds: Holds, touched: Sequence[int], places: Sequence[Mapping[str, int]], is_of_numbers: bool
+) -> Holds:
+    """The smallest size over the axes that is what was touched, or a little more.
 
-
-def _sized(guessed: Guess, holds: Holds, touched: Sequence[int], places: Sequence[Mapping[str, int]]) -> Holds:
-    """The smallest size over the axes that is what was touched, or a little more."""
+    is_of_numbers  whether elements are no vectors, of which a part is touched where the kernel takes them for numbers
+    """
     if not all(touched):
         return holds
     near = []
@@ -94,7 +98,7 @@ def _sized(guessed: Guess, holds: Holds, touched: Sequence[int], places: Sequenc
             return replace(holds, size=text, known=True)
         if is_simple and all(_LEAST_SHARE * value <= of <= value for value, of in zip(values, touched, strict=True)):
             near.append((sum(values), text))
-    if len({*touched}) == 1:
+    if len({*touched}) == 1 and (is_of_numbers or touched[0] > 1):
         return replace(holds, size=str(touched[0]), known=True)
     return replace(holds, size=min(near)[1], known=True) if near else holds
 
