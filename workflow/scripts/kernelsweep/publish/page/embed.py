@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from kernelsweep.publish.drawing.palette import shapes_on_page, texts_on_page
 
@@ -67,13 +68,22 @@ def link(path: Path, base: Path, text: str = "") -> Link:
 def drawing(path: Path, name: str) -> str:
     """An SVG file as a part of the page, whose style and colours it has. Its ids begin with a name of its own."""
     text = path.read_text(encoding="utf-8")
-    text = re.sub(
-        r"<metadata>.*?</metadata>|<style.*?</style>|\s*\n\s*", " ", text[text.index("<svg") :], flags=re.DOTALL
-    )
-    prefix = re.sub(r"\W+", "-", name)
+    text = _SPARE.sub("", " ".join(text[text.index("<svg") :].split())).replace("xlink:href", "href")
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r" ?([A-Za-z]) ", r"\1", path[0]).replace(' "', '"'), text)
+    text = re.sub(r'style="[^"]*"', lambda style: style[0].replace(": ", ":").replace("; ", ";"), text)
+    used = {*re.findall(r'(?:\bhref="#|url\(#)([^")]+)', text)}
+    text = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", text)
+    text = re.sub(r"<g>(<(?:text|path|use)\b[^>]*(?:/>|>[^<]*</text>))</g>", r"\1", text)
+    prefix = f"d{crc32(name.encode()):x}"
     text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
     return re.sub(r"<text\b[^>]*>|#[0-9a-f]{6}\b", _on_page, text)
 
+
+# What a figure's SVG has and a page doesn't need: its style sheet has the type, and a hundredth of a point is not seen.
+_SPARE = re.compile(
+    r"""<metadata>.*?</metadata>|<style.*?</style>|font-size: 7px; |font-family: [^;"]*; | transform="rotate\(-0 [^"]*"
+    |(?<=\.\d\d)\d+|(?<=>)\s(?=<)""".replace("\n    ", "")
+)
 
 _SHAPES, _TEXTS = shapes_on_page(), texts_on_page()
 

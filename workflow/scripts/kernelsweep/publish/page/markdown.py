@@ -42,6 +42,8 @@ def to_html(text: str, name: str, title: str, folder: Path, base: Path) -> str:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(_HIGHEST_HEADING + _level(token) - highest, _LOWEST_HEADING)}"
+        if token.type in ("td_open", "th_open") and str(token.attrs.pop("style", "")).endswith("right"):
+            token.attrs["class"] = "r"
         for child in token.children or ():
             _adapt(child, folder, base)
         if token.type == "fence" and token.info.startswith(_DIFFERENCE):

@@ -40,6 +40,19 @@ function sorted(rows, column, direction) {
   return [...[...first].sort((a, b) => direction * compare(a, b)), ...last];
 }
 
+// Several links or buttons are one stop of the tab key; arrows go from one to the next.
+function rove(stops) {
+  stops.forEach((stop, place) => {
+    stop.tabIndex = place ? -1 : 0;
+    stop.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!step || !stops[place + step]) return;
+      event.preventDefault();
+      stops[place + step].focus();
+    });
+  });
+}
+
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   // Rows of the answer belong to a study, and studies do different work.
@@ -50,12 +63,6 @@ for (const table of document.querySelectorAll("table")) {
     heading.scope = "col";
     const button = document.createElement("button");
     button.type = "button";
-    // A table is one stop of the tab key; arrows go from heading to heading.
-    button.tabIndex = column ? -1 : 0;
-    button.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      headings[column + step]?.firstElementChild.focus();
-    });
     button.append(...heading.childNodes);
     heading.append(button);
     button.addEventListener("click", () => {
@@ -66,6 +73,13 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+
+for (const group of document.querySelectorAll("nav, figure, section > p.files, .panels, table thead"))
+  rove([...group.querySelectorAll(group.tagName === "THEAD" ? "button" : "a")]);
+
+// Only what scrolls has to be reached to be scrolled.
+const scrolling = document.querySelectorAll(".table, .drawing");
+new ResizeObserver(() => scrolling.forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; })).observe(document.body);
 
 // Figures open large. Without this script their links lead to the SVG files.
 
