@@ -52,6 +52,12 @@ def test_a_step_is_held_against_the_kernel_that_its_words_name() -> None:
     # Barriers get a larger share of the time because all else became shorter; later they do take less.
     ("unrolling", "neighbored_less", "instructions per warp 304 → 124", "barrier"),
     ("unrolling", "unrolled_warps ×8", "instructions per warp 140 → 98.94; barrier stall 25.05 → 20.64%", "occupancy"),
+    # Of sectors that are as many, fewer hit; among half as many others, a share of hits means nothing.
+    ("unrolling", "unrolled_warps_volatile ×8", "global load L1 hit rate 24.26 → 16.72%", "barrier"),
+    ("unrolling", "unrolled ×8", "DRAM read throughput 2,198 → 3,126 GB/s", "hit rate"),
+    # A thirtieth of the warps branches more often each; and two runs differ by more than 2.58 and 2.29%.
+    ("stepwise", "cascaded", "barrier stall 12.02 → 3.34%", "branch"),
+    ("staged", "staged_warp (270 blocks)", "", "barrier stall"),
     # Its bytes change in digits that are not shown.
     ("exchanges", "butterfly_swap_twice ×4", "", "DRAM bytes"),
 ])  # fmt: skip

@@ -257,7 +257,11 @@ def profile(project: Project, platform: str, study: str, kernel: str) -> plans.O
         **_observed(project, platform, study, kernel),
         timeout_seconds=project.config.profiling.timeout_seconds,
         study=_settings(project, study, "problem", "reference", "steps", "profiled"),
-        metrics=_metric_definitions(project, study),
+        # Without their uncertainties: these change judgements only, and nothing has to be collected again.
+        metrics={
+            name: {key: value for key, value in definition.items() if key != "uncertainty"}
+            for name, definition in _metric_definitions(project, study).items()
+        },
         profiling=_of_config(project, "profiling"),
     )
 
@@ -282,13 +286,10 @@ def _observed(project: Project, platform: str, study: str, kernel: str) -> dict[
 
 
 def _metric_definitions(project: Project, study: str) -> dict[str, Mapping[str, str]]:
-    """The metrics that are collected for a study, by name: its own, then the metrics that all studies share.
-
-    Without their uncertainties: these change judgements only, and nothing has to be collected again.
-    """
+    """The metrics that are collected for a study, by name: its own, then the metrics that all studies share."""
     names = dict.fromkeys([*project.studies[study].settings.metrics, *project.config.profiling.metrics])
     table = project.config.metrics
-    return {name: {key: text for key, text in table[name].values().items() if key != "uncertainty"} for name in names}
+    return {name: table[name].values() for name in names}
 
 
 def accesses(project: Project, study: str) -> plans.PointsPlan:

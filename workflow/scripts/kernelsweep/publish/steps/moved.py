@@ -11,13 +11,16 @@ import pandas
 from kernelsweep.judge.data.step_metrics import LEAST_SHARE, step_metrics, title, unit_of
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.tables.study_table import StoryRow
+from kernelsweep.results import COUNTED
 
-# A counter moved if it changed by this factor; the counters with the largest changes are named.
+# A counter moved if it changed by this factor, and by more than between two runs; the largest changes are named.
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
 # The time itself, which Nsight Compute takes at its own clocks: the sweep's is shown.
 _NOT_SHOWN = "duration"
 # The weight of metrics that are shares of the warps' time.
 _WARPS_TIME = "mean by smsp__warps_active.sum"
+# What counts per warp, and a share of hits, name these.
+_WARPS, _HITS = "warps_launched", "hit_rate"
 # The unit of passes through the banks of shared memory, of which a multiprocessor makes one a cycle.
 _PASSES = "conflicts"
 # The unit of what efficiencies are shares of. An efficiency of less than this share of a step's sectors means nothing:
@@ -35,10 +38,11 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
         return ""
     pair, times, cycles = counters.loc[[base, number]], *_times(data, [steps[base], steps[number]])
     named = {*data.settings.metrics} & {*counters} or {*counters}
+    of_others = _of_others(data, pair, [steps[base], steps[number]])
     changes, texts = {}, {}
     for metric in (str(name) for name in counters if name in named - {_NOT_SHOWN}):
         numbers = [f"{value:,.{0 if value >= 100 else 2}f}" for value in pair[metric]]
-        if numbers[0] == numbers[1] or _is_of_few(data, pair, metric):
+        if numbers[0] == numbers[1] or _is_of_few(data, pair, metric) or metric in of_others:
             continue
         unit = unit_of(step_metrics(data), metric)
         is_of_time = data.metrics.definitions[metric]["combine"] == _WARPS_TIME
@@ -55,7 +59,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
         # What is counted stands in the title.
         symbol = unit if unit == "%" else f" {unit}" if unit[0].isupper() else ""
         texts[metric] = f"{title(metric)} {' → '.join(numbers)}{symbol}"
-    moved = [metric for metric, change in changes.items() if change >= math.log(_LEAST_CHANGE)]
+    moved = [metric for metric, change in changes.items() if change >= _least_change(data, metric)]
     return "; ".join(texts[metric] for metric in sorted(moved, key=changes.__getitem__, reverse=True)[:_MOST_COUNTERS])
 
 
@@ -78,10 +82,37 @@ def _times(data: StudyData, steps: Sequence[StoryRow]) -> tuple[list[float], flo
 
 def _is_of_few(data: StudyData, pair: pandas.DataFrame, metric: str) -> bool:
     """Whether a metric is the efficiency of a small part of the sectors that one of two steps touches."""
-    weights = {
+    weights = _weights(data, pair)
+    own = weights.get(data.metrics.definitions[metric]["combine"])
+    return own is not None and bool((pair[own] / pair[[*weights.values()]].sum(axis="columns")).min() < _LEAST_TRAFFIC)
+
+
+def _weights(data: StudyData, pair: pandas.DataFrame) -> dict[str, str]:
+    """The counts of sectors by the `combine` of the metrics that are means over them."""
+    return {
         f"mean by {definition['ncu'].partition(' [')[0]}": name
         for name, definition in data.metrics.definitions.items()
         if name in pair and definition["unit"] == _SECTORS
     }
-    own = weights.get(data.metrics.definitions[metric]["combine"])
-    return own is not None and bool((pair[own] / pair[[*weights.values()]].sum(axis="columns")).min() < _LEAST_TRAFFIC)
+
+
+def _of_others(data: StudyData, pair: pandas.DataFrame, steps: Sequence[StoryRow]) -> set[str]:
+    """The metrics per warp if the numbers of warps differ, and the shares of hits if those of sectors do."""
+    points, weights = [step.point for step in steps if step.point], _weights(data, pair)
+    warps = [point["grid_size"] * math.ceil(point["block_size"] / 32) for point in points if point["block_size"] > 0]
+    found = set()
+    for metric, definition in data.metrics.definitions.items():
+        own = weights.get(definition["combine"])
+        amounts = warps if _WARPS in definition["ncu"] + definition["combine"] else []
+        amounts = list(pair[own]) if own and _HITS in definition["ncu"] else amounts
+        if amounts and max(amounts) > _LEAST_CHANGE * min(amounts):
+            found.add(metric)
+    return found
+
+
+def _least_change(data: StudyData, metric: str) -> float:
+    """The smallest change that counts, as a logarithm: `_LEAST_CHANGE`, or what two uncertain values differ by."""
+    rows = step_metrics(data)
+    counted = (rows.loc[rows["metric"] == metric, "source"] == COUNTED).any()
+    uncertainty = 0.0 if counted else float(data.metrics.definitions[metric].get("uncertainty", 0))
+    return max(math.log(_LEAST_CHANGE), math.sqrt(2) * math.log1p(uncertainty))
