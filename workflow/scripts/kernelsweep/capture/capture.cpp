@@ -12,15 +12,16 @@
 #include <cuda.h>
 #include <cupti.h>
 #include <cxxabi.h>
-#include <elf.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,18 +46,12 @@ constexpr size_t CHUNK = size_t(16) << 20;      // of a copy to the host
 constexpr size_t SEARCHED = size_t(64) << 10;   // bytes of a buffer up to which addresses inside it are looked for
 constexpr size_t RECORDS = size_t(1) << 20;     // bytes of a buffer for CUPTI's records
 
-struct Failure : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using Failure = std::runtime_error;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-template <class Number> std::string text_of(Number number)
-{
-    char text[40];
-    std::snprintf(text, sizeof text, "%.17g", double(number));
-    return text;
-}
+// Microseconds: the program's language may write a fraction with a comma.
+std::string micros(double seconds) { return std::to_string(long(1e6 * seconds)); }
 
 std::string quoted(std::string_view text)
 {
@@ -130,8 +125,7 @@ struct Launch {
 };
 
 struct Times {
-    unsigned long count = 0, in_graphs = 0;
-    double ns = 0;
+    unsigned long count = 0, in_graphs = 0, ns = 0;
     std::map<std::tuple<Sides, Sides, unsigned>, unsigned long> geometries;
 };
 
@@ -142,10 +136,11 @@ struct State {
     size_t most = 0;
     Clock::time_point start = Clock::now();
     std::recursive_mutex launches;  // Held from before a captured launch until it is read: other threads' launches wait.
-    std::mutex records;
+    std::mutex records;  // Of what other threads add to. No call of the driver's is made while it is held.
     std::map<std::string, bool, std::less<>> matches;
     std::map<std::string, Times> times;
-    std::vector<std::string> images, refusals;
+    std::list<std::string> images;
+    std::vector<std::string> refusals;
     std::vector<Launch> captured;
     unsigned long seen = 0, in_graphs = 0;
     unsigned files = 0;
@@ -286,33 +281,17 @@ std::vector<Buffer> buffers_of(const std::vector<Parameter> &parameters, int dev
     return buffers;
 }
 
-// The names of the variables in constant and global memory of a module's image.
-std::vector<std::string> variables_in(const std::string &image)
+// The texts of an image that may be the name of a variable, which the driver then knows.
+std::set<std::string> names_in(const std::string &image)
 {
-    std::vector<std::string> names;
-    auto at = [&](size_t offset, size_t bytes) -> const char * {
-        return offset <= image.size() && bytes <= image.size() - offset ? image.data() + offset : nullptr;
-    };
-    auto *head = reinterpret_cast<const Elf64_Ehdr *>(at(0, sizeof(Elf64_Ehdr)));
-    if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64) return names;
-    auto *sections = reinterpret_cast<const Elf64_Shdr *>(at(head->e_shoff, head->e_shnum * sizeof(Elf64_Shdr)));
-    auto text = [&](unsigned section, size_t offset) -> std::string {
-        if (!sections || section >= head->e_shnum || offset >= sections[section].sh_size) return "";
-        const char *start = at(sections[section].sh_offset + offset, sections[section].sh_size - offset);
-        return start ? std::string(start, strnlen(start, sections[section].sh_size - offset)) : "";
-    };
-    for (unsigned number = 0; sections && number < head->e_shnum; ++number) {
-        const Elf64_Shdr &table = sections[number];
-        auto *symbols = reinterpret_cast<const Elf64_Sym *>(at(table.sh_offset, table.sh_size));
-        for (size_t i = 0; table.sh_type == SHT_SYMTAB && symbols && i < table.sh_size / sizeof(Elf64_Sym); ++i) {
-            unsigned section = symbols[i].st_shndx;
-            if (ELF64_ST_TYPE(symbols[i].st_info) != STT_OBJECT || section >= head->e_shnum) continue;
-            std::string of = text(head->e_shstrndx, sections[section].sh_name);
-            if (of == ".nv.constant3" || of == ".nv.global" || of == ".nv.global.init")
-                names.push_back(text(table.sh_link, symbols[i].st_name));
-        }
+    auto is_of_name = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '$'; };
+    std::set<std::string> found;
+    for (size_t end = image.find('\0'); end != std::string::npos; end = image.find('\0', end + 1)) {
+        size_t start = end;
+        while (start > 0 && is_of_name(image[start - 1])) --start;
+        if (start < end && start > 0 && image[start - 1] == '\0') found.insert(image.substr(start, end - start));
     }
-    return names;
+    return found;
 }
 
 // The images that have the kernel, as files, and the present contents of its module's variables.
@@ -320,12 +299,18 @@ void add_module(Launch &launch, CUfunction function)
 {
     std::string section = ".text." + launch.kernel + '\0';
     std::set<std::string> names;
-    for (const std::string &image : state.images) {
+    std::vector<const std::string *> images;
+    {
+        std::lock_guard<std::mutex> held(state.records);
+        for (const std::string &image : state.images) images.push_back(&image);
+    }
+    for (const std::string *one : images) {
+        const std::string &image = *one;
         if (image.find(section) == std::string::npos) continue;
         File file;
         file.write(image.data(), image.size());
         launch.images.push_back(file.closed());
-        for (std::string &name : variables_in(image)) names.insert(std::move(name));
+        names.merge(names_in(image));
     }
     CUmodule module;
     if (cuFuncGetModule(&module, function) != CUDA_SUCCESS) return;
@@ -385,7 +370,7 @@ std::string as_json(const std::pair<const std::string, Times> &one)
     const Times &times = one.second;
     auto usual = std::max_element(times.geometries.begin(), times.geometries.end(),
                                   [](auto &a, auto &b) { return a.second < b.second; });
-    return object({{"kernel", quoted(one.first)}, {"count", std::to_string(times.count)}, {"ns", text_of(times.ns)},
+    return object({{"kernel", quoted(one.first)}, {"count", std::to_string(times.count)}, {"ns", std::to_string(times.ns)},
                    {"in_graphs", std::to_string(times.in_graphs)},
                    {"geometries", std::to_string(times.geometries.size())}, {"grid", std::get<0>(usual->first).json()},
                    {"block", std::get<1>(usual->first).json()}, {"shared", std::to_string(std::get<2>(usual->first))}});
@@ -397,8 +382,8 @@ void write_json()
     auto json = [](const auto &item) { return as_json(item); };
     {
         std::lock_guard<std::mutex> held(state.records);
-        text = object({{"error", quoted(state.error)}, {"seconds", text_of(seconds_since(state.start))},
-                       {"own_seconds", text_of(state.own_seconds)}, {"seen", std::to_string(state.seen)},
+        text = object({{"error", quoted(state.error)}, {"us", micros(seconds_since(state.start))},
+                       {"own_us", micros(state.own_seconds)}, {"seen", std::to_string(state.seen)},
                        {"in_graphs", std::to_string(state.in_graphs)}, {"refusals", list(state.refusals, quoted)},
                        {"kernels", list(state.times, json)}, {"launches", list(state.captured, json)}});
     }
@@ -527,7 +512,7 @@ void CUPTIAPI on_callback(void *, CUpti_CallbackDomain domain, CUpti_CallbackId 
         if (domain == CUPTI_CB_DOMAIN_RESOURCE) {  // Also of a module that a call of ours has the driver load.
             auto *data = static_cast<const CUpti_ResourceData *>(given);
             auto *module = static_cast<const CUpti_ModuleResourceData *>(data->resourceDescriptor);
-            std::lock_guard<std::recursive_mutex> held(state.launches);
+            std::lock_guard<std::mutex> held(state.records);
             if (module && module->pCubin) state.images.emplace_back(module->pCubin, module->cubinSize);
         } else if (!inside) {
             inside = true;
@@ -564,7 +549,7 @@ void CUPTIAPI take_records(CUcontext, uint32_t, uint8_t *buffer, size_t, size_t 
             Times &times = state.times[one->name ? one->name : ""];
             ++times.count;
             times.in_graphs += one->graphId != 0;
-            times.ns += double(one->end - one->start);
+            times.ns += one->end - one->start;
             Sides grid{unsigned(one->gridX), unsigned(one->gridY), unsigned(one->gridZ)};
             Sides block{unsigned(one->blockX), unsigned(one->blockY), unsigned(one->blockZ)};
             ++times.geometries[{grid, block, unsigned(one->dynamicSharedMemory)}];

@@ -132,7 +132,7 @@ def kernels_in_words(watched: Watched) -> str:
         }
         for one, name in zip(kernels, demangled([one["kernel"] for one in kernels]), strict=True)
     ]
-    seconds = max(record["seconds"] for record in watched.records)
+    seconds = max(record["us"] for record in watched.records) / 1e6
     more = f"\n... and {len(rows) - _SHOWN} more." if len(rows) > _SHOWN else ""
     return (
         f"\n{tabulate(rows[:_SHOWN], headers='keys', disable_numparse=True)}{more}\n"
@@ -198,7 +198,7 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
     matching = {name for name in demangled([one["kernel"] for one in kernels]) if given.kernel in name}
     others = matching - {captured.name}
     also = f" Other kernels that match: {len(others)}." if others else ""
-    own_seconds = max(one["own_seconds"] for one in watched.records)
+    own_seconds = max(one["own_us"] for one in watched.records) / 1e6
     print(
         f"\n{description}{also}\n{captured.bytes / 1e6:,.1f} MB of buffers; it took the program {own_seconds:.2f} s.\n"
         f"Written: {', '.join(map(str, [*files, folder]))}. Run it: kernelsweep {given.name}",
