@@ -5,7 +5,7 @@
 //   KERNELSWEEP_CAPTURE           the folder that gets <pid>.json and the files that it names
 //   KERNELSWEEP_CAPTURE_KERNEL    a part of a kernel's name, mangled or not; empty: kernels are only listed
 //   KERNELSWEEP_CAPTURE_LAUNCHES  the numbers of its launches, from 1, such as 1,5
-//   KERNELSWEEP_CAPTURE_FROM      seconds from the start, before which no launch counts
+//   KERNELSWEEP_CAPTURE_FROM      microseconds from the start, before which no launch counts
 //   KERNELSWEEP_CAPTURE_MOST      the most bytes of one launch's buffers
 //
 // Nothing is printed, and no error reaches the program: it becomes a sentence in the JSON.
@@ -585,7 +585,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection()
         std::string numbers = setting("_LAUNCHES");
         for (char *next = numbers.data(), *end = next; *next; next = *end ? end + 1 : end)
             state.wanted.insert(unsigned(std::strtoul(next, &end, 10)));
-        state.from = std::strtod(setting("_FROM").c_str(), nullptr);
+        state.from = 1e-6 * double(std::strtoull(setting("_FROM").c_str(), nullptr, 10));
         state.most = std::strtoull(setting("_MOST").c_str(), nullptr, 10);
         CUpti_SubscriberHandle handle;
         must(cuptiActivityRegisterCallbacks(give_room, take_records), "CUPTI gives no records of kernels");

@@ -124,7 +124,7 @@ def watch(
     Raises UserError where the program can't be started.
     """
     numbers = ",".join(map(str, launches))
-    settings = {"": folder, "_KERNEL": pattern, "_LAUNCHES": numbers, "_FROM": start, "_MOST": most}
+    settings = {"": folder, "_KERNEL": pattern, "_LAUNCHES": numbers, "_FROM": int(1e6 * start), "_MOST": most}
     variables = {f"KERNELSWEEP_CAPTURE{name}": str(value) for name, value in settings.items()}
     status = run(command, {**variables, "CUDA_INJECTION64_PATH": str(library("capture.cpp"))})
     records = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
