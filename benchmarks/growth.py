@@ -147,6 +147,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
                 "study": settings[name],
                 "figures": drawn_figures(load_study(name, project), True),
                 "widths": ["two_columns"],
+                "font": "sans",
                 "formats": FORMATS,
                 "definitions": {},
                 "found_metrics": {},
@@ -157,7 +158,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
         },
     }
     (project / "figures").mkdir(exist_ok=True)
-    published = ["table.md", "table.csv", "table.tex", "best.tex", "steps.md", "figures/texts.json"]
+    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "steps.md", "figures/texts.json"]
     script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 

@@ -15,6 +15,7 @@ rule compare_sweeps:
         text=path("comparison", file="comparison.md"),
         comment=path("comparison", file="comment.md"),
         summary=path("comparison", file="comparison.json"),
+        latex=path("comparison", file="comparison.tex"),
         page=path("comparison", file="comparison.html"),
         accesses=directory(path("comparison", file="accesses")),
         answer=path("answer", folder="{platform}/comparison"),

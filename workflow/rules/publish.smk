@@ -48,6 +48,23 @@ rule end_figure:
         "../scripts/publish/draw_view.py"
 
 
+# A picture of accesses, which config.yaml's view names.
+rule end_picture:
+    input:
+        accesses=path("accesses"),
+    output:
+        [path("picture", suffix=suffix) for suffix in ("pdf", "tex")],
+    log:
+        log("figure", "{study}", "end_{name}", scope=EMULATOR),
+    localrule: True
+    conda:
+        "../../envs/kernelsweep.yaml"
+    params:
+        plan=plan.font,
+    script:
+        "../scripts/publish/draw_picture.py"
+
+
 rule make_page:
     input:
         summary=path("summary"),

@@ -52,8 +52,8 @@ def earlier_answers():
     if folder := {"compare": "comparison", "grade": "grade"}.get(asked[0]):
         return [log("end_run", scope=f"{platform}/{folder}") for platform in PROJECT.platforms]
     if asked == ["figure"]:
-        folder, _, rest = figure(PROJECT)[0].partition("/studies/")
-        return [f"{folder}/logs/figure/{rest.replace('views/', 'end_').removesuffix('.pdf')}.log"]
+        folder, _, file = figure(PROJECT)[0].partition("/studies/")
+        return [f"{folder}/logs/figure/{Path(file).parts[0]}/end_{Path(file).stem}.log"]
     studies = [None] if asked == ["all"] else [name for name in asked if name in PROJECT.studies]
     return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
 

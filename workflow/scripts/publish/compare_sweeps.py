@@ -20,6 +20,8 @@ from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
+from kernelsweep.publish.tables.comparison_table import comparison_table
+from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
 with logged(snakemake):
@@ -42,7 +44,8 @@ with logged(snakemake):
     verdict = verdict_lines(points, margin, unchanged, registers) + program_lines(points, margin, Path())
     if plan.never_measured:
         verdict.append(f"Not compared, because never measured: {list_texts(plan.never_measured)}.")
-    of_after = read_device(snakemake.input.device)["provenance"]
+    device = read_device(snakemake.input.device)
+    of_after = device["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
@@ -63,6 +66,8 @@ with logged(snakemake):
         "failed_proofs": failed_proofs,
     }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    latex = as_latex(comparison_table(summary, device["name"]))
+    Path(snakemake.output.latex).write_text(latex, encoding="utf-8")
 
     shown = {kernel for kernel, found in summary["kernels"].items() if found["is_shown"]}
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)

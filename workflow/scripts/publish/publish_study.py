@@ -20,7 +20,7 @@ from kernelsweep.publish.figures import DRAWERS
 from kernelsweep.publish.steps.steps_page import steps_text
 from kernelsweep.publish.tables.formats import as_latex, as_markdown
 from kernelsweep.publish.tables.study_table import study_table
-from kernelsweep.publish.tables.table_text import best_table, short_text, table_text
+from kernelsweep.publish.tables.table_text import best_table, counters_table, short_text, table_text
 from kernelsweep.publish.view import labelled
 
 
@@ -48,7 +48,7 @@ with logged(snakemake):
     data = read_study_data(
         study, plan.study, inputs.measurements, inputs.device, metrics, inputs.proofs, plan.edited, plan.gridded
     )
-    markdown, csv, latex, best, steps, folder = map(Path, snakemake.output)
+    markdown, csv, latex, best, counters, steps, folder = map(Path, snakemake.output)
     folder.mkdir(exist_ok=True)
     use_font(plan.font)
     shown = labelled(data)
@@ -63,6 +63,7 @@ with logged(snakemake):
         csv.write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
         latex.write_text(as_latex(short_text(table, data)), encoding="utf-8")
         best.write_text(as_latex(best_table(data)), encoding="utf-8")
+        counters.write_text(as_latex(counters_table(data)), encoding="utf-8")
         sources = {Path(file).stem: Path(file).read_text(encoding="utf-8") for file in inputs.kernels}
         steps.write_text(steps_text(data, sources, plan.accesses), encoding="utf-8")
         for of_figure in drawn:

@@ -69,10 +69,12 @@ PATHS = {
     "index": "index.html",
     "table": "{platform}/studies/{study}/table.{suffix}",
     "best_table": "{platform}/studies/{study}/best.tex",
+    "counters_table": "{platform}/studies/{study}/counters.tex",
     "steps": "{platform}/studies/{study}/steps.md",
     "figures": "{platform}/studies/{study}/figures",
     "view": "{platform}/studies/{study}/views/{name}.{suffix}",
     "accesses": "emulator/studies/{study}/accesses",
+    "picture": "emulator/studies/{study}/pictures/{name}.{suffix}",
     # Outputs to pass on to others.
     "constants": "{platform}/best/{study}.h",
 }

@@ -381,6 +381,7 @@ def tables_and_figures(project: Project, scope: str) -> list[str]:
 PUBLISHED_FILES = (
     *(path("table", suffix=suffix) for suffix in ("md", "csv", "tex")),
     path("best_table"),
+    path("counters_table"),
     path("steps"),
     path("figures"),
 )

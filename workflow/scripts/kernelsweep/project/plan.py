@@ -387,6 +387,11 @@ def view(project: Project, platform: str, study: str) -> plans.ViewPlan:
     )
 
 
+def font(project: Project) -> plans.ValuePlan:
+    """The type of a picture."""
+    return plans.ValuePlan(project.config.font)
+
+
 def reference(project: Project, study: str) -> plans.ValuePlan:
     """A study's reference point."""
     return plans.ValuePlan(project.studies[study].settings.reference)

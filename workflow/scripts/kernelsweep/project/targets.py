@@ -9,10 +9,10 @@ from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.observe.requests import observed_platforms
-from kernelsweep.project import inputs
+from kernelsweep.project import building, inputs
 from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
-from kernelsweep.publish.view_address import platform_in, read_view, view_name
+from kernelsweep.publish.view_address import picture_in, platform_in, read_view, view_name
 from kernelsweep.study.kernels.units import EMULATOR
 
 # What `snakemake help` says of each target but the studies.
@@ -152,11 +152,17 @@ def header(project: Project) -> list[str]:
 
 
 def figure(project: Project) -> list[str]:
-    """The figure of the explorer's view that the configuration names."""
+    """The figure of the explorer's view, or of the picture of accesses, that the configuration names."""
     address = project.config.view
-    view = read_view(address)
-    study = view["study"]
+    picture = picture_in(address)
+    view = {} if picture else read_view(address)
+    study, step = picture or (view["study"], "")
     check_known(study, project.studies, "view: there is no study")
+    if picture:
+        check_known(
+            step, [one.name for one in building.accesses(project, study)], f"view: of {study}, there is no step"
+        )
+        return [path("picture", study=study, name=step, suffix="pdf")]
     platform = platform_in(address) or _timed(project, "figure")[-1]
     return [path("view", platform=platform, study=study, name=view_name(view), suffix="pdf")]
 

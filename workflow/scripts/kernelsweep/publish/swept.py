@@ -197,7 +197,8 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
             said = f" Without {list_texts(left_out, len(left_out))}, whose cells have no other above or below."
     if panel and only_one:
         rows, before = rows[rows[panel] == rows.sort_values("time_us")[panel].iloc[0]], rows
-        said = f" The fastest of {before[panel].nunique()} panels." * (len(rows) < len(before))
+        what = "kernels" if panel == KERNEL else "panels"
+        said = f" The fastest of {before[panel].nunique()} {what}." * (len(rows) < len(before))
     # Problems of several sizes are not compared with each other.
     sizes = problem_axes(shown.data, [*shown.axes, *filter(None, [panel])])
     fastest = rows.sort_values("time_us").drop_duplicates(sizes) if sizes else rows.sort_values("time_us").head(1)

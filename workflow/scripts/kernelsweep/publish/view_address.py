@@ -44,6 +44,12 @@ def view_name(view: Mapping[str, str]) -> str:
     return "-".join(re.sub(r"\W+", "_", view[name]) for name in names)
 
 
+def picture_in(address: str) -> tuple[str, str] | None:
+    """The study and the step whose picture of accesses an address leads to; None where it is a view."""
+    found = re.search(r"/studies/([^/]+)/accesses/([^/]+)\.svg$", unquote(address))
+    return (found[1], found[2]) if found else None
+
+
 def platform_in(address: str) -> str | None:
     """The platform whose page an address leads to; None where it has only the view."""
     found = re.search(r"/results/((?:recording/)?[^/]+)/(?:studies/[^/]+/)?report\.html", unquote(address))

@@ -39,7 +39,9 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     across_texts, down_texts = (
         [swept_axes.cell_text(data, axis, value) for value in values] for axis, values in ((x, across), (y, down))
     )
-    rows = rows.assign(across=rows[x].map(across.index), down=rows[y].map(down.index))
+    rows = rows.assign(
+        panel=rows[panel] if panel else "", across=rows[x].map(across.index), down=rows[y].map(down.index)
+    )
     names = swept_axes.values_of(rows, panel, data) if panel else [None]
     is_time, side_in = shown.quantity == "time_us", text_in(*down_texts) + style.LINE_IN + 0.12
     ends = (rows["shown"].min(), rows["shown"].max())
@@ -72,4 +74,6 @@ def _caption(shown: Swept, rows: pandas.DataFrame, left_out: str) -> str:
     texts = [f"Number and colour: the best over all other axes; outlined: the fastest{where} and its ties.{left_out}"]
     texts += [f"Hatched: {status_key(sorted(blank - {'ok'}))}."] if blank - {"ok"} else []
     texts += [f"{NO_VALUE}: no such quantity is known."] if "ok" in blank else []
-    return " ".join([*texts, "Grey: not in the sweep."])
+    cells = rows["panel"].nunique() * rows["across"].nunique() * rows["down"].nunique()
+    texts += ["Grey: not in the sweep."] if len(rows) < cells else []
+    return " ".join(texts)

@@ -176,10 +176,6 @@ def _caption(ladder: Ladder) -> str:
     texts += [f"×: times as fast as {ladder.first}."] if ladder.quantity == OF_SPEEDUP[0] else []
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
     texts += ["Dashed: the fastest library."] if (ladder.table["kind"] == RIVAL_ROW).any() else []
-    texts += (
-        [f"Diamonds and triangles: published, {origins}; each over {ladder.first} on its own device."]
-        if origins
-        else []
-    )
-    texts += [f"Hollow, {UNDEFINED_NOTE}"] if ladder.table["is_undefined"].any() else []
+    texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
+    texts += [f"Hollow dots, {UNDEFINED_NOTE}"] if ladder.table["is_undefined"].any() else []
     return " ".join(texts)

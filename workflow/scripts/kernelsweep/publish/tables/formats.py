@@ -20,6 +20,9 @@ _TIME_DIGITS = 4
 # A number, with its uncertainty in the last digits.
 _NUMBER = re.compile(r"-?[\d,]+\.?\d*(\(\d+\))?")
 
+# In LaTeX, a name's letters on a line, and the columns beside it that one column of a paper has room for.
+NAME_LETTERS, MOST_COLUMNS = 18, 7
+
 # LaTeX reads UTF-8, but for exponents.
 _LATEX_SPECIAL = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -119,14 +122,15 @@ def as_latex(text: TableText | str) -> str:
     # A folder of the repository is no reader's of a paper.
     provenance = re.sub(r" \(resources/recordings/[^)]*\)", "", text.provenance)
     kinds = ["S" if any(map(_NUMBER.fullmatch, column.cells)) and column.right else "l" for column in text.columns]
-    heads = ["kernel", *(f"{{{escape(column.header)}}}" for column in text.columns)]
-    names = [rf"\texttt{{{escape(kernel)}}}" for kernel in text.kernels]
+    heads = ["kernel", *(f"{{{_cell(column.header, 'l')}}}" for column in text.columns)]
+    names = [_cell("\n".join(broken(kernel, NAME_LETTERS)), "l", r"\texttt{%s}") for kernel in text.kernels]
+    environment = "table*" if len(text.columns) > MOST_COLUMNS else "table"
     cells = [[_cell(cell, kind) for cell in of.cells] for of, kind in zip(text.columns, kinds, strict=True)]
     rows = zip(names, *cells, strict=True)
     return "\n".join(
         [
             r"% Needs \usepackage{booktabs,graphicx,siunitx}.",
-            r"\begin{table}",
+            rf"\begin{{{environment}}}",
             r"  \centering",
             rf"  \caption{{{escape(f'{text.title}{end} {provenance}')}}}",
             rf"  \label{{tab:{label}}}",
@@ -142,18 +146,18 @@ def as_latex(text: TableText | str) -> str:
             r"  }",
             "",
             rf"  \smallskip {escape(text.explanation)}",
-            r"\end{table}",
+            rf"\end{{{environment}}}",
             "",
         ]
     )
 
 
-def _cell(text: str, kind: str) -> str:
-    """A cell; bare numbers for siunitx."""
+def _cell(text: str, kind: str, look: str = "%s") -> str:
+    """A cell, with each line in a look; bare numbers for siunitx."""
     if kind == "S":
         return text.replace(",", "") if _NUMBER.fullmatch(text) else f"{{{escape(text)}}}"
-    lines = escape(text).replace("\n", r" \\ ")
-    return lines if "\n" not in text else rf"\shortstack[l]{{{lines}}}"
+    lines = r" \\ ".join(look % escape(line) for line in text.split("\n"))
+    return rf"\shortstack[l]{{{lines}}}" if "\n" in text else lines
 
 
 def broken(text: str, letters: int, signs: str = "_ ") -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pandas
@@ -362,6 +362,21 @@ def short_text(table: pandas.DataFrame, data: StudyData) -> TableText | str:
     )
 
 
+def counters_table(data: StudyData) -> TableText | str:
+    """The hardware metrics of a study's steps, for a column of a paper; or why there are none."""
+    if not (counters := _counters(replace(data, published=()))):
+        return "No counters were collected for this study."
+    (table,) = counters
+    columns = [replace(column, header=_narrow(column.header)) for column in table.columns]
+    return replace(table, title=_paper_title(data, "counters"), columns=columns)
+
+
+def _paper_title(data: StudyData, what: str) -> str:
+    """A table's title, whose part up to the colon is its label: the study's with what the table has."""
+    name, colon, rest = data.title.partition(": ")
+    return f"{name}, {what}{colon}{rest}"
+
+
 def best_table(data: StudyData) -> TableText | str:
     """What to use, a row by range of sizes as on the page, for a column of a paper; or why there is none."""
     if not data.has_times or data.compares_outputs:
@@ -369,10 +384,9 @@ def best_table(data: StudyData) -> TableText | str:
     uses = of_reference(find_uses(data.title, data), data.title, data.settings)
     rows = [pandas.Series({"status": "ok", **asdict(use.configuration)}) for use in uses]
     ties = [_narrow(tied_text(use, _MOST_TIES)) for use in uses]
-    name, _, rest = data.title.partition(": ")
     where = reference_text(data.settings, free=[*size_axes(data.settings), *kernel_axes(data.settings)])
     return TableText(
-        title=f"{name}, what to use" + (f": {rest}" if rest else ""),
+        title=_paper_title(data, "what to use"),
         provenance=f"{data.device['name']}, {where}.",
         kernels=[use.kernel for use in uses],
         columns=[
