@@ -26,7 +26,7 @@ class SettingsRecord(BaseModel):
 
     # The docstrings under fields are what editors show.
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+        defer_build=True, frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
     )
 
     @classmethod
