@@ -6,6 +6,7 @@
     kernelsweep capture -- ./app    the kernels of a program; with NAME and --kernel, one's launch as a study
     kernelsweep apply NAME -- ./app the program with the study's fastest kernel in the original's place
     kernelsweep compare [STUDY ...] what an edit did, of these studies or of all
+    kernelsweep watch [STUDY ...]   the same, after each saved file, until Ctrl-C
     kernelsweep ci                  check this folder's studies in a job of a forge (ci --help)
     kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
 
@@ -22,6 +23,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
@@ -32,7 +34,7 @@ from kernelsweep.project.last_words import without_stack
 def main() -> None:
     """Run the command line's command. A mistake ends it with status 1 and a sentence."""
     arguments = sys.argv[1:]
-    if arguments[:1] in (["check"], ["new"]):
+    if arguments[:1] in (["check"], ["new"], ["watch"]):
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Before NumPy is imported: a process with one thread is forked.
     try:
         if not arguments or arguments[0] in ("-h", "--help"):
@@ -53,8 +55,12 @@ def main() -> None:
             from kernelsweep.project.new_study import start_study
 
             print(start_study(arguments[1:]))
+        elif arguments[0] == "watch":
+            from kernelsweep.project.watch import watch
+
+            watch(lambda: _run_snakemake(_compared(["compare", *arguments[1:]])))
         else:
-            _run_snakemake(["-s", str(HOME / "Snakefile"), *_compared(arguments)])
+            _run_snakemake(_compared(arguments))
     except UserError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:  # In the first second; later, the rules answer it.
@@ -73,7 +79,7 @@ def _compared(arguments: Sequence[str]) -> list[str]:
     return rest
 
 
-def _run_snakemake(arguments: Sequence[str]) -> None:
+def _run_snakemake(arguments: Sequence[str]) -> NoReturn:
     from snakemake import cli  # which takes a second
     from snakemake.logging import logger
 
@@ -81,7 +87,7 @@ def _run_snakemake(arguments: Sequence[str]) -> None:
 
     # Jobs run Snakemake and Python by their names.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    sys.argv = ["kernelsweep", *arguments]
+    sys.argv = ["kernelsweep", "-s", str(HOME / "Snakefile"), *arguments]
     argparse.ArgumentParser.print_usage = lambda *_: None  # type: ignore[method-assign]  # 150 lines above an error
     logger.addFilter(without_stack)
     cli.print = lambda *_, **__: None  # which profile it uses, on a line of its own
