@@ -44,22 +44,25 @@ def library(source: str) -> Path:
     """The compiled library of a source beside this file, capture.cpp or apply.cpp. Raises UserError."""
     file = Path(__file__).with_name(source)
     folders, linked = cupti()
-    with_cupti = [str(linked), f"-Wl,-rpath,{linked.parent}"] if source == "capture.cpp" else []
     # With a C++ library of its own: the program may have an older one.
     alone = ["-fvisibility=hidden", "-fno-gnu-unique", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL"]
     options = [*gxx(), "-std=c++17", "-O2", "-shared", "-fPIC", *alone, *(f"-I{folder}" for folder in folders)]
-    content = f"{options} {with_cupti} {file.read_text(encoding='utf-8')}"
+    content = f"{options} {linked} {file.read_text(encoding='utf-8')}"
     kept = cache_folder() / f"capture/{hashlib.sha256(content.encode()).hexdigest()[:16]}.so"
     if kept.is_file():
         os.utime(kept)
         return kept
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        # The driver's library need not be on the machine that compiles: an empty one has its name.
-        driver, made = Path(folder) / "libcuda.so.1", Path(folder) / kept.name
-        empty = [*gxx(), "-shared", f"-Wl,-soname,{driver.name}", "-x", "c++", os.devnull, "-o", str(driver)]
-        whole = [*options, str(file), "-o", str(made), "-Wl,--no-as-needed", str(driver), *with_cupti, "-ldl"]
-        for command in (empty, whole):
+        made, driver = Path(folder) / kept.name, Path(folder) / "libcuda.so.1"
+        whole = [*options, str(file), "-o", str(made), "-ldl"]
+        commands = [whole]
+        if source == "capture.cpp":
+            # The driver's library need not be on the machine that compiles: an empty one has its name.
+            empty = [*gxx(), "-shared", f"-Wl,-soname,{driver.name}", "-x", "c++", os.devnull, "-o", str(driver)]
+            libraries = ["-Wl,--no-as-needed", str(driver), str(linked), f"-Wl,-rpath,{linked.parent}"]
+            commands = [empty, [*whole, *libraries]]
+        for command in commands:
             run = run_compiler(command, is_ours=True)
             if run.returncode:
                 raise UserError(f"g++ refused {file.name}, with the headers in {folders[0]}:\n{run.stderr.strip()}")
