@@ -14,6 +14,7 @@ SIZE = 2**30
 # Each step at its fastest block size.
 STEPS = {
     ("neighbored", 1): "pairs of\nneighbours",
+    ("neighbored_mask", 1): "no\ndivision",
     ("neighbored_less", 1): "whole warps\nwork",
     ("interleaved", 1): "neighbours load\nneighbours",
     ("unrolled", 2): "two elements\nper thread",

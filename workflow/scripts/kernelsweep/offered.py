@@ -23,7 +23,7 @@ _EMULATOR = str(Path(__file__).resolve().parents[3] / "emulator")
 if _EMULATOR not in sys.path:
     sys.path.insert(0, _EMULATOR)
 
-_MODULES = {
+MODULES = {
     "load": "project.notebook",
     "run": "project.notebook",
     "checked_study": "study.study",
@@ -34,7 +34,7 @@ _MODULES = {
 }
 
 
-NAMES = [*_MODULES, "bounds"]
+NAMES = [*MODULES, "bounds"]
 
 
 def __dir__() -> list[str]:
@@ -44,6 +44,6 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name == "bounds":
         return import_module("kernelsweep.bounds")
-    if name in _MODULES:
-        return getattr(import_module(f"kernelsweep.{_MODULES[name]}"), name)
+    if name in MODULES:
+        return getattr(import_module(f"kernelsweep.{MODULES[name]}"), name)
     raise AttributeError(f"module 'kernelsweep' has no attribute {name!r}")

@@ -526,6 +526,8 @@
     section.scrollIntoView();
   };
   section.classList.add("live");
+  // In a frame of another page: report.html?explorer.
+  document.body.classList.toggle("framed", location.search === "?explorer");
   show(wanted() ?? {}, false);
   // The explorer has pushed down what the address may lead to.
   (wanted() ? section : document.getElementById(location.hash.slice(1)))?.scrollIntoView();

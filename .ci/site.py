@@ -1,0 +1,99 @@
+"""The site's pages that are no documents, and links that lead there or to the repository: hooks of mkdocs.
+
+The home page is the README, with the explorer of the recording below it; a page has what `import kernelsweep` offers,
+and one the executed notebook.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[1]
+# What is a page of the site although it lies elsewhere, or under another name.
+PLACES = {"README.md": "index.md", "docs/README.md": "documents.md", "examples/notebook.ipynb": "notebook.md"}
+# Where .github/workflows/site.yml puts the results' pages.
+REPORT = "pages/recording/nvidia-h200/report.html"
+EXPLORER = f'''
+<iframe src="{REPORT}?explorer" title="The explorer of the H200's recording" height="860"></iframe>
+
+<p><a href="{REPORT}">All of the page</a>, and <a href="pages/index.html">all results</a></p>
+'''
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages that are made of other files."""
+    files.remove(files.get_file_from_path("README.md"))
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in PLACES}
+    home, rest = texts["README.md"].split("\n## Your kernel", 1)
+    texts["README.md"] = f"{home}\n## Explore it\n{EXPLORER}\n## Your kernel{rest}"
+    texts["examples/notebook.ipynb"] = _notebook(json.loads(texts["examples/notebook.ipynb"]))
+    for name, text in texts.items():
+        files.append(File.generated(config, PLACES[name], content=_linked(text, PurePosixPath(name).parent, config)))
+    files.append(File.generated(config, "api.md", content=_offered()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """A document's text with its links to other files."""
+    if page.file.generated_by:
+        return markdown
+    depth = len(PurePosixPath(page.file.src_uri).parts) - 1
+    markdown = re.sub(
+        r"`(#explorer\?[^`]*)`", rf'<a href="{"../" * (depth + 1)}{REPORT}\1">in the explorer</a>', markdown
+    )
+    return _linked(markdown, PurePosixPath("docs", page.file.src_uri).parent, config)
+
+
+def _linked(text: str, folder: PurePosixPath, config: Any) -> str:
+    """A text whose links to files, relative to a folder of the repository, lead to the site's pages or the repository.
+
+    Without the repository's address, the latter are words alone.
+    """
+    is_document = folder.parts[:1] == ("docs",)
+
+    def target(found: re.Match[str]) -> str:
+        parts: list[str] = []
+        for part in (folder / found[3]).parts:
+            parts = parts[:-1] if part == ".." else [*parts, part]
+        name = "/".join(parts)
+        if re.match(r"\w+:", found[3]) or not (ROOT / name).exists():
+            return found[0]
+        place = PLACES.get(name) or (
+            name.removeprefix("docs/") if parts[0] == "docs" and (ROOT / name).is_file() else ""
+        )
+        if place:
+            up = "../" * (len(folder.parts) - 1) if is_document else ""
+            return f"{found[1]}[{found[2]}]({up}{place}{found[4] or ''})"
+        if not config.repo_url:
+            return found[2]
+        return f"{found[1]}[{found[2]}]({config.repo_url}/blob/HEAD/{name}{found[4] or ''})"
+
+    return re.sub(r"(!?)\[([^]]*)\]\(([^)#\s]+)(#[^)]*)?\)", target, text)
+
+
+def _offered() -> str:
+    """What `import kernelsweep as ks` offers, by its docstrings."""
+    sys.path[:0] = [str(ROOT / "workflow/scripts")]
+    from kernelsweep.offered import MODULES
+
+    parts = [f"::: kernelsweep.{module}.{name}\n" for name, module in MODULES.items()]
+    return "\n".join(["# import kernelsweep as ks\n", *parts])
+
+
+def _notebook(notebook: dict[str, Any]) -> str:
+    """An executed notebook as Markdown."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            kind = next(kind for kind in ("image/png", "text/html", "text/plain") if kind in data)
+            text = "".join(data[kind]).strip()
+            shown = {"image/png": f"![A figure](data:image/png;base64,{text})", "text/html": f"<div>{text}</div>"}
+            parts.append(shown.get(kind, f"```text\n{text}\n```"))
+    return "\n\n".join(parts)
