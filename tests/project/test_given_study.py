@@ -55,6 +55,34 @@ def test_the_examples_tests_pass() -> None:
     assert len(names) == 2
 
 
+def test_a_race_names_the_arrays_of_its_own_launch() -> None:
+    Path("two.cu").write_text(
+        """__global__ void first(float *y)
+{
+    __shared__ float early[32];
+    early[threadIdx.x] = y[threadIdx.x];
+    y[threadIdx.x] = early[31 - threadIdx.x];
+}
+__global__ void second(float *y)
+{
+    __shared__ double late[96];
+    late[threadIdx.x] = y[threadIdx.x];
+    y[threadIdx.x] = 1 + late[threadIdx.x];
+}
+""",
+        encoding="utf-8",
+    )
+    launches = [{"kernel": name, "grid": 1, "block": 32, "arguments": ["y"]} for name in ("first", "second")]
+    checked = ks.check(
+        "two.cu",
+        axes={"n": [32]},
+        launches=launches,
+        inputs=lambda n: {"y": np.zeros(n, np.float32)},
+        outputs=lambda n: {"y": ((n,), np.float32)},
+    )
+    assert "early[" in str(checked) and "shared array of 32 elements" in str(checked) and "late" not in str(checked)
+
+
 def test_a_check_says_what_is_wrong_and_does_not_outlive_a_changed_function() -> None:
     factor = 2.0
     checks = study(reference=lambda x: {"y": factor * x.astype(np.float64)})

@@ -99,8 +99,8 @@ class EmulatorPlatform(Platform):
 
     def __init__(self) -> None:
         self.parameters: dict[int, tuple[str, int]] = {}
-        self._shared: list[Variable] = []  # of the variant launched last, and the size of the dynamic one
-        self._dynamic_bytes = 0
+        # Since watch(): the entries of a unit that were launched, each with the most dynamic shared memory it got.
+        self._launched: dict[EmulatedUnit, dict[int, int]] = {}
         self.threads = 0
         self._allocations: dict[int, _Allocation] = {}
         self._units: list[EmulatedUnit] = []
@@ -122,7 +122,7 @@ class EmulatorPlatform(Platform):
     def watch(self, filling: int | None = None) -> None:
         self.parameters.clear()
         self._filling = filling
-        self._used, self._checks, self.threads = [], True, 0
+        self._used, self._launched, self._checks, self.threads = [], {}, True, 0
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
@@ -139,8 +139,15 @@ class EmulatorPlatform(Platform):
             return Buffer(name, self._allocations[address].size, dtype.itemsize)
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
-        told = in_words(found, unit.sites(), unit.lines.line, buffer, self._shared, self._dynamic_bytes, compared)
+        shared, dynamic_bytes = self._shared_of(unit)
+        told = in_words(found, unit.sites(), unit.lines.line, buffer, shared, dynamic_bytes, compared)
         return [MemoryMistake(**vars(one)) for one in told]
+
+    def _shared_of(self, unit: EmulatedUnit) -> tuple[list[Variable], int]:
+        """The `__shared__` arrays of what was launched, whose offsets differ, and the most dynamic shared memory."""
+        launched = self._launched[unit]
+        arrays = {array for entry in launched for array in unit.shared_arrays[entry]}
+        return sorted(arrays, key=lambda array: array.offset), max(launched.values())
 
     def touched(self, memory: np.ndarray[Any, Any]) -> int:
         return max((unit.touched(memory.ctypes.data) for unit in self._used), default=0)
@@ -167,14 +174,14 @@ class EmulatorPlatform(Platform):
         if not self._used:
             raise LaunchError("nothing was launched")
         unit = self._used[-1]
-        sites, requests = unit.sites(), unit.traced()
+        sites, requests, (shared, _) = unit.sites(), unit.traced(), self._shared_of(unit)
 
         def of_source(request: Request) -> TracedRequest:
             site, start = sites[request.site], 0
             if site.space == "global":
                 array = array_at(unit.addresses[request.buffer])
             else:
-                variable = shared_array(self._shared, next(one for one in request.offsets if one is not None))
+                variable = shared_array(shared, next(one for one in request.offsets if one is not None))
                 array, start = variable.name, variable.offset
             places = [None if offset is None else offset - start for offset in request.offsets]
             costs = (request.moment, request.sectors, request.conflicts)
@@ -292,8 +299,9 @@ class EmulatorPlatform(Platform):
         unit = self._units[number]
         if unit not in self._used:
             self._use(unit)
-        self._shared, self._dynamic_bytes, _ = unit.shared_arrays[entry], shared_bytes, unit.variables
-        arrays = [(array.offset, array.size) for array in self._shared if array.size]
+        launched, _ = self._launched.setdefault(unit, {}), unit.variables
+        launched[entry] = max(shared_bytes, launched.get(entry, 0))
+        arrays = [(array.offset, array.size) for array in unit.shared_arrays[entry] if array.size]
         unit.set_shared(arrays, unit.lines.guards)
         for parameter, argument in enumerate(arguments):
             if not isinstance(argument, np.generic):
