@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cstdio>
@@ -80,11 +81,9 @@ std::string object(std::initializer_list<std::pair<const char *, std::string>> i
     return "{" + out + "}";
 }
 
-struct Sides {
-    unsigned x, y, z;
-    bool operator<(const Sides &other) const { return std::tie(x, y, z) < std::tie(other.x, other.y, other.z); }
-    std::string json() const { return "[" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + "]"; }
-};
+using Sides = std::array<unsigned, 3>;
+std::string as_json(unsigned long number) { return std::to_string(number); }
+std::string as_json(const Sides &sides) { return list(sides, [](unsigned side) { return std::to_string(side); }); }
 
 // What a launch was called with, whichever of the driver's functions was called.
 struct Call {
@@ -96,11 +95,6 @@ struct Call {
     const CUlaunchAttribute *attributes = nullptr;
     unsigned attribute_count = 0;
     bool is_cooperative = false;
-};
-
-struct Parameter {
-    size_t offset;
-    std::string bytes;
 };
 
 // An allocation that a word of the parameters points into, or a variable of the module.
@@ -118,7 +112,7 @@ struct Launch {
     Sides grid, block;
     unsigned shared;
     int registers = 0;
-    std::vector<Parameter> parameters;
+    std::vector<std::string> parameters;  // their bytes
     std::vector<Buffer> buffers, variables;
     std::vector<std::string> images;
     CUstream stream;
@@ -229,21 +223,28 @@ bool is_wanted(const char *name)
     return known->second;
 }
 
-std::vector<Parameter> parameters_of(CUfunction function, const Call &call)
+std::vector<std::string> parameters_of(CUfunction function, const Call &call)
 {
     const char *packed = nullptr;  // where all parameters are given in one piece
     for (void **extra = call.extra; extra && *extra != CU_LAUNCH_PARAM_END; extra += 2)
         if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) packed = static_cast<const char *>(extra[1]);
-    std::vector<Parameter> found;
+    std::vector<std::string> found;
     size_t offset = 0, bytes = 0;
     CUresult status = CUDA_SUCCESS;
     while ((status = cuFuncGetParamInfo(function, found.size(), &offset, &bytes)) == CUDA_SUCCESS) {
         if (!packed && !call.values) throw Failure("the launch has parameters, and gives none");
         const void *value = packed ? packed + offset : call.values[found.size()];
-        found.push_back({offset, std::string(static_cast<const char *>(value), bytes)});
+        found.emplace_back(static_cast<const char *>(value), bytes);
     }
     if (status != CUDA_ERROR_INVALID_VALUE) check(status, "the driver doesn't tell the parameters");
     return found;
+}
+
+std::vector<CUdeviceptr> words_of(const std::string &bytes)
+{
+    std::vector<CUdeviceptr> words(bytes.size() / sizeof(CUdeviceptr));
+    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(CUdeviceptr));
+    return words;
 }
 
 // The allocation around an address; no bytes where it is none of the device's.
@@ -256,14 +257,12 @@ Buffer allocation(CUdeviceptr address)
     return found;
 }
 
-std::vector<Buffer> buffers_of(const std::vector<Parameter> &parameters, int device)
+std::vector<Buffer> buffers_of(const std::vector<std::string> &parameters, int device)
 {
     std::map<CUdeviceptr, Buffer> found;
     size_t total = 0;
-    for (const Parameter &one : parameters)
-        for (size_t at = 0; at + 8 <= one.bytes.size(); at += 8) {
-            CUdeviceptr address;
-            std::memcpy(&address, one.bytes.data() + at, 8);
+    for (const std::string &one : parameters)
+        for (CUdeviceptr address : words_of(one)) {
             Buffer buffer = allocation(address);
             if (!buffer.bytes || !found.emplace(buffer.start, buffer).second) continue;
             int owner = device;
@@ -335,32 +334,32 @@ std::string attributes_of(const Call &call)
         else if (one.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) is_cooperative |= one.value.cooperative != 0;
         else if (one.id != CU_LAUNCH_ATTRIBUTE_IGNORE) others.push_back(int(one.id));
     }
-    return object({{"cluster", cluster.x ? cluster.json() : "[]"}, {"cooperative", is_cooperative ? "true" : "false"},
+    return object({{"cluster", cluster[0] ? as_json(cluster) : "[]"}, {"cooperative", is_cooperative ? "true" : "false"},
                    {"others", list(others, [](int id) { return std::to_string(id); })}});
 }
 
 std::string as_json(const Buffer &one)
 {
-    return object({{"name", quoted(one.name)}, {"address", std::to_string(one.start)},
-                   {"bytes", std::to_string(one.bytes)}, {"before", quoted(one.before)}, {"after", quoted(one.after)},
-                   {"addresses", std::to_string(one.addresses)}});
+    return object({{"name", quoted(one.name)}, {"address", as_json(one.start)},
+                   {"bytes", as_json(one.bytes)}, {"before", quoted(one.before)}, {"after", quoted(one.after)},
+                   {"addresses", as_json(one.addresses)}});
 }
 
-std::string as_json(const Parameter &one)
+std::string hex(const std::string &bytes)
 {
-    std::string hex;
+    std::string out;
     char digits[3];
-    for (unsigned char c : one.bytes) std::snprintf(digits, sizeof digits, "%02x", c), hex += digits;
-    return "{\"offset\": " + std::to_string(one.offset) + ", \"hex\": \"" + hex + "\"}";
+    for (unsigned char c : bytes) std::snprintf(digits, sizeof digits, "%02x", c), out += digits;
+    return quoted(out);
 }
 
 std::string as_json(const Launch &one)
 {
     auto json = [](const auto &item) { return as_json(item); };
-    return object({{"number", std::to_string(one.number)}, {"kernel", quoted(one.kernel)}, {"grid", one.grid.json()},
-                   {"block", one.block.json()}, {"shared", std::to_string(one.shared)}, {"attributes", one.attributes},
+    return object({{"number", as_json(one.number)}, {"kernel", quoted(one.kernel)}, {"grid", as_json(one.grid)},
+                   {"block", as_json(one.block)}, {"shared", as_json(one.shared)}, {"attributes", one.attributes},
                    {"device", quoted(one.device)}, {"arch", quoted(one.arch)},
-                   {"registers", std::to_string(one.registers)}, {"parameters", list(one.parameters, json)},
+                   {"registers", as_json(one.registers)}, {"parameters", list(one.parameters, hex)},
                    {"buffers", list(one.buffers, json)}, {"variables", list(one.variables, json)},
                    {"images", list(one.images, quoted)}});
 }
@@ -370,10 +369,10 @@ std::string as_json(const std::pair<const std::string, Times> &one)
     const Times &times = one.second;
     auto usual = std::max_element(times.geometries.begin(), times.geometries.end(),
                                   [](auto &a, auto &b) { return a.second < b.second; });
-    return object({{"kernel", quoted(one.first)}, {"count", std::to_string(times.count)}, {"ns", std::to_string(times.ns)},
-                   {"in_graphs", std::to_string(times.in_graphs)},
-                   {"geometries", std::to_string(times.geometries.size())}, {"grid", std::get<0>(usual->first).json()},
-                   {"block", std::get<1>(usual->first).json()}, {"shared", std::to_string(std::get<2>(usual->first))}});
+    return object({{"kernel", quoted(one.first)}, {"count", as_json(times.count)}, {"ns", as_json(times.ns)},
+                   {"in_graphs", as_json(times.in_graphs)},
+                   {"geometries", as_json(times.geometries.size())}, {"grid", as_json(std::get<0>(usual->first))},
+                   {"block", as_json(std::get<1>(usual->first))}, {"shared", std::to_string(std::get<2>(usual->first))}});
 }
 
 void write_json()
@@ -383,8 +382,8 @@ void write_json()
     {
         std::lock_guard<std::mutex> held(state.records);
         text = object({{"error", quoted(state.error)}, {"us", micros(seconds_since(state.start))},
-                       {"own_us", micros(state.own_seconds)}, {"seen", std::to_string(state.seen)},
-                       {"in_graphs", std::to_string(state.in_graphs)}, {"refusals", list(state.refusals, quoted)},
+                       {"own_us", micros(state.own_seconds)}, {"seen", as_json(state.seen)},
+                       {"in_graphs", as_json(state.in_graphs)}, {"refusals", list(state.refusals, quoted)},
                        {"kernels", list(state.times, json)}, {"launches", list(state.captured, json)}});
     }
     if (FILE *part = std::fopen((file + ".part").c_str(), "wb")) {
@@ -436,11 +435,7 @@ void before(const Call &call, const char *name)
         for (Buffer &one : launch->buffers) {
             std::string contents;
             one.before = dump(one.start, one.bytes, &contents);
-            for (size_t at = 0; at + 8 <= contents.size(); at += 8) {
-                CUdeviceptr address;
-                std::memcpy(&address, contents.data() + at, 8);
-                one.addresses += allocation(address).bytes != 0;
-            }
+            for (CUdeviceptr word : words_of(contents)) one.addresses += allocation(word).bytes != 0;
         }
         add_module(*launch, function);
         current = launch.release();

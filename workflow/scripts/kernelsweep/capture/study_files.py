@@ -176,7 +176,7 @@ def _parameters(captured: Captured, record: Mapping[str, Any]) -> list[dict[str,
     named = named if len(named) == len(given) else [("", "")] * len(given)
     found = []
     for number, (one, text, (name, dtype)) in enumerate(zip(given, types, named, strict=True)):
-        content = bytes.fromhex(one["hex"])
+        content = bytes.fromhex(one)
         words = range(0, len(content) - 7, 8)
         pointers = [
             (place, buffer["address"], address - buffer["address"])
@@ -187,7 +187,7 @@ def _parameters(captured: Captured, record: Mapping[str, Any]) -> list[dict[str,
         if not pointers and (not dtype or np.dtype(dtype).itemsize != len(content)):
             dtype = f"uint{8 * len(content)}" if len(content) in (1, 2, 4, 8) else ""
         name = f"{name}_" if name in (*RESERVED, "launch", "cache") else name or f"p{number}"
-        found.append({"name": name, "hex": one["hex"], "dtype": dtype, "pointers": pointers})
+        found.append({"name": name, "hex": one, "dtype": dtype, "pointers": pointers})
     return found
 
 
