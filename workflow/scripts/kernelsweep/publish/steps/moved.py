@@ -23,6 +23,8 @@ _WARPS_TIME = "mean by smsp__warps_active.sum"
 _WARPS, _HITS = "warps_launched", "hit_rate"
 # The unit of passes through the banks of shared memory, of which a multiprocessor makes one a cycle.
 _PASSES = "conflicts"
+# The units of what is better if it is more, unless it is a share of the warps' time.
+_MORE_IS_BETTER = {"%", "GB/s", "threads"}
 # The unit of what efficiencies are shares of. An efficiency of less than this share of a step's sectors means nothing:
 # a block's only store, of four bytes, uses an eighth of its sector.
 _SECTORS, _LEAST_TRAFFIC = "sectors", 0.05
@@ -30,6 +32,8 @@ _SECTORS, _LEAST_TRAFFIC = "sectors", 0.05
 
 def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: int) -> str:
     """The counters that the study names, or else all, whose change is largest: `branch 10.12 → 6.38; ...`.
+
+    Those come first that got better where the time did, or worse where it got worse.
 
     base, number  the places of the two steps
     """
@@ -39,7 +43,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
     pair, times, cycles = counters.loc[[base, number]], *_times(data, [steps[base], steps[number]])
     named = {*data.settings.metrics} & {*counters} or {*counters}
     of_others = _of_others(data, pair, [steps[base], steps[number]])
-    changes, texts = {}, {}
+    changes, texts, against = {}, {}, set()
     for metric in (str(name) for name in counters if name in named - {_NOT_SHOWN}):
         numbers = [f"{value:,.{0 if value >= 100 else 2}f}" for value in pair[metric]]
         if numbers[0] == numbers[1] or _is_of_few(data, pair, metric) or metric in of_others:
@@ -56,11 +60,15 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
             # A larger share of a shorter time may be less, and a smaller one follows from a longer time.
             in_time = change + math.log(times[1] / times[0])
             changes[metric] = min(abs(change), abs(in_time)) if change * in_time > 0 else 0
+        is_better = (change > 0) == (unit in _MORE_IS_BETTER and not is_of_time)
+        if times and is_better != (times[1] < times[0]):
+            against.add(metric)
         # What is counted stands in the title.
         symbol = unit if unit == "%" else f" {unit}" if unit[0].isupper() else ""
         texts[metric] = f"{title(metric)} {' → '.join(numbers)}{symbol}"
     moved = [metric for metric, change in changes.items() if change >= _least_change(data, metric)]
-    return "; ".join(texts[metric] for metric in sorted(moved, key=changes.__getitem__, reverse=True)[:_MOST_COUNTERS])
+    moved.sort(key=lambda metric: (metric in against, -changes[metric]))
+    return "; ".join(texts[metric] for metric in moved[:_MOST_COUNTERS])
 
 
 @cache
