@@ -14,12 +14,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from cuda_emulator.errors import Refused
 from cuda_emulator.ptx import translated
 from cuda_emulator.refusals import is_assembly, refusal
+from cuda_emulator.symbols import OBJECT, THREAD_LOCAL, symbols
 from cuda_emulator.untrusted import check_object
 
 # The folder of the emulator's C++.
@@ -289,7 +287,7 @@ def _check_static_shared_memory(compiled: Path, run: Run) -> None:
 
 def _check_constant_memory(compiled: Path, names: Collection[str], run: Run) -> None:
     """Refuse a file whose variables of these names exceed constant memory, as ptxas does."""
-    sizes = {symbol: size or 0 for symbol, size in _symbols(compiled, "STT_OBJECT") if names}
+    sizes = {symbol: size or 0 for symbol, size in _symbols(compiled, OBJECT) if names}
     if sum(sizes.values()) <= _MOST_CONSTANT_BYTES:
         return
     demangled = run(["c++filt", *sizes], **_IN_ANY_FOLDER).stdout.splitlines()
@@ -304,15 +302,9 @@ def _check_constant_memory(compiled: Path, names: Collection[str], run: Run) -> 
 
 def _thread_local_symbols(compiled: Path) -> list[tuple[str, int | None]]:
     """The thread-local symbols of an object file with their sizes in bytes, or None if defined elsewhere."""
-    return _symbols(compiled, "STT_TLS")
+    return _symbols(compiled, THREAD_LOCAL)
 
 
-def _symbols(compiled: Path, kind: str) -> list[tuple[str, int | None]]:
-    with compiled.open("rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection)
-        return [
-            (symbol.name, None if symbol["st_shndx"] == "SHN_UNDEF" else symbol["st_size"])
-            for symbol in table.iter_symbols()
-            if symbol["st_info"]["type"] == kind
-        ]
+def _symbols(compiled: Path, kind: int) -> list[tuple[str, int | None]]:
+    found = symbols(compiled.read_bytes())
+    return [(one.name, one.size if one.is_defined else None) for one in found if one.kind == kind]

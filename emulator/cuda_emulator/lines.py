@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from io import BytesIO
 
-from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+
+from cuda_emulator.symbols import FUNCTION, OBJECT, THREAD_LOCAL, symbols
 
 # The symbol of dynamic shared memory. Each `extern __shared__` array of the source has another symbol for it.
 _DYNAMIC_SHARED = "emulator_dynamic_shared"
@@ -38,31 +38,26 @@ class Lines:
     """
 
     def __init__(self, content: bytes) -> None:
-        self._elf = ELFFile(BytesIO(content))
-        table = self._elf.get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection)
+        self._content = content
         self._arrays: dict[str, Variable] = {}
         self._functions: dict[str, int] = {}
         self.guards: list[int] = []
         self.variables: list[tuple[int, int]] = []
-        sections = enumerate(self._elf.iter_sections())
-        writable = {number for number, section in sections if section["sh_flags"] & SH_FLAGS.SHF_WRITE}
-        for symbol in table.iter_symbols():
-            kind, value = symbol["st_info"]["type"], symbol["st_value"]
-            if kind == "STT_TLS" and symbol.name.startswith("_ZGV"):
-                self.guards.append(value)
-            elif kind == "STT_TLS":
+        for symbol in symbols(content):
+            if symbol.kind == THREAD_LOCAL and symbol.name.startswith("_ZGV"):
+                self.guards.append(symbol.value)
+            elif symbol.kind == THREAD_LOCAL:
                 name = "dynamic shared memory" if symbol.name == _DYNAMIC_SHARED else _last_part(symbol.name)
-                self._arrays[symbol.name] = Variable(name, value, symbol["st_size"])
-            elif kind == "STT_FUNC":
-                self._functions[symbol.name] = value
-            elif kind == "STT_OBJECT" and symbol["st_shndx"] in writable and not _NO_KERNELS.match(symbol.name):
-                self.variables.append((value, symbol["st_size"]))
+                self._arrays[symbol.name] = Variable(name, symbol.value, symbol.size)
+            elif symbol.kind == FUNCTION:
+                self._functions[symbol.name] = symbol.value
+            elif symbol.kind == OBJECT and symbol.is_writable and not _NO_KERNELS.match(symbol.name):
+                self.variables.append((symbol.value, symbol.size))
 
     @cached_property
     def _table(self) -> tuple[list[int], list[tuple[int, str, int]]]:
         """The rows of the line tables in order, and their addresses."""
-        rows = sorted(_rows(self._elf), key=lambda row: row[0])
+        rows = sorted(_rows(ELFFile(BytesIO(self._content))), key=lambda row: row[0])
         return [address for address, _, _ in rows], rows
 
     def line(self, address: int) -> str:

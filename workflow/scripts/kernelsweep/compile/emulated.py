@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cuda_emulator.compiling
+import cuda_emulator.symbols
 import cuda_emulator.unit
 from cuda_emulator.errors import Refused
 from cuda_emulator.unit import Compiled
@@ -21,7 +22,7 @@ from kernelsweep.reasons import Reason
 # The folder of the emulator's C++; CUDA's headers are in its folder include.
 HEADERS = cuda_emulator.compiling.HEADERS
 # What of the package decides how a unit is compiled.
-CODE = (Path(cuda_emulator.compiling.__file__), Path(cuda_emulator.unit.__file__))
+CODE = tuple(Path(str(one.__file__)) for one in (cuda_emulator.compiling, cuda_emulator.symbols, cuda_emulator.unit))
 
 
 @contextmanager
