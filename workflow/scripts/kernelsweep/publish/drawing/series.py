@@ -100,7 +100,6 @@ def label_x(axes: Axes, places: Sequence[float], texts: Sequence[str], are_categ
 def label_rows(axes: Axes, places: Sequence[float], names: Sequence[str], values: Sequence[str], colour: str) -> None:
     """Each row's name on the left, and its value in words on the right."""
     axes.set_yticks(places, names)
-    axes.set_ylim(places[-1] + 0.6, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     right = 1 + (style.text_in(*values) + NAME_IN / 2) / size_in(axes)[0]

@@ -54,14 +54,15 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     margins = Margins(left=0.0, right=GAP_IN, bottom=TICKS_IN, top=TITLE_IN if panel else GAP_IN)
     height_in = CELL_IN * len(down) + margins.bottom + margins.top
     figure, drawn = panels(width, height_in, len(names), side_by_side, margins, side_in, FOOT_IN)
-    colours = number_colours(rows["shown"], is_time)
+    colours, y_text = number_colours(rows["shown"], is_time), shown.axis_text(y)
+    y_text = y_text if text_in(y_text) < height_in - TICKS_IN else swept_axes.without_unit(y_text)
     labelled = fitting([place * cell_in for place in range(len(across))], across_texts)
     for number, (name, axes) in enumerate(zip(names, drawn, strict=True)):
         draw_cells(axes, rows[rows[panel] == name] if panel else rows, len(down), len(across), colours, fits)
         axes.set_xticks([place + 0.5 for place in labelled], [across_texts[place] for place in labelled])
         is_first = number % side_by_side == 0
         axes.set_yticks([place + 0.5 for place in range(len(down) * is_first)], down_texts * is_first)
-        axes.set(xlabel=shown.axis_text(x), ylabel=shown.axis_text(y) * is_first)
+        axes.set(xlabel=shown.axis_text(x), ylabel=y_text * is_first)
         axes.set_title(swept_axes.value_text(data, panel, name) if panel else "")
     add_bar(figure, colours, side_in, digits[0], shown.label)
     return shown.drawing(figure, _caption(shown, rows, left_out), rows)

@@ -38,13 +38,15 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     names = ["\n".join(broken(name, int(NAME_LETTERS_AN_INCH * width))) for name in ladder.table["name"]]
     values = ladder.values(is_narrow(width))
     groups = ladder.table["group"].unique()
-    # Above each group stands its name.
-    places = [place + head for place, head in enumerate((ladder.table["place"] + 1) * (len(groups) > 1))]
-    row_in = style.LINE_IN * max(name.count("\n") + 1 for name in names) + BESIDE_IN
+    # Above each group stands its name. Rows stand at inches from the top, each as high as its name.
+    heads = ~ladder.table["group"].duplicated() & (len(groups) > 1)
+    rows_in = [style.LINE_IN * (name.count("\n") + 1) + BESIDE_IN for name in names]
+    ends_in = [*itertools.accumulate(high + style.LINE_IN * head for high, head in zip(rows_in, heads, strict=True))]
+    places = [end - high / 2 for end, high in zip(ends_in, rows_in, strict=True)]
     legend_in = style.LINE_IN * (len(ladder.published) + ladder.has_times) + GAP_IN if ladder.published else 0.05
     margins = Margins(style.text_in(*names) + GAP_IN, style.text_in(*values) + GAP_IN, 0.36, legend_in)
-    height_in = row_in * (places[-1] + 1) + margins.bottom + margins.top
-    figure, (axes,) = panels(width, height_in, 1, 1, margins)
+    figure, (axes,) = panels(width, ends_in[-1] + margins.bottom + margins.top, 1, 1, margins)
+    axes.set_ylim(ends_in[-1], 0)
     rows = ladder.table.assign(place=places)
     handles = [_draw_dots(axes, rows, data.device["name"])] * ladder.has_times
     for column, (marker, colour) in zip(ladder.published, itertools.cycle(HOLLOW)):
@@ -52,11 +54,11 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         handles += axes.plot(rows[column.name], places, label=f"published: {column.origin}", **look)
     for group in groups:
         of_group = rows[rows["group"] == group]
-        ends = (of_group["place"].min() - 0.5, of_group["place"].max() + 0.5)
+        ends = (of_group["place"].min() - style.LINE_IN, of_group["place"].max() + style.LINE_IN)
         if (best := of_group.loc[of_group["kind"] == RIVAL_ROW, "shown"].max()) == best:
             axes.vlines(best, *ends, color=palette.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
         at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
-        axes.text(-0.02, ends[0] - 0.5, group if len(groups) > 1 else "", **at)
+        axes.text(-0.02, ends[0] - BESIDE_IN, group if len(groups) > 1 else "", **at)
     label_rows(axes, places, names, values, palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1]))
     scale_log(axes)
     axes.set_xlabel(ladder.label)
