@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import subprocess
@@ -175,3 +176,24 @@ def test_another_major_release_of_snakemake_is_refused_with_a_sentence(project: 
     run = snakemake(project, "--dry-run")
     assert run.returncode == 1
     assert run.stdout.splitlines()[-1].startswith("kernelsweep needs Snakemake 9, and this is Snakemake 10.0.0")
+
+
+def test_on_a_terminal_progress_is_one_line_that_others_erase(
+    passed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, terminal = [100.0], io.StringIO()
+    terminal.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr("kernelsweep.project.last_words.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("KERNELSWEEP_ONE_LINE", "")
+    ending = words(is_quiet=True)
+    (tmp_path / "job.line").write_text("matmul/naive 40/80, 00:02 left")
+    tell("a table", event="run_info", stats={"measure": 2, "total": 2})
+    for job, log in enumerate((tmp_path / "job.log", tmp_path / "none.log")):
+        tell("a job", event="job_info", jobid=job, rule_name="measure", log=[str(log)], wildcards={"study": "matmul"})
+    now[0] += 3
+    tell("a step", event="progress", done=1, total=4)
+    tell("ours", is_of_kernelsweep=True)
+    ending.say()
+    line = "▕██──────▏ 25% · 1/4 · matmul/naive 40/80 · measure matmul"
+    assert terminal.getvalue() == f"\r\033[K{line}\r\033[K"

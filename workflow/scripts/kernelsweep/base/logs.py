@@ -20,6 +20,9 @@ from kernelsweep.base.made_from import PARAMETER, keep, sources_of_job
 from kernelsweep.base.running import how_it_ended, running_in
 from kernelsweep.errors import FULL, UserError, gpu_failed, is_of_gpu, unwritable
 
+# Variables of a run on a terminal, which draws one line of all jobs: that it does, and the file for a job's own part.
+ONE_LINE, LINE_FILE = "KERNELSWEEP_ONE_LINE", "KERNELSWEEP_LINE_FILE"
+
 # The exit status of a job whose last words are a sentence for the user.
 SAID = 3
 _KEPT = "Every finished point is kept; the same command goes on from there."
@@ -49,6 +52,8 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
     is_answer  whether the output is an answer of the run, which shows it at its end
     """
     path = job.log[0]
+    if os.environ.get(ONE_LINE):
+        os.environ[LINE_FILE] = str(_line_of(path))
     with suppress(OSError):
         _file_of(path).unlink(missing_ok=True)
     terminal = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
@@ -128,6 +133,17 @@ def read_ending(log: str | Path) -> Ending:
     return Ending()
 
 
+def _line_of(log: str | Path) -> Path:
+    return Path(log).with_suffix(".line")
+
+
+def read_line(log: str | Path) -> str:
+    """What the job with this log says of its progress; "" for nothing."""
+    with suppress(OSError, ValueError):
+        return _line_of(log).read_text(encoding="utf-8")
+    return ""
+
+
 def in_minutes(seconds: float) -> str:
     """Minutes and seconds, such as 0:12."""
     return f"{round(seconds) // 60}:{round(seconds) % 60:02}"
@@ -138,6 +154,7 @@ def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:
 
     def notify(line: str) -> None:
         print(line, flush=True)
-        terminal.write(f"{name}: {line}\n")
+        erase = "\r\033[K" if terminal.isatty() else ""
+        terminal.write(f"{erase}{name}: {line}\n")
 
     return notify

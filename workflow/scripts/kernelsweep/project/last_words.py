@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from kernelsweep.base.logs import in_minutes, read_ending
+from kernelsweep.base.logs import ONE_LINE, in_minutes, read_ending, read_line
 from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path as path_of
@@ -41,7 +41,8 @@ _NUMBER = re.compile(r"\d+")
 
 # The first line of progress comes after so many seconds, and the others are so far apart.
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
-_COLUMNS = 80
+_SECONDS_BETWEEN_DRAWINGS = 1.0
+_COLUMNS, _BAR = 80, 8
 
 # Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
@@ -97,7 +98,12 @@ class LastWords(logging.Filter):
         self._is_dry = is_dry
         self._next_line = 0.0  # until the first job begins
         self._done = self._total = 0
-        self._running: dict[int | None, tuple[str, float]] = {}  # the jobs that run now, and since when, by number
+        # The jobs that run now, since when, and their logs, by number.
+        self._running: dict[int | None, tuple[str, float, str]] = {}
+        self._draws = is_quiet and sys.stderr.isatty()
+        if self._draws:  # Jobs don't, which inherit this.
+            os.environ[ONE_LINE] = "1"
+        self._drawn = ""
         self._time_left = TimeLeft()
         self._over = threading.Event()
         self._has_jobs = self._has_error = False
@@ -111,6 +117,12 @@ class LastWords(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Note what happens; leave out what say() says better, and in a quiet run Snakemake's own work."""
+        passes = self._passes(record)
+        if passes:
+            self._draw("")
+        return passes
+
+    def _passes(self, record: logging.LogRecord) -> bool:
         self._has_error |= record.levelno >= logging.ERROR
         if hasattr(record, *OURS):
             return True
@@ -144,11 +156,11 @@ class LastWords(logging.Filter):
     def say(self) -> None:
         """Print the answers of the run's jobs, and then the sentences of those that failed. The last call of all."""
         self._over.set()
+        self._draw("")
         if self.stopped:
             with chdir(self._folder or Path.cwd()):
                 self.renew()
-            erase = "\r\033[K" if sys.stderr.isatty() else ""  # what a job may have left of a line of progress
-            _print([f"{erase}{self.stopped}"])
+            _print([self.stopped])
             return
         for thread in list(self._held):
             self._release(thread)
@@ -224,7 +236,8 @@ class LastWords(logging.Filter):
         where = "/".join(wildcards[name] for name in ("study", "kernel") if name in wildcards)
         rule: str = getattr(record, "rule_name", "")
         now = time.monotonic()
-        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}", now
+        log = next(iter(getattr(record, "log", None) or []), "")
+        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}", now, log
         self._time_left.begin(job, rule, now)
         if self._next_line == 0.0 and self._is_quiet and not self._is_dry():
             self._next_line = now + _SECONDS_TO_FIRST_LINE
@@ -246,13 +259,23 @@ class LastWords(logging.Filter):
     def _show_progress(self) -> None:
         """Log how many jobs are done, the time left, and which jobs run now; unless the last such line is new.
 
+        On a terminal, that is one line, which is drawn again.
+
         Where the time left is not known, because a job takes long, the line begins with that job and its time so far.
         """
         now = time.monotonic()
         if now < self._next_line or not self._running:
             return
-        self._next_line = now + _SECONDS_BETWEEN_LINES
-        jobs, left = list(self._running.values()), self._time_left.seconds(now)  # Another thread may change it.
+        self._next_line = now + (_SECONDS_BETWEEN_DRAWINGS if self._draws else _SECONDS_BETWEEN_LINES)
+        running, left = list(self._running.values()), self._time_left.seconds(now)  # Another thread may change it.
+        jobs = [(name, since) for name, since, _ in running]
+        if self._draws:
+            share = self._done / max(1, self._total)
+            bar = "█" * round(_BAR * share) + "─" * (_BAR - round(_BAR * share))
+            parts = [f"{share:.0%}", f"{self._done}/{self._total}", *([f"{in_minutes(left)} left"] if left else [])]
+            parts += [read_line(log).partition(",")[0] or name for name, _, log in running]
+            self._draw(f"▕{bar}▏ {' · '.join(parts)}"[: _COLUMNS - 1])
+            return
         line = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
         if left is not None:
             line += f", {in_minutes(left)} left"
@@ -267,6 +290,13 @@ class LastWords(logging.Filter):
                 break
             line += f", {name}"
         logging.getLogger(self._logger).info(line, extra=OURS)
+
+    def _draw(self, line: str) -> None:
+        """Draw the line of progress in the place of the last one; "" erases it."""
+        if line or self._drawn:
+            sys.stderr.write(f"\r\033[K{line}")
+            sys.stderr.flush()
+        self._drawn = line
 
     def _is_new(self, log: str) -> bool:
         """Whether a job's log is of this run: a job that dies at once leaves the log of the last."""

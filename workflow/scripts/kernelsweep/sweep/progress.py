@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import math
+import os
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from kernelsweep.base.logs import LINE_FILE
 from kernelsweep.device.outcome import Outcome, combined
 from kernelsweep.device.pairs import FASTER, SAME, SLOWER, UNDECIDED, pairs_of, verdict
 from kernelsweep.statistics import Interval
@@ -85,6 +89,23 @@ class Progress:
         self._bar.update(done - self._bar.n)
 
 
+class _LineFile(io.StringIO):
+    """A terminal's line as a file, which another process draws."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if line := text.strip():
+            with suppress(OSError):
+                self._path.write_text(line, encoding="utf-8")
+        return len(text)
+
+
 class _Bar(tqdm):  # type: ignore[type-arg]
     """A line without tqdm's thread: workers are forks only of a process that has one thread."""
 
@@ -103,6 +124,8 @@ def progress(
 
     The line is erased when the block ends. Nothing is written to a stream that is no terminal.
     """
+    path = os.environ.get(LINE_FILE)
+    stream = _LineFile(Path(path)) if path else stream
     with _Bar(
         desc=name,
         bar_format="{desc}",  # until the first point is there
@@ -115,3 +138,5 @@ def progress(
         smoothing=0,  # Points come in random order, so the mean of all predicts best.
     ) as bar:
         yield Progress(bar, early, log)
+    if path:
+        Path(path).unlink(missing_ok=True)
