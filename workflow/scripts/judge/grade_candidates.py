@@ -41,7 +41,7 @@ with logged(snakemake):
         "files": ["verdict.json", "verdicts.jsonl"],
         "text": to_html(text, "grade", title, page.parent, page.parent),
     }
-    page.write_text(comparison_page(title, summary, {}, **content), encoding="utf-8")
+    page.write_text(comparison_page(summary["verdict"][0], summary, {}, **content), encoding="utf-8")
     grade_answer(summary, snakemake.output.verdict, snakemake.output.page).write(snakemake.output.answer)
     lines = [json.dumps(one) for one in summary["candidates"]]
     Path(snakemake.output.lines).write_text("\n".join(lines) + "\n", encoding="utf-8")

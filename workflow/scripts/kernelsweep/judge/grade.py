@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, log
+from pathlib import Path
 from statistics import fmean
 from textwrap import fill, shorten
 from typing import Any
@@ -25,6 +27,8 @@ RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausib
 BEST_FIRST = (RIGHT, UNPROVEN, IMPLAUSIBLE, WRONG, NOT_ACCEPTED)
 # What readers see for a verdict.
 WORDS = dict(zip(BEST_FIRST, BEST_FIRST, strict=True)) | {UNPROVEN: "not checked"}
+# What stands before it on the page, in colour.
+_SIGNS = {RIGHT: "✓", UNPROVEN: "?", IMPLAUSIBLE: "✗", WRONG: "✗", NOT_ACCEPTED: "✗"}
 # The exit status of a run whose worst verdict it is.
 STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
 _MOST_FINDINGS = 3  # of a check; points tend to have the same
@@ -68,6 +72,14 @@ class Verdict:
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
             words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
         return " ".join(filter(None, words))
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of its file that its first findings name, each with its number."""
+        file, said = Path(self.file), " ".join(messages[0] for messages in self.findings.values())
+        numbers = sorted({int(number) for number in re.findall(rf"\b{re.escape(file.name)}:(\d+)", said)})
+        text = file.read_text(encoding="utf-8", errors="replace").splitlines() if numbers and file.is_file() else []
+        return [f"{number:>4}  {text[number - 1]}" for number in numbers if number <= len(text)]
 
     @property
     def timed(self) -> list[dict[str, Any]]:
@@ -220,13 +232,13 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
             if candidate.ratio
         },
     }
-    heads = dict.fromkeys(("candidate", "verdict", "checked", "points right", "findings"), False)
+    heads = dict.fromkeys(("verdict", "candidate", "checked", "points right", "findings"), False)
     if any(candidate.ratio for candidate in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [
         (
+            f"{_SIGNS[candidate.verdict]} {WORDS[candidate.verdict]}",
             candidate.candidate,
-            WORDS[candidate.verdict],
             "yes" if candidate.proven else "no",
             "{right} of {run}".format(**candidate.points),
             ", ".join(candidate.findings) or "none",

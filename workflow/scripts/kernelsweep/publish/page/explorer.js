@@ -19,6 +19,7 @@
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
   // As in the figures' maps: colours go with this power of a rate, which tells apart what is near the best.
   const GAMMA = 2;
+  const MOST_KERNELS = 8;
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
   // A map's key: its width, and the room of its numbers.
   const KEY = 12, KEY_TEXT = 52;
@@ -63,6 +64,18 @@
   const isFree = (name) => drawnAxes().some((axis) => axis === name || study.tied.some((group) => group.includes(axis) && group.includes(name)))
     || study.tied.some((group) => group.indexOf(name) > 0);
 
+  // The kernels that a reader sees first: all whose behaviour is defined; of many the story's first one and the fastest.
+  function usualKernels() {
+    const defined = study.kernels.filter((kernel) => !study.undefined.includes(kernel)), name = Object.keys(study.quantities)[0];
+    const best = study.kernels.map(() => -Infinity);
+    study.values[name].forEach((value, point) => {
+      if (value !== null) best[study.kernel[point]] = Math.max(best[study.kernel[point]], name === "time_us" ? -value : value);
+    });
+    const strong = [...defined].sort((a, b) => best[study.kernels.indexOf(b)] - best[study.kernels.indexOf(a)]);
+    const first = [defined[0], ...strong].slice(0, MOST_KERNELS);
+    return defined.length <= MOST_KERNELS ? defined : defined.filter((kernel) => first.includes(kernel));
+  }
+
   // A view with all of a study's parts: what `wanted` leaves out, or names wrongly, is as usual.
   function complete(wanted) {
     const name = wanted.study in studies ? wanted.study : Object.keys(studies)[0];
@@ -80,7 +93,7 @@
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
     // Beside the version before an edit, the one after it: other kernels have baselines of their own.
-    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : study.kernels.filter((kernel) => !study.undefined.includes(kernel));
+    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : usualKernels();
     const kernels = wanted.kernels === undefined ? usually
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
@@ -430,6 +443,13 @@
     svg.on("pointermove", (event) => point(nearest(event))).on("pointerleave blur", () => { ring.style("display", "none"); hideTip(); })
       .on("click", (event) => { point(nearest(event)); if (current >= 0) showDetails(marks[current].point); })
       .on("keydown", (event) => {
+        // Up and down: the next kernel at the same place.
+        const there = marks.flatMap((mark, place) => (mark.x === marks[current]?.x ? [place] : [])).sort((a, b) => marks[b].y - marks[a].y);
+        const other = there[there.indexOf(current) + ({ ArrowUp: 1, ArrowDown: -1 }[event.key] ?? NaN)];
+        if (other !== undefined) {
+          point(other);
+          event.preventDefault();
+        }
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         if (step && marks.length) point((current < 0 && step < 0 ? marks.length - 1 : current + step + marks.length) % marks.length);
         if (event.key === "Enter" && current >= 0) showDetails(marks[current].point);
