@@ -15,33 +15,11 @@ from kernelsweep.judge.best.find import is_tie
 from kernelsweep.judge.data.reference import shown_status, timed
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
 from kernelsweep.judge.data.words import device_text, list_texts
+from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import palette
 from kernelsweep.publish.drawing.layout import Drawing
-from kernelsweep.publish.figure_files import (
-    BEST_SHARE,
-    FIGURES,
-    GAIN,
-    LARGE_RATE,
-    PEAK_SHARE,
-    QUANTITIES,
-    SHOW,
-)
-from kernelsweep.publish.swept_axes import (
-    KERNEL,
-    axis_text,
-    best_rows,
-    by_effect,
-    ends_of,
-    peak_text,
-    place_caption,
-    problem_axes,
-    rate_of,
-    rows_there,
-    value_text,
-    values_of,
-    varied_sizes,
-    without_unit,
-)
+from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, GAIN, LARGE_RATE, PEAK_SHARE, QUANTITIES, SHOW
+from kernelsweep.publish.swept_axes import KERNEL, values_of, without_unit
 
 # Figures' titles, of the words for the quantity and the axes.
 TITLES = {"lines": "{0} against {1}", "heatmap": "{0} by {1} and {2}"}
@@ -56,8 +34,8 @@ FINE_BELOW, FINE_FROM = 10, 1000
 class Swept:
     """What a figure of any axes shows.
 
-    rows      of best_rows(), then those without a time; with the columns shown, low and high: the quantity and its 95%
-              interval, NaN without a time
+    rows      as best_rows() gives them, then those without a time; with the columns shown, low and high: the quantity
+              and its 95% interval, NaN without a time
     axes      that are drawn, x first, without that of panels
     quantity  its name
     """
@@ -76,19 +54,14 @@ class Swept:
 
     def axis_text(self, axis: str) -> str:
         """An axis for readers."""
-        return axis_text(self.data, axis)
-
-    @property
-    def sizes(self) -> list[str]:
-        """The drawn axes that say which problem is solved, for readers."""
-        return [without_unit(self.axis_text(axis)) for axis in problem_axes(self.data, self.axes)]
+        return swept_axes.axis_text(self.data, axis)
 
     def panels(self, rows: pandas.DataFrame, only_one: bool) -> tuple[dict[Any, str], str]:
         """The titles of panels by their values; and a caption's sentence on those that are left out."""
         if not self.panel:
             return {None: ""}, ""
         names = values_of(rows, self.panel, self.data)
-        titles = {name: value_text(self.data, self.panel, name) for name in names}
+        titles = {name: swept_axes.value_text(self.data, self.panel, name) for name in names}
         first = self.data.settings.reference.get(self.panel, names[0])
         shown = {name: title for name, title in titles.items() if not only_one or name == first}
         left_out = [title for name, title in titles.items() if name not in shown]
@@ -103,8 +76,8 @@ class Swept:
         title = FIGURES[self.figure].heading(self.data.title, TITLES[self.figure].format(*words))
         drawn = [*self.axes, *([self.panel] if self.panel else [])]
         if self.quantity == PEAK_SHARE:
-            meaning += peak_text(self.data, self.rows)
-        return title, "", place_caption(self.data, drawn, meaning), device_text(self.data.device)
+            meaning += swept_axes.peak_text(self.data, self.rows)
+        return title, "", swept_axes.place_caption(self.data, drawn, meaning), device_text(self.data.device)
 
     def drawing(self, figure: Figure, meaning: str, rows: pandas.DataFrame) -> Drawing:
         """The figure with its texts, and the rows behind it."""
@@ -125,17 +98,19 @@ def swept(
     wanted = data.settings.figure_axes.get(figure, {}).get(SHOW)
     known_axes = [axis for axis in axes if axis]
     drawn = list(dict.fromkeys([*known_axes, *([panel] if panel else [])]))
-    best, tried = best_rows(data, drawn, beside), rows_there(data, drawn, beside)
+    best, tried = swept_axes.best_rows(data, drawn, beside), swept_axes.rows_there(data, drawn, beside)
     if best.empty:
         return Swept(data, figure, best, known_axes, panel, "time_us")
-    known = [name for name in QUANTITIES if best[name].notna().all()]
+    known = [name for name in QUANTITIES if name != BEST_SHARE and best[name].notna().all()]
     peaks = best.groupby(panel)["peak_of"].nunique() if panel else best[["peak_of"]].nunique()
     known = [name for name in known if name != PEAK_SHARE or peaks.max() <= 1]
-    known = [name for name in known if name != LARGE_RATE or rate_of(data) == LARGE_RATE]
+    known = [name for name in known if name != LARGE_RATE or swept_axes.rate_of(data) == LARGE_RATE]
     if figure == "heatmap" and known[0] == "time_us":
         known = [BEST_SHARE]  # High where it is fast, too.
-    quantity = (rate_of(data) if wanted == "gflops" else wanted) or known[0]
-    low, high = ends_of(best, quantity)
+    quantity = (swept_axes.rate_of(data) if wanted == "gflops" else wanted) or known[0]
+    if quantity == BEST_SHARE:  # In percent, the least time at each problem over a row's.
+        best = swept_axes.with_ratios(best, best, swept_axes.problem_axes(data, drawn), BEST_SHARE, 100.0)
+    low, high = swept_axes.ends_of(best, quantity)
     shown = {"shown": best[quantity], "low": low, "high": high}
     best = best.assign(**{name: column.astype("float64") for name, column in shown.items()})
     rows = pandas.concat([best, tried.assign(shown=nan, low=nan, high=nan)]).drop_duplicates(drawn)
@@ -145,7 +120,7 @@ def swept(
 def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
     """The axis across, the axis of lines, None where nothing else varies, and that of panels, if there are some."""
     chosen = data.settings.figure_axes.get("lines", {})
-    of_kernels, sizes = by_effect(data), varied_sizes(data)
+    of_kernels, sizes = swept_axes.by_effect(data), swept_axes.varied_sizes(data)
     of_launch = [axis for axis in of_kernels if axis != KERNEL]
     candidates = [
         axis for axis in (*sizes, *of_launch, *size_axes(data.settings), KERNEL) if axis not in chosen.values()
@@ -154,7 +129,7 @@ def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
     values = timed(data.kernel_rows, data.device)
     candidates.sort(key=lambda axis: values[axis].nunique() < LEAST_VALUES)
     x, panel = chosen.get("x") or candidates[0], chosen.get("panel") or None
-    counts = timed(rows_there(data, (x,)), data.device).nunique()
+    counts = timed(swept_axes.rows_there(data, (x,)), data.device).nunique()
     others = [KERNEL] * (KERNEL in of_kernels) + [axis for axis in (*of_kernels, *sizes) if counts[axis] <= MOST_LINES]
     return x, chosen.get("by") or next((axis for axis in others if axis not in (x, panel)), None), panel
 
@@ -173,8 +148,8 @@ def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], rivals: Se
 def axes_of_map(data: StudyData) -> tuple[str | None, str | None, str | None]:
     """The axis across a heat map and that down it, those with most effect, and that of panels."""
     chosen = data.settings.figure_axes.get("heatmap", {})
-    candidates = [axis for axis in by_effect(data) if axis != KERNEL]
-    candidates += [KERNEL] * (len(data.kernel_names) > 1) + varied_sizes(data)
+    candidates = [axis for axis in swept_axes.by_effect(data) if axis != KERNEL]
+    candidates += [KERNEL] * (len(data.kernel_names) > 1) + swept_axes.varied_sizes(data)
     free = [axis for axis in candidates if axis not in chosen.values()]
     x = chosen.get("x") or (free.pop(0) if free else None)
     y = chosen.get("y") or (free.pop(0) if free else None)
@@ -200,7 +175,7 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
         what = "kernels" if panel == KERNEL else "panels"
         said = f" The fastest of {before[panel].nunique()} {what}." * (len(rows) < len(before))
     # Problems of several sizes are not compared with each other.
-    sizes = problem_axes(shown.data, [*shown.axes, *filter(None, [panel])])
+    sizes = swept_axes.problem_axes(shown.data, [*shown.axes, *filter(None, [panel])])
     fastest = rows.sort_values("time_us").drop_duplicates(sizes) if sizes else rows.sort_values("time_us").head(1)
     by_size = {tuple(row[axis] for axis in sizes): row for row in fastest.to_dict("records")}
     records = rows.to_dict("records")

@@ -11,7 +11,7 @@ from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops
 from kernelsweep.judge.data.reference import at_place, shown_status, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
 from kernelsweep.judge.data.words import axis_value, device_text, failures_text, list_texts, place_text, size_words
-from kernelsweep.publish.figure_files import BEST_SHARE, LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE
+from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE
 from kernelsweep.statistics import Interval, ratio, time_interval
 
 # The axis of kernels, which every study has.
@@ -49,13 +49,11 @@ def rows_there(data: StudyData, drawn: Collection[str], beside: Collection[str] 
 def best_rows(data: StudyData, axes: Sequence[str], beside: Collection[str] = ()) -> pandas.DataFrame:
     """The row with the least time for each combination of values on `axes`, in their order; times only.
 
-    With the columns BEST_SHARE, in percent the least time of these rows at each problem over the row's, PEAK_SHARE and
-    LARGE_RATE.
+    With the columns PEAK_SHARE and LARGE_RATE.
     """
     rows = timed(rows_there(data, axes, beside), data.device)
     rows = rows.sort_values("time_us", kind="stable").drop_duplicates(list(axes)).sort_values(list(axes))
-    rows = rows.assign(**{PEAK_SHARE: 100 * rows["peak_fraction"], LARGE_RATE: rows["gflops"] / 1000})
-    return with_ratios(rows, rows, problem_axes(data, axes), BEST_SHARE, 100.0)
+    return rows.assign(**{PEAK_SHARE: 100 * rows["peak_fraction"], LARGE_RATE: rows["gflops"] / 1000})
 
 
 def rate_of(data: StudyData) -> str:

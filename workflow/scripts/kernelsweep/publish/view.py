@@ -20,12 +20,11 @@ from kernelsweep.publish.swept_axes import KERNEL, rate_of, with_tied
 from kernelsweep.publish.view_address import AT, BEST, VIEWS, read_view
 from kernelsweep.results import ALL_POINT_COLUMNS
 
-# By the explorer's names, the columns that it shows and their labels; a baseline's name follows the last one.
+# By the explorer's names, the columns that it shows.
 SHOWN = {
     "peak_fraction": PEAK_SHARE,
     **{name: name for name in ("bandwidth_gbs", "gflops", "time_us", BEST_SHARE, GAIN)},
 }
-LABELS = {GAIN: "times as fast as "}
 
 
 def draw_view(data: StudyData, address: str, width: float, gridded: Collection[str]) -> Drawing:
@@ -59,8 +58,7 @@ def explored_rows(data: StudyData, gridded: Collection[str]) -> pandas.DataFrame
         # A library's rows have 1 there, and a grid that follows from other axes is no value.
         says_nothing = ~rows[KERNEL].isin([*gridded]) if axis == "grid_size" else libraries
         rows = rows.assign(**{axis: rows[axis].mask(says_nothing)})
-    columns = {PEAK_SHARE: 100 * rows["peak_fraction"]}
-    return rows.assign(**columns)
+    return rows
 
 
 def drawn_axes(view: Mapping[str, str]) -> list[str]:
@@ -77,7 +75,7 @@ def check_view(view: Mapping[str, str], data: StudyData, rows: pandas.DataFrame)
     first = view["over"]
     for place, axis in zip(("over", "across"), drawn_axes(view), strict=False):
         check_known(axis, [one for one in axes if place == "over" or one != first], f"view: {place} is")
-    shown = [name for name, column in SHOWN.items() if column not in rows or rows[column].notna().any()]
+    shown = [name for name in SHOWN if name not in rows or rows[name].notna().any()]
     check_known(view["show"], shown, "view: show is")
     for name in view["kernels"].split(","):
         check_known(name, kernels, "view: kernels has")
@@ -108,14 +106,14 @@ def viewed(data: StudyData, rows: pandas.DataFrame, view: Mapping[str, str]) -> 
     for axis, value in fixed.items():
         rows = rows[(rows[axis] == value).fillna(value=False) | rows[axis].isna()]
     show = rate_of(data) if view["show"] == "gflops" else SHOWN[view["show"]]
-    axes = {"x": view["over"], SHOW: show, "label": LABELS.get(view["show"], "")}
+    axes = {"x": view["over"], SHOW: show, "label": ""}
     axes |= {"y": view["across"], "panel": ""} if VIEWS[view["view"]] == "heatmap" else {"by": KERNEL}
     if view["show"] == GAIN:
         bases = timed(rows[rows[KERNEL] == view["baseline"]], data.device)
         # A library has no value on an axis of kernels: it is the baseline at each.
         known = [axis for axis in shown_axes if axis != KERNEL and bases[axis].notna().any()]
         rows = swept_axes.with_ratios(rows, bases, known, GAIN)
-        axes["label"] += settings.labels.get(view["baseline"], view["baseline"])
+        axes["label"] = "times as fast as " + settings.labels.get(view["baseline"], view["baseline"])
     rows = rows.dropna(subset=shown_axes)
     marks = {name: settings.labels.get(name, name) + UNDEFINED_MARK for name in undefined_kernels(rows)}
     # Where outputs are compared, the reference has no value on some axes.

@@ -70,8 +70,10 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
 
 def _caption(shown: Swept, rows: pandas.DataFrame, left_out: str) -> str:
     """How the map is read."""
-    blank, sizes = {*rows.loc[rows["shown"].isna(), "status"]}, shown.sizes
-    where = f" at each {list_texts(sizes)}" if sizes else ""
+    blank, sizes = {*rows.loc[rows["shown"].isna(), "status"]}, swept_axes.problem_axes(shown.data, shown.axes)
+    where = (
+        " at each " + list_texts([swept_axes.without_unit(shown.axis_text(axis)) for axis in sizes]) if sizes else ""
+    )
     texts = [f"Number and colour: the best over all other axes; outlined: the fastest{where} and its ties.{left_out}"]
     texts += [f"Hatched: {status_key(sorted(blank - {'ok'}))}."] if blank - {"ok"} else []
     texts += [f"{NO_VALUE}: no such quantity is known."] if "ok" in blank else []

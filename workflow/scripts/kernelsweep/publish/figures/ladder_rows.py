@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 
 import pandas
-from pandas import isna
+from pandas import isna, notna
 
 from kernelsweep.judge.best.find import best_at, comparable, is_tie
 from kernelsweep.judge.data.published import SPEEDUP
@@ -34,6 +34,8 @@ from kernelsweep.results import PROOF_FAILED
 
 # The columns of a quantity with its interval.
 OF_TIME, OF_SPEEDUP = ("time_us", "time_low_us", "time_high_us"), ("speedup", "speedup_low", "speedup_high")
+
+ENDS = ("shown", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -89,20 +91,21 @@ def ladder_of(data: StudyData) -> Ladder:
     table = table.assign(**{name: nan for name in (*OF_TIME, *OF_SPEEDUP) if name not in table})
     rivals = table[table["kind"] == RIVAL_ROW]
     axes = [axis for axis in kernel_axes(data.settings) if axis != "unroll" and rivals[axis].nunique() > 1]
-    named = table[axes].apply(lambda row: ", ".join(axis_value(axis, row[axis]) for axis in axes if row[axis]), axis=1)
-    groups = named.where(named != "", named.iloc[0]) if axes else ""
+    groups = [
+        ", ".join(axis_value(axis, row[axis]) for axis in axes if notna(row[axis])) for row in table.to_dict("records")
+    ]
     table = table.assign(
-        label=_labels(data, table), group=groups, is_undefined=table["kernel"].isin(undefined_kernels(table))
-    )
-    table = table.assign(name=_names(data, table))
-    # Groups in the order in which the table has them.
-    table = table.assign(
-        place=table["group"].map({group: place for place, group in enumerate(table["group"].unique())})
+        label=_labels(data, table),
+        group=[group or groups[0] for group in groups],
+        is_undefined=table["kernel"].isin(undefined_kernels(table)),
     )
     quantity = OF_TIME if table["speedup"].isna().all() and table["time_us"].notna().any() else OF_SPEEDUP
-    table = table.assign(**dict(zip(("shown", "low", "high"), (table[name] for name in quantity), strict=True)))
+    table = table.assign(
+        name=_names(data, table), **{end: table[name] for end, name in zip(ENDS, quantity, strict=True)}
+    )
+    # Groups in the order in which the table has them.
+    table = table.sort_values("group", key=lambda column: pandas.factorize(column)[0], kind="stable")
     published = [column for column in published_columns(data) if column.quantity == SPEEDUP]
-    table = table.sort_values("place", kind="stable")
     return Ladder(data, table, quantity[0], published if quantity == OF_SPEEDUP else [])
 
 
@@ -118,11 +121,12 @@ def _labels(data: StudyData, table: pandas.DataFrame) -> list[str]:
 
 def _names(data: StudyData, table: pandas.DataFrame) -> list[str]:
     """Each row's name; undefined behaviour is marked, and a row without a time of ours says why."""
-    names = []
-    for row in table.to_dict("records"):
-        reason = f": {row['status'].replace('_', ' ')}" if data.has_times and isna(row["time_us"]) else ""
-        names.append(row["label"] + UNDEFINED_MARK * row["is_undefined"] + reason)
-    return names
+    return [
+        row["label"]
+        + UNDEFINED_MARK * row["is_undefined"]
+        + f": {row['status'].replace('_', ' ')}" * bool(data.has_times and isna(row["time_us"]))
+        for row in table.to_dict("records")
+    ]
 
 
 def texts_of(ladder: Ladder) -> tuple[str, str, str, str]:
