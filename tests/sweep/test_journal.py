@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import resource
 import signal
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,6 +62,28 @@ def test_a_line_of_another_format_is_said_stays_and_costs_no_other_point(path: P
     before = path.read_bytes()
     assert found(path) == ([0, 1, 2, 3], [f"{path}: 1 of 5 lines can't be read; their points are run again"])
     assert path.read_bytes() == before
+
+
+def test_a_long_journal_leaves_its_samples_on_the_disk(tmp_path: Path) -> None:
+    # Pins: all samples of a kernel in memory, 4 GB of a journal of 1 GB, whoever asks for them.
+    samples = [number / 7 for number in range(1000)]
+    path, other = tmp_path / "kernel.jsonl", tmp_path / "chunk.jsonl"
+    for file, numbers in ((path, range(500)), (other, range(400, 600))):
+        with Journal(file) as journal:
+            for number in numbers:
+                journal.add(f"{number % 550}", [number, *samples])
+    size = path.stat().st_size + other.stat().st_size
+    tracemalloc.start()
+    try:
+        with Journal(path, others=[other]) as journal:
+            first = [value[0] for value in journal.values()]
+            assert journal.get("5") == [555, *samples] and journal.get("450") == [450, *samples]
+            journal.add("5", "newer")
+            assert journal.get("5") == "newer"
+        assert sorted(first) == [*range(50, 600)]
+        assert tracemalloc.get_traced_memory()[1] < size / 10
+    finally:
+        tracemalloc.stop()
 
 
 # Failed writes

@@ -5,6 +5,8 @@ crash left half-written is dropped when the journal is next opened. Each line st
 other versions count for nothing. One process at a time uses a journal. If a kernel is measured in chunks, each
 job adds to its own journal and reads all journals of the kernel. So points are not measured again if they are cut into
 other chunks later.
+
+Memory has each record's key and its place in a file. A journal may have a gigabyte, most of it samples.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
 
 from kernelsweep.base.locks import lock_first
 from kernelsweep.errors import UserError, unwritable
@@ -41,6 +45,14 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 
 
+class _Place(NamedTuple):
+    """Where a line is: the descriptor of its file, its first byte, and its bytes."""
+
+    file: int
+    start: int
+    length: int
+
+
 class Journal:
     """Finished points by key. A context manager that keeps its file open and locked.
 
@@ -53,31 +65,34 @@ class Journal:
     def __init__(self, path: Path, notify: Callable[[str], None] = print, others: Iterable[Path] = ()) -> None:
         self._path = path
         self._notify = notify
-        self._records: dict[str, Any] = {}
+        self._records: dict[str, _Place] = {}  # the newest by key
+        self._others: list[int] = []
         self._size = 0
         self._adding = threading.Lock()  # Several devices' visits end side by side.
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
             self._load()
-            for other in others:
-                self._records.update(_read_records(other))
+            for other in filter(Path.is_file, others):
+                self._others.append(os.open(other, os.O_RDONLY | os.O_CLOEXEC))
+                self._find_records(self._others[-1])
         except OSError as error:
             raise unwritable(path, error) from error
 
     def get(self, key: str) -> Any | None:
         """The value recorded under a key, or None."""
-        return self._records.get(key)
+        place = self._records.get(key)
+        return None if place is None else self._value(place)
 
-    def values(self) -> Iterable[Any]:
-        """All values."""
-        return self._records.values()
+    def values(self) -> Iterator[Any]:
+        """The newest value of each key, read one at a time."""
+        return map(self._value, [*self._records.values()])
 
     def beside(self, most: int) -> Iterator[Any]:
         """The first values, at most so many, of each other journal in the folder: those of the study's kernels."""
         for path in self._path.parent.glob("*.jsonl"):
             if path != self._path:
-                yield from (value for _, value in itertools.islice(_read_records(path), most))
+                yield from itertools.islice(_read_values(path), most)
 
     def add(self, key: str, value: Any) -> None:
         """Record a finished point. It survives this process at once, and a crash of the machine once it is on the disk.
@@ -95,7 +110,9 @@ class Journal:
                     os.ftruncate(self._file, self._size)
                 raise unwritable(self._path, error) from error
             self._size += len(line)
-            self._records[key] = value
+            # Where there are no locks, another process may have added lines.
+            end = os.lseek(self._file, 0, os.SEEK_CUR)
+            self._records[key] = _Place(self._file, end - len(line), len(line))
 
     def __enter__(self) -> Journal:
         return self
@@ -108,7 +125,8 @@ class Journal:
         except OSError as failure:
             raise unwritable(self._path, failure) from failure
         finally:
-            os.close(self._file)
+            for file in (self._file, *self._others):
+                os.close(file)
 
     def _locked(self) -> int:
         """Open the file once no other process uses it."""
@@ -122,24 +140,31 @@ class Journal:
         return _opened(self._path)
 
     def _load(self) -> None:
-        """Read the records, and drop a half-written last line. Lines that can't be read stay."""
-        read = unreadable = 0
-        # Read line by line: a long kernel's journal has hundreds of megabytes.
-        with open(self._file, "rb", closefd=False) as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    # It may be a whole record, but the next record would follow on the same line.
-                    os.ftruncate(self._file, self._size)
-                    break
-                read += 1
-                self._size += len(line)
-                try:
-                    key, value = _read_line(line)
-                    self._records[key] = value
-                except _UNREADABLE:
-                    unreadable += 1
+        """Find the records, and drop a half-written last line. Lines that can't be read stay."""
+        read, unreadable, self._size = self._find_records(self._file)
+        if os.pread(self._file, 1, self._size):
+            # It may be a whole record, but the next record would follow on the same line.
+            os.ftruncate(self._file, self._size)
         if unreadable:
             self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
+
+    def _find_records(self, descriptor: int) -> tuple[int, int, int]:
+        """Note where a file's records are. Returns its whole lines, those that can't be read, and the bytes of all."""
+        read = unreadable = start = 0
+        with open(descriptor, "rb", closefd=False) as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                read += 1
+                try:
+                    self._records[_read_line(line)[0]] = _Place(descriptor, start, len(line))
+                except _UNREADABLE:
+                    unreadable += 1
+                start += len(line)
+        return read, unreadable, start
+
+    def _value(self, place: _Place) -> Any:
+        return _read_line(os.pread(place.file, place.length, place.start))[1]
 
 
 def chunk_journal(journal: Path, chunk: int) -> Path:
@@ -180,19 +205,17 @@ def refused_line(path: Path, number: int, why: object) -> UserError:
     )
 
 
-def _read_records(path: Path) -> Iterator[tuple[str, Any]]:
-    """The keys and values of a journal, without the lines that can't be read. The file is not changed."""
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
+def _read_values(path: Path) -> Iterator[Any]:
+    """The values of a journal, without the lines that can't be read. The file is not changed."""
+    with suppress(OSError), path.open("rb") as file:
         for line in file:
             with suppress(*_UNREADABLE):
-                yield _read_line(line)
+                yield _read_line(line)[1]
 
 
 def _read_line(line: bytes) -> tuple[str, Any]:
     """A line's key and value. Raises one of _UNREADABLE if it isn't a line of this version."""
-    record = json.loads(line)
+    record = from_json(line)  # twice as fast as json.loads()
     if record["journal"] != VERSION:
         raise ValueError(record["journal"])
     key, value = record["key"], record["value"]
