@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from planted import point
 
 from kernelsweep.study.kernels.source import story
 from kernelsweep.study.point import Point
+from kernelsweep.study.spaces import valid_points
 
 
 def test_a_point_is_equal_to_what_comes_back_from_a_worker() -> None:
@@ -19,6 +21,18 @@ def test_a_point_is_equal_to_what_comes_back_from_a_worker() -> None:
     assert one.at(cache="cold") != one and one["cache"] == "hot"
     with pytest.raises(KeyError, match="width"):
         one.at(width=8)
+
+
+def test_a_hundred_thousand_values_of_an_axis_take_no_longer_than_their_number() -> None:
+    # Pins: a search through all values for each value, and a pass over all points for each value: hours of planning.
+    started = time.process_time()
+    sizes = [*range(100_000, 0, -1)]
+    points = valid_points([{"n": sizes, "block": [32, 64]}, {"n": [7, *sizes], "block": [64, 128]}], ["n + block > 40"])
+    assert [points[int(number)]["n"] for number in points.firsts(["n"])] == sizes
+    groups = points.groups(["n"])
+    assert [points[int(group[0])]["n"] for group in groups] == sizes
+    assert [points[int(number)]["block"] for number in groups[-1]] == [64, 128]
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,8 @@ def _checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
     for kernel, source in of_study.kernels.items():
         for platform in platforms:
             listed = listed_points(project.config, of_study, kernel, platform)
-            places = listed.groups(axes_of_places(listed, of_study.problem))
-            if points := launched_points(source, [listed[int(numbers[0])] for numbers in places]):
+            places = listed.at(listed.firsts(axes_of_places(listed, of_study.problem)))
+            if points := launched_points(source, places):
                 smallest = min(points, key=of_study.problem.size)
                 checked.append({"kernel": kernel_settings(project, study, kernel), "point": dict(smallest)})
                 break
@@ -176,6 +176,7 @@ def _beside(project: Project, platform: str, study: str, rival: str | None = Non
     }
 
 
+@cache  # All chunks of a kernel have the same.
 def kernel(
     project: Project, platform: str, study: str, kernel: str, cores: int | None, decides: bool
 ) -> plans.KernelPlan:

@@ -127,7 +127,7 @@ def kernel_units(config: Config, study: Study, kernel: str, platform: str, targe
     if source.unsupported_on(target):
         return []
     points = listed_points(config, study, kernel, platform)
-    return units(source, (points[int(alike[0])] for alike in points.groups(source.variant_axes)))
+    return units(source, points.at(points.firsts(source.variant_axes)))
 
 
 # Launches are computed at up to this many points that differ in them, from the first to the last.
@@ -148,8 +148,7 @@ def check_sweeps(config: Config, study: Study, platforms: Iterable[str]) -> None
 
 def _check_launches(kernel: KernelSource, points: ValidPoints) -> None:
     """Raise UserError for a grid or a block that CUDA doesn't allow, or where a problem's own launches are wrong."""
-    keys = points.keys(axis for axis in points.axes if axis in kernel.launches.launch_names)
-    numbers = np.unique(keys, return_index=True)[1]
+    numbers = points.firsts(axis for axis in points.axes if axis in kernel.launches.launch_names)
     chosen = np.linspace(0, len(numbers) - 1, min(len(numbers), _MOST_LAUNCHED), dtype=int)
     for point in launched_points(kernel, [points[int(number)] for number in numbers[chosen]]):
         kernel.plan(point)

@@ -70,11 +70,15 @@ class ValidPoints(Sequence[Point]):
         columns = [self.places[list(self.values).index(axis)] for axis in kept]
         return _keys(columns, [len(self.values[axis]) for axis in kept])
 
+    def firsts(self, axes: Iterable[str]) -> Numbers:
+        """The number of the first point with each combination of values on these axes, in order."""
+        return np.sort(np.unique(self.keys(axes), return_index=True)[1])
+
     def groups(self, axes: Iterable[str]) -> list[Numbers]:
-        """The numbers of points with equal values on these axes, of which there are few, as they first appear."""
-        keys = self.keys(axes)
-        _, first = np.unique(keys, return_index=True)
-        return [np.flatnonzero(keys == keys[number]) for number in np.sort(first)]
+        """The numbers of points with equal values on these axes, in groups, as they first appear."""
+        _, inverse, counts = np.unique(self.keys(axes), return_inverse=True, return_counts=True)
+        alike = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
+        return sorted((group for group in alike if len(group)), key=lambda group: int(group[0]))
 
 
 def valid_points(
@@ -98,7 +102,7 @@ def valid_points(
     moved = []
     for one in several:
         columns = [
-            np.array([of.index(value) for value in one.values[axis]], np.int32)[column]
+            _places(of, one.values[axis], np.int32)[column]
             for (axis, of), column in zip(values.items(), one.places, strict=True)
         ]
         moved.append(np.stack(columns))
@@ -136,7 +140,7 @@ def _solved(
     places = np.empty((len(axes), count), _type_of(max(map(len, axes.values()), default=0)))
     for number, (axis, of) in enumerate(axes.items()):
         group = next(group for group in variables if axis in group)
-        np.take(np.array([values[axis].index(value) for value in of], places.dtype), rows[group], out=places[number])
+        np.take(_places(values[axis], of, places.dtype), rows[group], out=places[number])
     if any(len(values[axis]) < len(of) for axis, of in axes.items()):
         keys = _keys([*places], [len(of) for of in values.values()])
         places = places[:, np.unique(keys, return_index=True)[1]]
@@ -198,6 +202,12 @@ def _joined(
             holds = condition.holds(part, order, variables)
             part = [column[holds] for column in part]
         yield from _joined(part, len(part[0]), order, variables, conditions)
+
+
+def _places(of: Sequence[Any], values: Iterable[Any], dtype: Any) -> _Column:
+    """The place of each value among others, which have no duplicates. An axis may have a million."""
+    place_of = {value: place for place, value in enumerate(of)}
+    return np.array([place_of[value] for value in values], dtype)
 
 
 def _type_of(count: int) -> type[np.signedinteger[Any]]:
