@@ -66,7 +66,9 @@ _FLAGS = {
     "leaves_state": "Leaves something in a `__device__` variable: each timed run finds it as it was at first.",
 }
 
-_IN_ITALICS = "In italics: published, with its device and source; a speedup is over the source's own first step."
+_IN_ITALICS = (
+    "Italics: published numbers, with device and source. A published speedup is over that source's first step."
+)
 
 # Ties beyond the closest are counted: a table's column has little room.
 _MOST_TIES = 2
@@ -264,11 +266,14 @@ def _counters(data: StudyData) -> list[TableText]:
         _counter(metrics, name, [column for column in published if column.quantity == name], len(steps))
         for name in names
     ]
+    constant = [column for column in columns if len({*column.cells}) == 1 < len(steps)]
+    columns = [column for column in columns if column not in constant]
     varied = varied_axes([step.axes for step in steps])
     columns = [*(Column(axis, [str(step.axes[axis]) for step in steps]) for axis in varied), *columns]
     definitions = data.metrics.definitions
     texts = [f"{title(name)[:1].upper()}{title(name)[1:]}: {definitions[name]['meaning']}" for name in names]
-    texts.append("Collected in runs of their own, at the reference point; never in one that is timed.")
+    texts.append("Counters come from separate runs at the reference point, because collecting them slows a kernel.")
+    texts += [f"{column.cells[0]} at each step: {column.header}." for column in constant]
     texts += [_IN_ITALICS] if any("*" in column.header for column in columns) else []
     marks, notes = _numbered([_messages(named, number) for number in range(len(steps))])
     return [
