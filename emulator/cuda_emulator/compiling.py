@@ -222,6 +222,16 @@ def compile_for_emulator(
     return _relative(compiled.stderr)
 
 
+def preprocessed(unit: Path, include: Sequence[Path], options: Sequence[str], headers: Path, run: Run) -> str:
+    """What g++'s preprocessor makes of a unit; the arguments are those of compile_for_emulator(). Raises Refused."""
+    folders = [f"-I{path}" for path in (headers, headers / "include", *include)]
+    output = unit.with_suffix(".ii")
+    run_of = run([*_compiler(), *options, *folders, "-x", "c++", "-E", str(unit), "-o", str(output)], **_IN_ANY_FOLDER)
+    if run_of.returncode != 0:
+        raise refusal(_relative(run_of.stderr))
+    return output.read_text(encoding="utf-8", errors="replace")
+
+
 def _link(objects: Sequence[Path], library: Path, folder: Path, run: Run) -> None:
     """Link object files, with memory for dynamic shared arrays. Raises Refused for what nothing defines."""
     # The arrays declared `extern __shared__`: thread-local symbols that an object file uses and does not define.

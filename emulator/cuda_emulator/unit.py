@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from cuda_emulator.compiling import HEADERS, Run, compile_for_emulator, compile_runtime, run_plainly
+from cuda_emulator.compiling import (
+    HEADERS,
+    Run,
+    compile_for_emulator,
+    compile_runtime,
+    preprocessed,
+    run_plainly,
+)
 from cuda_emulator.errors import Refused
 
 # The release of nvcc that the macros tell unless another is named.
@@ -75,7 +82,7 @@ def compile(
 
     if as_gpu is None:
         return compiled(given)
-    of_gpu = "".join(f"#define {name} {value}\n" for name, value in gpu_macros(as_gpu, release).items())
+    of_gpu = _defined(gpu_macros(as_gpu, release))
     try:
         return compiled(of_gpu + given)
     except Refused as error:
@@ -83,6 +90,40 @@ def compile(
             return compiled(given, error.cause)
         except Refused:
             raise error from None
+
+
+def preprocess(
+    source: Path,
+    include: Sequence[Path],
+    macros: Mapping[str, str],
+    as_gpu: str | None,
+    *,
+    given: str,
+    options: Sequence[str],
+    release: str = RELEASE,
+    headers: Path = HEADERS,
+    run: Run = run_plainly,
+) -> str:
+    """What the preprocessor makes of a kernel's file. The arguments are those of compile().
+
+    The emulator's macros, such as `threadIdx`, stay words. Raises Refused.
+    """
+    texts = (file.read_text(encoding="utf-8") for file in sorted(headers.glob("**/*.hpp")))
+    own = dict.fromkeys(name for text in texts for name in _OWN_MACRO.findall(text))
+    before = _defined(gpu_macros(as_gpu, release)) if as_gpu else ""
+    before += given + "".join(f"#undef {name}\n#define {name} {name}\n" for name in own)
+    with tempfile.TemporaryDirectory() as folder:
+        unit = Path(folder, "unit.cpp")
+        unit.write_text(emulator_unit(source.absolute(), (), macros, (), before), encoding="utf-8")
+        return preprocessed(unit, include, options, headers, run)
+
+
+# A macro of the emulator's headers, and no setting of the C++ library's.
+_OWN_MACRO = re.compile(r"^#define ([A-Za-z]\w*|__[a-z]\w*__)", re.MULTILINE)
+
+
+def _defined(macros: Mapping[str, str]) -> str:
+    return "".join(f"#define {name} {value}\n" for name, value in macros.items())
 
 
 @cache
@@ -129,7 +170,7 @@ def emulator_unit(
 
     Macros are defined for the kernel only: the emulator's own names may be the same.
     """
-    defined = given + "".join(f"#define {name} {value}\n" for name, value in macros.items())
+    defined = given + _defined(macros)
     undefined = "".join(f"#undef {name}\n" for name in macros)
     entries = "".join(f'    EMULATOR_ENTRY("{name}", {name}),\n' for name in functions)
     symbols = "".join(f"EMULATOR_SYMBOL({name}), " for name in constants)

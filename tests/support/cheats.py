@@ -183,10 +183,24 @@ CHEATS = {
     ),
     "pasted_words": Kernel(
         "The same with words that are put together.",
-        "refused",
+        "wrong",
         "source",
         f"    CAT(emul, ator)::counting::stop();\n{_PLAIN}",
         "#define CAT(a, b) a##b\n",
+    ),
+    "words_of_header": Kernel(
+        "A header's macro puts the clock's name together.",
+        "wrong",
+        "source",
+        f"{_OF_THREAD}    const long long start = __CONCAT(clo, ck64)();\n{_ROW}    y[row] = start ? sum : 0;\n",
+        "#include <cstdio>\n",
+    ),
+    "pasted_pragma": Kernel(
+        "A header's macro puts a pragma together.",
+        "wrong",
+        "source",
+        _PLAIN,
+        '#include <cstdio>\n__CONCAT(_Pra, gma)("GCC optimize 3")\n',
     ),
     "foreign_file": Kernel("A file of others is included.", "refused", "source", _PLAIN, '#include "/etc/passwd"\n'),
     "foreign_file_by_macro": Kernel(
@@ -253,13 +267,25 @@ CHEATS = {
         "Instructions of the host.", "unproven", "", f'{_PLAIN}    asm volatile("mov $60, %eax; syscall");\n'
     ),
 }
-# Compiled by nvcc, and not by g++; without nvcc it is called wrong.
-FOR_NVCC = Kernel(
-    "A function of CUDA's that the emulator does not know.",
-    "unproven",
-    "",
-    f"{_OF_THREAD}{_ROW}    y[row] = copysignf(normf(1, &sum), sum);\n",
-)
+_AT_BARRIER = f"{_PARTS}CONDITION\n        __syncthreads();\n#endif\n{_ADDED}"
+# What nvcc decides, where it is installed; `check` is what is said then. Without it, the first is called wrong, and the
+# others, whose barrier is missing on a GPU alone, are called right.
+FOR_NVCC = {
+    "for_nvcc": Kernel(
+        "A function of CUDA's that the emulator does not know.",
+        "unproven",
+        r"^nvcc compiles it\. g\+\+ refused",
+        f"{_OF_THREAD}{_ROW}    y[row] = copysignf(normf(1, &sum), sum);\n",
+    ),
+    **{
+        name: Kernel(why, "unproven", "nvcc reads other lines than g", _AT_BARRIER.replace("CONDITION", condition))
+        for name, (why, condition) in {
+            "macro_of_nvcc": ("A macro tells nvcc.", "#ifndef __NVCC_DIAG_PRAGMA_SUPPORT__"),
+            "guard_of_header": ("A header of CUDA's tells nvcc.", "#if /*\n*/ !defined(__CUDA_RUNTIME_H__)"),
+            "value_of_macro": ("g++ is told by an option.", "#define ON __EXCEPTIONS\n#if ON + 0\n#else"),
+        }.items()
+    },
+}
 # Found at sizes that the emulator does not run.
 ON_A_GPU = {
     "half_when_large": replace(CHEATS["half_the_work"], body=CHEATS["half_the_work"].body.replace("> 40", "> 512"))
@@ -293,6 +319,16 @@ HONEST = {
         '        printf("emulator ## clock64 asm no_sanitize %%clock %d", twice(clock));\n    y[row] = sum;\n',
         "__device__ __attribute__((noinline)) int twice(int clock)\n{\n    return 2 * clock;\n}\n"
         '[[maybe_unused]] static const char *const told = R"(asm("clock64"))";\n',
+    ),
+    "generated": Kernel(
+        "Functions' names are put together by macros; the host reads a clock.",
+        "right",
+        "",
+        f"{_OF_THREAD}{_ROW}    assert(rows > 0);\n    y[row] = HALF(float)(sum) * 2;\n",
+        "#include <cassert>\n#include <chrono>\n#include <ctime>\n#define HALF(Type) half_##Type\n"
+        "__device__ float HALF(float)(float value)\n{\n    return value / 2;\n}\n"
+        "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700 || !defined(__cplusplus)\n#error old\n#endif\n",
+        "int main()\n{\n    auto now = std::chrono::steady_clock::now();\n    return int(clock());\n}\n",
     ),
     "streams": Kernel(
         "A whole program that prints by streams.",

@@ -12,6 +12,7 @@ class Reason(StrEnum):
     NOT_JUDGED = "not_judged"  # kernelsweep failed in the job of a kernel that nobody trusts, so that the others go on
     # build_failed
     NOT_SUPPLIED = "not_supplied"  # the kernel uses something that the emulator lacks
+    HIDDEN_WORDS = "hidden_words"  # a macro of a kernel that nobody trusts puts words together that it may not have
     # launch_failed, on the emulator; NOT_SUPPLIED, too
     BARRIER = "barrier"  # threads wait for threads that can't come
     MISALIGNED = "misaligned"

@@ -14,7 +14,9 @@ from typing import Any
 from kernelsweep.base.code_hash import code_hash, sha256_of, user_code_hash
 from kernelsweep.base.compilers import code_variables, language_standard, named_headers, preprocessor_lines
 from kernelsweep.compile import emulated, nvcc
+from kernelsweep.compile.candidate_code import check_preprocessed, check_source, mark_branches, other_branch
 from kernelsweep.compile.device_code import constant_names, lacking_headers, left_out, write_device_code
+from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import Compiled
 from kernelsweep.compile.user_code import compile_by_user
 from kernelsweep.errors import BuildError
@@ -61,7 +63,7 @@ def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
 
 
-_COMPILING = ("build.py", "device_code.py", "emulated.py", "nvcc.py", "user_code.py")
+_COMPILING = ("build.py", "candidate_code.py", "device_code.py", "emulated.py", "nvcc.py", "user_code.py")
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}
@@ -80,6 +82,7 @@ class Source:
     without    headers that the compiler lacks something of (device_code.lacking_headers)
     is_whole   whether all code of the device is compiled, also what the unit's functions don't use
     gpu        the architecture as which the emulator compiles, such as sm_90
+    is_candidate  whether nobody trusts it, so that its words are checked as compilers read them
     """
 
     file: Path
@@ -91,6 +94,7 @@ class Source:
     without: frozenset[str] = frozenset()
     is_whole: bool = False
     gpu: str = DEFAULT_ARCHITECTURE
+    is_candidate: bool = False
 
 
 def gpu_source(file: Path, kernel: KernelSource, include: Iterable[str]) -> Source:
@@ -144,6 +148,7 @@ def content_of(source: Source, target: str, compiler: str) -> dict[str, Any]:
         "compiler": compiler,
         "gpu": emulated.gpu_macros(source.gpu) if headers and names_gpu([source.file, *included]) else {},
         "variables": code_variables(),
+        **({"is_candidate": True} if source.is_candidate else {}),
         "code": code_hash([*map(Path(__file__).with_name, _COMPILING), *emulated.CODE]),
     }
 
@@ -165,6 +170,7 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     options = [*source.options, *unit.options]
     assert source.emulator is not None and source.runtime is not None
     files = [source.file, *included_files(source.file, source.include, source.options)]
+    other = _check_preprocessed(source, library, unit, files) if source.is_candidate else ""
     kernel, include = _device_code(source, files, library.with_suffix(".source"), unit)
     compiled = [kernel, *included_files(kernel, include, options)]
     made = emulated.compile_kernel(
@@ -185,7 +191,44 @@ def _for_emulator(source: Source, library: Path, target: str, unit: Unit) -> tup
     found = {"binary_sha256": sha256_of(library)}
     if made.lacks:
         found[OTHER_CODE] = f"{source.file}: the emulator can't run the GPU's code ({made.lacks})"
+    elif other:
+        found[OTHER_CODE] = f"{source.file}: {other}"
     return made.warnings, {name: {"entry": entry, **found} for entry, name in enumerate(unit.functions)}
+
+
+def _check_preprocessed(source: Source, library: Path, unit: Unit, files: Sequence[Path]) -> str:
+    """Check the words of an untrusted kernel as compilers read them. Raises BuildError for those it may not have.
+
+    Returns why nvcc may compile other code than g++, in words; "" where both read the same lines, or without nvcc.
+    """
+    options, folder = [*source.options, *unit.options], library.with_suffix(".words")
+    kernel, include = _device_code(source, files, folder, unit)
+    copies = [file for file in folder.rglob("*") if file.is_file()]
+    known = {check for file in files for check in check_source(read_source(file), str(file))}
+    conditions = mark_branches(copies)
+    try:
+        of_gxx = emulated.preprocess_kernel(
+            kernel,
+            include=include,
+            macros=unit.macros,
+            as_gpu=source.gpu if names_gpu(files) else None,
+            given=headers_of_types(unit.functions) + preprocessor_lines(options),
+            options=language_standard(options),
+            headers=source.emulator,
+        )
+    except BuildError as error:  # With it, g++ refuses the unit, or compiles other code.
+        return str(error)
+    check_preprocessed(of_gxx, files, known)
+    if not find_tool("nvcc"):
+        return ""
+    text = folder.with_suffix(".cu")
+    text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
+    try:
+        of_nvcc = nvcc.preprocess(text, text.with_suffix(".ii"), source.gpu, include, options)
+    except BuildError as error:
+        return str(error)
+    other = other_branch(of_gxx, of_nvcc, conditions)
+    return f"nvcc reads other lines than g++, after {other[:100]!r}" if other else ""
 
 
 def _for_gpu(source: Source, cubin: Path, target: str, unit: Unit) -> tuple[str, dict[str, Any]]:

@@ -225,6 +225,7 @@ def build_of_job(
         options=settings["options"],
         constants=settings["constants"],
         gpu=settings["gpu"],
+        is_candidate=settings["is_candidate"],
     )
     store = UnitStore(Path(settings["store"]))
     report = build(source, binary, settings["target"], settings["units"], workers, store)

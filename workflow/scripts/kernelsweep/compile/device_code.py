@@ -172,6 +172,13 @@ def write_device_code(
     return folder / next(iter(texts)).relative_to("/")
 
 
+def device_text(text: str) -> str:
+    """A source less the functions that only the host can run."""
+    parsed = _parsed(text)
+    is_kept = _Reachable([parsed], (), ())
+    return _without(text, [item for item in parsed.items if not is_kept(item)])
+
+
 def lacking_headers(message: str, files: Sequence[Path]) -> set[str]:
     """The headers, such as ``<gl.h>``, that files include and a compiler refused for a missing one.
 

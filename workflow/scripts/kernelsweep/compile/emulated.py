@@ -56,6 +56,12 @@ def compile_kernel(kernel: Path, functions: Sequence[str], **settings: Any) -> C
         return cuda_emulator.unit.compile(kernel, functions, **settings, **of_process)
 
 
+def preprocess_kernel(kernel: Path, **settings: Any) -> str:
+    """As cuda_emulator.unit.preprocess(), whose further arguments are `settings`. Raises BuildError."""
+    with _refusals():
+        return cuda_emulator.unit.preprocess(kernel, release=_release(), run=run_compiler, **settings)
+
+
 def gpu_macros(gpu: str) -> dict[str, str]:
     """The macros of an architecture, such as sm_90, and of nvcc's release."""
     return cuda_emulator.unit.gpu_macros(gpu, _release())

@@ -116,6 +116,12 @@ def compile_cubin(
     return _compiled(["-cubin", "-Xptxas=-v", *options], unit, cubin, arch, include, toolkit)
 
 
+def preprocess(unit: Path, output: Path, arch: str, include: Sequence[Path], options: Sequence[str] = ()) -> str:
+    """What nvcc's preprocessor makes of `unit`, for the device, written to `output` first. Raises BuildError."""
+    _compiled(["-E", *options], unit, output, arch, include)
+    return output.read_text(encoding="utf-8", errors="replace")
+
+
 def compile_library(source: Path, library: Path, arch: str, options: Sequence[str] = ()) -> None:
     """Compile host functions, with the kernels that they launch, to a shared library for one architecture.
 

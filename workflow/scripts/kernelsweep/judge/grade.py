@@ -150,7 +150,7 @@ def judged(
 def _has_run(candidate: Verdict, row: Row) -> bool:
     """Whether the candidate was run at a row's point, as far as it compiles. Adds what was found there."""
     status, message, flags = row["status"], row["message"], row["flags"].split()
-    if row["reason"] == Reason.STUDY_MISTAKE:
+    if row["reason"] in (Reason.STUDY_MISTAKE, Reason.HIDDEN_WORDS):
         candidate.find("source", message)
     elif row["reason"] in (Reason.NOT_JUDGED, Reason.NOT_SUPPLIED):
         candidate.not_proven = message
@@ -175,7 +175,9 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
             candidate.find(finding["check"], finding["message"])
     candidate.proven = bool(proof and not (proof.unchecked or proof.in_part or unexplained or candidate.not_proven))
     if not candidate.proven and not candidate.not_proven:
-        missing = [row["message"] for row in proof.missing] if proof else ["the emulator has not run it"]
+        missing = (
+            [row["message"] for row in (*proof.missing, *proof.in_part)] if proof else ["the emulator has not run it"]
+        )
         candidate.not_proven = next(iter(missing), proof.in_words if proof else "")
 
 

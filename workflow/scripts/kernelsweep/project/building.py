@@ -114,6 +114,7 @@ def build_settings(
         "options": list(source.options),
         "constants": source.entry.host_variables,
         "gpu": DEFAULT_ARCHITECTURE if kind_of(platform).target else project.target(platform),
+        "is_candidate": bool(project.grading and kernel in project.grading.candidates),
     }
 
 

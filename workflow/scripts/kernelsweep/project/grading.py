@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.json_files import read_json
+from kernelsweep.compile.candidate_code import ASSEMBLY, check_source
 from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.errors import UserError, check_known, in_a_line
 from kernelsweep.home import include_folders
-from kernelsweep.project.candidate_source import ASSEMBLY, check_source
 from kernelsweep.project.files import path
 from kernelsweep.study.axes import Axes
 from kernelsweep.study.kernel_sweep import swept_points
