@@ -35,7 +35,7 @@ class ModelClock(EmulatorPlatform):
 
     def __init__(self) -> None:
         super().__init__()
-        self._launched: set[str] = set()
+        self._known: set[str] = set()
 
     @property
     def uuid(self) -> str:
@@ -48,8 +48,8 @@ class ModelClock(EmulatorPlatform):
         if getattr(self, "_block_size", None) != block[0]:
             self._block_size, self._taken = block[0], 0
         # On a GPU, a first launch may wait for the device, which waits until all samples are queued.
-        assert variant in self._launched or not self._is_timing, f"{variant} is first launched while it is timed"
-        self._launched.add(variant)
+        assert variant in self._known or not self._is_timing, f"{variant} is first launched while it is timed"
+        self._known.add(variant)
         super().launch(variant, grid, block, shared_bytes, arguments, *attributes)
 
     def time(self, sample: Any, count: int) -> list[float]:

@@ -62,8 +62,8 @@ def _forked(platform: str, messages: IO[str]) -> _Begun:
     """A fork of this process that serves."""
     load(platform)
     pipes = [*os.pipe(), *os.pipe()]
-    sys.stdout.flush()  # Else the fork would write it, too.
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)):
+        stream.flush()  # Else the fork would write it, too.
     pid = os.fork()
     if pid == 0:
         _serve(platform, (pipes[0], pipes[3], messages.fileno()))
@@ -84,6 +84,8 @@ def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # The locks of journals and of GPUs among them.
+        if sys.__stdout__ and sys.__stderr__:  # The job may have had others in their place.
+            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
         serve_platform(platform)
         status = 0
     except SystemExit as end:
@@ -91,8 +93,9 @@ def _serve(platform: str, streams: tuple[int, int, int]) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(status)
 
 
