@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
+from operator import attrgetter
 from pathlib import Path
 
 from kernelsweep.compile.unit_store import UnitStore
-from kernelsweep.judge.comparison.sides import previous
-from kernelsweep.results import Row
+from kernelsweep.judge.comparison.sides import name_of, read_records
+from kernelsweep.results import Row, point_columns
+from kernelsweep.sweep.journal import journals_of
 
 # A difference shows this many lines and counts the others.
 _MOST_LINES = 300
@@ -51,11 +53,15 @@ def since_right(row: Row, results: Path, store: UnitStore) -> list[str]:
     row      the point's, of measurements.csv
     results  the folder with the journals
     """
-    return next(_differences(row, results, store), [])
-
-
-def _differences(row: Row, results: Path, store: UnitStore) -> Iterator[list[str]]:
-    for earlier in previous([row], results).rows:
-        before, after = (store.text(str(side["source_sha256"])) for side in (earlier, row))
-        if before and after:
-            yield difference(before.splitlines(), after.splitlines(), context=0)
+    # If the launch plan sets the grid size, rows have it but the journal's points don't.
+    names = {name_of({**row, **grid})[2:] for grid in ({}, {"grid_size": None})}
+    records = read_records(journals_of(results / f"journal/{row['study']}/{row['kernel']}.jsonl")).values()
+    right = [
+        record
+        for record in records
+        if record.right and record.source != row["source_sha256"]
+        if name_of(point_columns(record.point))[2:] in names
+    ]
+    latest = max(right, default=None, key=attrgetter("place"))
+    before, after = (store.text(source) for source in (latest.source if latest else "", row["source_sha256"]))
+    return difference(before.splitlines(), after.splitlines(), context=0) if before and after else []

@@ -73,7 +73,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
 
 @cache
 def _counters(data: StudyData) -> pandas.DataFrame:
-    """All values: a row a step, a column a metric, in the order of their definitions."""
+    """All values: a row per step, a column per metric, in the order of their definitions."""
     found = step_metrics(data)
     found = found[found["value"].notna()]
     return found.pivot(index="step", columns="metric", values="value")[found["metric"].unique()]
