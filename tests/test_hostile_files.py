@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT
 
+from kernelsweep.base.json_files import read_json
 from kernelsweep.device.outcome import Outcome, Timing, outcome_values, read_outcome
 from kernelsweep.errors import UserError
 from kernelsweep.judge.best.best_file import best_json
@@ -20,6 +21,9 @@ from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.publish.share.best_constants import constants_header
 from kernelsweep.publish.share.recording import check_environment, unpack
 from kernelsweep.results import CONTRACT_COLUMNS, read_rows
+from kernelsweep.study.captured import RECORD, read_capture
+from kernelsweep.study.kernels.source import read_source
+from kernelsweep.study.settings import read_yaml
 
 KNOWN = dict(study="toy", kernel="one", platform="p", status="ok", array_size="8", dtype="int32", operation="sum")
 TIMES = dict(cache="cold", block_size="64", unroll="1", time_low_us="1", time_us="2", time_high_us="3")
@@ -110,6 +114,18 @@ def test_what_is_no_table_of_a_recording_is_not_unpacked(tmp_path: Path, content
     packed.unlink()
     os.mkfifo(packed)  # reading it would wait without end
     assert_refused(lambda: unpack(packed, tmp_path / "measurements.csv"), "no plain file")
+
+
+@pytest.mark.parametrize("read", [read_json, lambda path: read_yaml(path, str(path)), read_source, read_capture])
+def test_a_pipe_a_device_and_what_is_too_large_are_not_read(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    file = tmp_path / (RECORD if read is read_capture else "file")
+    with file.open("wb") as sparse:
+        sparse.truncate(2**40)
+    assert_refused(lambda: read(tmp_path if read is read_capture else file), str(file), "more than")
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        file.unlink()
+        make(file)
+        assert_refused(lambda: read(tmp_path if read is read_capture else file), str(file), "no ")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError
 from kernelsweep.tensors import as_array, is_tensor
 
@@ -84,9 +85,9 @@ def sol_execbench(
     without a value, and for a tensor that can't be read or has another shape.
     """
     path = _beside(definition)
-    task = json.loads(path.read_text(encoding="utf-8"))
+    task = json.loads(read_text(path))
     described = task["inputs"]
-    lines = _beside(workload).read_text(encoding="utf-8").splitlines() if workload else ["{}"]
+    lines = read_text(_beside(workload)).splitlines() if workload else ["{}"]
     workloads = [one.get("workload", one) for one in map(json.loads, lines)]
     numbers = [name for name, one in described.items() if one["shape"] is None]
     sizes = [name for name, axis in task["axes"].items() if axis["type"] == "var"]

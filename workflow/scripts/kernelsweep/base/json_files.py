@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError, shown_value
 
 # The keys that every description of a device has, with their types.
@@ -26,7 +27,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
     if not Path(path).is_file():
         raise UserError(f"{path}: no such file.")
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise UserError(f"{path}, line {error.lineno}: not valid JSON: {error.msg}. {AGAIN}") from error
     except (OSError, ValueError, RecursionError) as error:

@@ -282,14 +282,14 @@ def _checked(file: Path, root: Path, others: Collection[Path]) -> Candidate:
     whole = str(file.resolve())
     if file.is_symlink() or not file.is_file() or re.search(r'[{}<>":\\]', whole) or not whole.isprintable():
         raise UserError(f"{file} is no plain file, or its path has a character that compilers or Snakemake misread.")
-    if file.stat().st_size > _LARGEST_SOURCE:
-        raise UserError(f"{file} has {file.stat().st_size:,} bytes. Allowed: {_LARGEST_SOURCE:,}.")
     findings: dict[str, str] = {}
     for each in (file, *included_files(file, [Path(name) for name in include_folders(root)])):
         if not any(each.resolve().is_relative_to(folder) for folder in own):
             raise UserError(f"{file} includes {each}. Allowed: headers beside it, and CUDA's.")
         if each.resolve() != file.resolve() and each.resolve() in others:
             raise UserError(f"{file} includes {each}, another candidate.")
+        if each.stat().st_size > _LARGEST_SOURCE:
+            raise UserError(f"{each} has {each.stat().st_size:,} bytes. Allowed: {_LARGEST_SOURCE:,}.")
         findings |= check_source(read_source(each), str(each))
     return Candidate(str(file), findings=findings)
 

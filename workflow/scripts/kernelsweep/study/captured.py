@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError
 
 FOLDER = "capture"
@@ -85,7 +86,7 @@ class Capture:
 def read_capture(folder: Path) -> Capture:
     """The capture in a folder. Raises UserError where there is none."""
     try:
-        return Capture(folder, json.loads((folder / RECORD).read_text(encoding="utf-8")))
+        return Capture(folder, json.loads(read_text(folder / RECORD)))
     except (OSError, ValueError) as error:
         raise UserError(
             f"{folder / RECORD} can't be read: {error}. git ignores captures: repeat `kernelsweep capture`."

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError, check_known, nearest, shown_value
 from kernelsweep.study.axes import read_values
 
@@ -765,10 +766,13 @@ def parse_yaml(text: str, where: str) -> Any:
         raise UserError(f"{where}{line}: not valid YAML: {problem}.") from error
 
 
+_LARGEST_YAML = 2**24  # bytes, for which PyYAML takes minutes
+
+
 def read_yaml(path: Path, where: str) -> dict[str, Any]:
     """The mapping in a YAML file. Raises UserError with the line if it is none."""
     try:
-        data = parse_yaml(path.read_text(encoding="utf-8-sig"), where)
+        data = parse_yaml(read_text(path, "utf-8-sig", _LARGEST_YAML), where)
     except (OSError, ValueError, RecursionError, OverflowError) as error:  # Such as a number of 5,000 digits.
         raise UserError(f"{where} can't be read: {error}.") from error
     if data is None:  # All keys are commented out.

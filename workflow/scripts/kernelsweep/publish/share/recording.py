@@ -114,8 +114,8 @@ def unpack(packed: Path, file: Path) -> None:
 
 def _text(path: Path) -> str:
     try:
-        content = path.read_bytes()
-        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            return file.read(_LARGEST_UNPACKED).decode("utf-8")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise UserError(f"resources/recordings/{path.parent.name}/{path.name}: can't be read: {error}") from error
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from kernelsweep.base.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
 from kernelsweep.base.compilers import named_headers
+from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.study.kernels.launches import KernelLaunches
 from kernelsweep.study.kernels.plan import Plan
@@ -179,7 +180,7 @@ def check_macros(names: Iterable[str], path: Path, include: Sequence[Path], opti
 def read_source(path: Path) -> str:
     """The text of a kernel's file or of an included file. Raises UserError if it is not in UTF-8 or can't be read."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, "utf-8-sig")
     except UnicodeDecodeError as error:
         line = path.read_bytes().count(b"\n", 0, error.start) + 1
         raise UserError(f"{path}, line {line}: not a text in UTF-8. Save the file in that encoding.") from error
