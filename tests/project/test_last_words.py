@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -166,6 +167,9 @@ def test_a_run_needs_nothing_that_is_changed_in_snakemake(project: Path) -> None
     checked, bare = "results/build/warp_shuffle.checked.txt", {**os.environ, "KERNELSWEEP_FORKS": "none"}
     run = snakemake(project, checked, environment=bare, shares_builds=False)
     assert run.returncode == 0 and (project / checked).is_file(), run.stdout
+    listed = snakemake(project, "help", shares_builds=False)
+    assert listed.returncode == 0 and re.search(r"\n  compare +what an edit did", listed.stdout), listed.stdout
+    assert "\n  warp_shuffle" in listed.stdout and "jobs:" not in listed.stdout
     misspelt = snakemake(project, "warp_shufle", shares_builds=False)
     assert misspelt.returncode == 1 and "did you mean 'warp_shuffle'?" in misspelt.stdout
 
