@@ -159,17 +159,18 @@ def axes_of_map(data: StudyData) -> tuple[str | None, str | None, str | None]:
 def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     """The rows that a heat map compares, with `is_outlined` at the fastest of each problem and its ties.
 
-    And a caption's sentence on what is left out: kernels with one value of y at each x, beside others; or all panels
-    but the fastest one's.
+    And a caption's sentence on what is left out: kernels that vary on one axis, beside others that vary on both; or all
+    panels but the fastest one's.
     """
     rows, panel, said = shown.rows[shown.rows["status"] != "skipped"], shown.panel, ""
     if panel == KERNEL:
         x, y = shown.axes
         has_several = rows.groupby([KERNEL, x])[y].nunique().groupby(KERNEL).max() > 1
+        has_several &= rows.groupby(KERNEL)[x].nunique() > 1
         left_out = [name for name in shown.data.kernel_names if not has_several.get(name, True)]
         if has_several.any() and left_out:
             rows = rows[~rows[KERNEL].isin(left_out)]
-            said = f" Without {list_texts(left_out, len(left_out))}, whose cells have no other above or below."
+            said = f" Without {list_texts(left_out, len(left_out))}, which vary on one axis."
     if panel and only_one:
         rows, before = rows[rows[panel] == rows.sort_values("time_us")[panel].iloc[0]], rows
         what = "kernels" if panel == KERNEL else "panels"

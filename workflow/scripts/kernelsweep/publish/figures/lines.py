@@ -14,8 +14,8 @@ from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swep
 from kernelsweep.publish.swept_axes import KERNEL, value_text
 from kernelsweep.publish.tables.formats import broken
 
-# A panel's height, and the least width of one beside others; the letters of a name on one line.
-PANEL_IN, LEAST_IN, NAME_LETTERS = 2.2, 3.3, 24
+# A panel's height, that below its axis, and the least width of one beside others; the letters of a name on one line.
+PANEL_IN, BOTTOM_IN, LEAST_IN, NAME_LETTERS = 2.2, 0.4, 3.3, 24
 MARK: dict[str, Any] = {"markersize": 3.6, "markeredgecolor": palette.WHITE, "markeredgewidth": 0.3}
 
 
@@ -53,10 +53,11 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     right_in = style.text_in(*names.values()) + style.text_in(" 00.00×") + 0.2
     across = columns(len(panel_names), width, LEAST_IN)
     lines = max(text.count(" × ") for text in ticks.values()) * are_categories
-    bottom_in = 0.4 + style.LINE_IN * lines * (width / across < LEAST_IN + 1)
+    bottom_in = BOTTOM_IN + style.LINE_IN * lines * (width / across < LEAST_IN + 1)
     top_in = 0.2 if len(panel_names) > 1 else 0.08
     margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=bottom_in, top=top_in)
-    figure, panels_drawn = panels(width, PANEL_IN, len(panel_names), across, margins)
+    height_in = PANEL_IN + (0 if is_narrow(width) else bottom_in - BOTTOM_IN)
+    figure, panels_drawn = panels(width, height_in, len(panel_names), across, margins)
     for name, axes in zip(panel_names, panels_drawn, strict=True):
         scale_y(axes, rows["low"].min(), rows["high"].max(), shown.quantity)
         label_x(axes, places, [*ticks.values()], are_categories)
