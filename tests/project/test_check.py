@@ -153,11 +153,12 @@ def test_the_hosts_code_gives_the_launch_and_the_sizes(tmp_path: Path) -> None:
     assert (columns, rows) == (4, 3)
 
 
-def test_a_grid_that_only_the_caller_knows_is_not_guessed(tmp_path: Path) -> None:
+def test_a_grid_that_only_the_caller_knows_is_made_up_and_accuses_nobody(tmp_path: Path) -> None:
     file = tmp_path / "blocks.cu"
     kernel = "__global__ void first(float *y, int n) { y[blockIdx.x * 32 + threadIdx.x] = n; }\n"
     file.write_text(kernel + "void host(float *y, int n, int blocks) { first<<<blocks, 32>>>(y, n); }", "utf-8")
-    assert "Give --grid and --block, over n." in repr(checked(file, "first"))
+    assert "grid 3, block 32 (made up: the file has none that can be read)" in repr(result := checked(file, "first"))
+    assert result.right and next(iter(result.guessed)) == "float *y"
     main = tmp_path / "main.cu"
     main.write_text(
         '#include "blocks.cu"\nint main() { dim3 grid; grid.x = n / 32; first<<<grid, 32>>>(y, n); }', "utf-8"
@@ -166,7 +167,9 @@ def test_a_grid_that_only_the_caller_knows_is_not_guessed(tmp_path: Path) -> Non
     assert "as in line 2 of main.cu" in repr(checked(main, "first"))
     strided = "    const int at = blockIdx.x * blockDim.x + threadIdx.x;\n    y[at + stride] = y[at];\n"
     file.write_text(f"__global__ void pass(float *y, int stride) {{\n{strided}}}\n", "utf-8")
-    assert "Give --grid and --block, over stride." in repr(checked(file, "pass"))
+    result = checked(file, "pass")
+    assert result.status == 3 and {one.kind for one in result.doubtful} == {"race"}, result
+    assert "so that the launch is a guess" in result.doubtful[0].depends
     file.write_text(
         "template <int ROOM> __global__ void copies(float *y, int n) {\n"
         "    __shared__ float s[ROOM];\n    s[threadIdx.x] = n;\n}\n"
@@ -215,8 +218,10 @@ def test_a_kernel_that_asks_for_some_sizes_is_not_accused_at_others(tmp_path: Pa
     }
     assert all("1048576" not in repr(result) for kernel, result in found.items() if kernel != "counted")
     assert found["smoothed"].guessed["reach"] == "2, 2, 3"
-    told = repr(checked(file, "either"))
-    assert "which launch is used depends on what can't be read (line 55: `small`; line 56: `not small`)" in told
+    assert "as in line 55" in checked(file, "either").guessed["launch"]
+    doubtful = checked(file, "either", block="128")
+    assert doubtful.status == 3 and not doubtful.findings
+    assert "which launch is used, that of line 55 or of line 56, depends on what can't be read" in repr(doubtful)
     assert checked(file, "either", grid="n / 128", block="128").status == 1
     file.write_text(ASKS.replace("if (n % 4 == 0)", "").replace("else\n", ""))
     for kernel, asks in (("quads", "multiples of 4"), ("flipped", "powers of two")):

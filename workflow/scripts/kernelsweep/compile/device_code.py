@@ -93,8 +93,9 @@ _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
 _AFTER_A_NAME = {"(", "[", "{", "<", "=", ";", ",", ":"}
-# A comma outside the arguments of a template.
-_COMMA = re.compile(r",(?![^<]*>)")
+# A default that is a call, and a comma outside the arguments of a template, and of a function's type.
+_DEFAULT_CALL = re.compile(r"(?<==)\s*[\w:]+\s*\([^()]*\)")
+_COMMA = re.compile(r",(?![^<]*>)(?![^(]*\))")
 _OF_DEVICE = {"__device__", "__global__", "__constant__", "constexpr", "consteval"}
 _TYPE = {"class", "struct", "union"}
 # The head of a function or of a namespace has fewer words outside of brackets.
@@ -217,6 +218,7 @@ def kernel_heads(text: str) -> dict[str, KernelHead]:
 
     def separate(parameters: str) -> list[str]:
         plain = " ".join(cxx_code(parameters, keep_leading=False).split())
+        plain = _DEFAULT_CALL.sub("", plain)
         return [part.strip() for part in _COMMA.split(plain) if part.strip()]
 
     return {
@@ -458,7 +460,7 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
         function,
         frozenset(words),
         _parameters(head, _function_name(words)) if function else "",
-        " ".join(every[2 : len(every) - len(words)]),
+        head[0].string[head[2].start() : head[len(every) - len(words)].start()] if len(words) < len(every) else "",
         tuple(name for name in state.namespaces if name.replace("::", "").isidentifier()),
     )
 

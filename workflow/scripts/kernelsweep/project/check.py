@@ -68,7 +68,7 @@ def check_file(file: Path, kernel: str, given: Given) -> Iterator[Checked]:
     names = [kernel] if kernel else [*kernels_in(file, include)]
     if len(names) > 1 and (given.grid or given.block or given.shared or given.cases):
         raise UserError(f"{file} has several kernels. Name one of them by --kernel: {', '.join(names)}.")
-    guesses = [_with(guess(file, name, include), given) for name in names]
+    guesses = [_with(guess(file, name, include, supposed=True), given) for name in names]
     together = [one.function for one in guesses if not why_not(one)]  # A unit of all takes the time of one.
     yield from (_checked(file, one, given, together) for one in guesses)
 
@@ -106,7 +106,6 @@ def _with(guessed: Guess, given: Given) -> Guess:
         shared=given.shared or guessed.shared,
         launched="given" if given.grid else guessed.launched,
         doubts=[] if given.grid else guessed.doubts,
-        ambiguous="" if given.grid else guessed.ambiguous,
     )
     named = {name for text in (*changed.grid, *changed.block, changed.shared) for name in names_of(text)}
     for case in given.cases:
@@ -126,8 +125,6 @@ def why_not(guessed: Guess) -> str:
     for one in guessed.parameters:
         if one.made or not one.dtype or (one.row > 1 and not one.is_array):
             return f"no argument can be made for `{one.text}`. A study can: kernelsweep new NAME FILE.cu."
-    if guessed.ambiguous:
-        return guessed.ambiguous
     if guessed.unread:
         return (
             f"the value of the template's parameter {guessed.unread[0]} in the launch can't be read. A study can have "
@@ -255,7 +252,7 @@ def _of_files(file: Path, given: Given) -> dict[str, str]:
 
 def launch_in_words(guessed: Guess) -> str:
     """A guess's launch, and where it is from."""
-    where = f"as in {guessed.launched}" if guessed.launched else "the file has none"
+    where = f"as in {guessed.launched}" if guessed.launched else "made up: the file has none that can be read"
     where = "given" if guessed.launched == "given" else where
     launch = [f"grid {' x '.join(guessed.grid)}", f"block {' x '.join(guessed.block)}"]
     launch += [f"shared {guessed.shared}"] if guessed.shared != "0" else []

@@ -31,13 +31,14 @@ def doubts(
     """
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
+    unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
     for key, one in outcomes.findings.items():
         points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
         is_everywhere = len(points) == len(outcomes.ran)
         array, is_of_bounds = outcomes.arrays[key], one.kind == "out of bounds"
-        if guessed.doubts:
+        if unsure:
             asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
-            told[key] = "; ".join(filter(None, [asked, guessed.doubts[0]]))
+            told[key] = "; ".join(filter(None, [asked, unsure[0]]))
         elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
             told[key] = "the sizes of arrays could not be learnt"
         elif are_given or is_everywhere:

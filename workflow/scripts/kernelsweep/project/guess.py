@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from kernelsweep.project.host_code import (
     is_enumeration,
     names_of,
     python_name,
+    split_list,
 )
 from kernelsweep.study.kernels.source import included_files, read_source
 
@@ -34,6 +36,10 @@ _OF_BLOCK = re.compile(r"block_?(size|dim)|threads|^block$", re.IGNORECASE)
 _IS_BLOCK = re.compile(r"(b|block_?)dim|block_?size$", re.IGNORECASE)
 _COUNT = re.compile(r"^n$|num|count|len|size|total|elements|^n_|_n$", re.IGNORECASE)
 _QUOTED = re.compile(r'^[^\S\n]*#[^\S\n]*include[^\S\n]*"([^"\n]+)"', re.MULTILINE)
+_NO_TYPE = re.compile(r"\b(const|static|inline|__forceinline__|__noinline__|__host__|__device__|_*restrict_*)\b")
+_CAST_OF = r"(?:reinterpret|static)_cast\s*<([^<>()]*)>\s*\(\s*{0}\b|\(([\w\s:]+?\*[\w\s]*)\)\s*{0}\b"
+# A launch that is made up: its blocks on each side, and the bytes of its dynamic shared memory.
+_BLOCKS, _SHARED = 3, 48 * 1024
 # Threads of a block by the number of its sides, where the file doesn't say them.
 SIDES_OF_BLOCK = {1: 128, 2: 16, 3: 4}
 
@@ -50,6 +56,7 @@ class Parameter:
     written   whether the kernel may write it
     made      what a study's launch makes of the array, such as texture(image)
     value     of a scalar: an expression over the axes; "" for an array
+    doubt     what of it is a guess on which a finding may hang; "" where nothing is
     """
 
     name: str
@@ -60,6 +67,7 @@ class Parameter:
     written: bool
     made: str = ""
     value: str = ""
+    doubt: str = ""
 
     @property
     def is_size(self) -> bool:
@@ -82,7 +90,6 @@ class Guess:
     unread      those whose values the file's launch has, in words that can't be read
     restrictions  what the host's code asks of the sizes before this launch, as expressions over the axes
     doubts      what of the launch is not known to be so, in words
-    ambiguous   why it is not known which of several launches is used; "" where it is
     guarded     the sizes that the kernel compares with something
     small       sizes at which the kernel runs only if they are smaller than others, such as a radius
     """
@@ -102,7 +109,6 @@ class Guess:
     unread: Sequence[str] = ()
     restrictions: Sequence[str] = ()
     doubts: Sequence[str] = ()
-    ambiguous: str = ""
     guarded: Collection[str] = ()
     small: Sequence[str] = ()
 
@@ -136,10 +142,13 @@ def missing_headers(file: Path, include: Sequence[Path] = ()) -> list[str]:
     return [name for name, own in names.items() if not any((at / name).is_file() for at in (own, *folders))]
 
 
-def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: bool = True) -> Guess:
+def guess(
+    file: Path, kernel: str = "", include: Sequence[Path] = (), launched: bool = True, supposed: bool = False
+) -> Guess:
     """How a kernel of a file is called; `kernel` is its name, "" for the first.
 
     launched  whether the file's launches count
+    supposed  whether a launch of a few blocks is made up where neither a launch nor a guard tells the grid
 
     Raises UserError where the file hasn't the kernel, or has none.
     """
@@ -160,17 +169,19 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
     if call is None:
         place = f"{_line_in(texts, launches[0].place)} launches it in a way that can't be read" if launches else ""
         call = _guarded_call(head, text, name, is_launched=bool(launches))
+        if supposed:
+            of_launch = _supposed_call(head, text, name, (*launches, None)[0])
+            call = replace(call, shared=call.shared or of_launch.shared) if call.grid else of_launch
         doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
         at = ""
     else:
         at = _line_in(texts, call.place)
-        doubts = [f"the host's value of {one} can't be read" for one in call.unknown]
-        doubts += [f"{at} launches it under `{one}`, which may not hold at these sizes" for one in call.unclear]
+        doubts = _doubts(call, calls, texts)
     axes = {**call.axes}
     for sides, is_size in ((call.block, False), (call.grid, True)):
         axes |= {of: is_size for side in sides for of in names_of(side) if of not in axes}
     template = call.host.types
-    fixed = [WORD.findall(one.partition("=")[0])[-1] for one in head.template if "=" not in one]
+    fixed = [name for name, one in zip(template, head.template, strict=False) if "=" not in one]
     needed = {one: _axis_value(template[one], call.host) for one in fixed}
     return Guess(
         name,
@@ -188,7 +199,6 @@ def guess(file: Path, kernel: str = "", include: Sequence[Path] = (), launched: 
         call.host.unread,
         [one for one in call.restrictions if {*names_of(one)} <= {*axes}],
         doubts,
-        _ambiguous(calls, texts) if call.unclear else "",
         _guarded(call, head, name),
     )
 
@@ -218,7 +228,8 @@ class _Call:
 
 def _parameters(head: KernelHead, launch: Launch | None, host: HostCode) -> list[Parameter]:
     host.types = _template(head, launch, host)
-    return [_parameter(one, place, host.types, host) for place, one in enumerate(head.parameters)]
+    body = host.body(head.function.rpartition("::")[2])
+    return [_parameter(one, place, host, body) for place, one in enumerate(head.parameters)]
 
 
 def _axes_of(parameters: Sequence[Parameter]) -> dict[str, bool]:
@@ -267,23 +278,32 @@ def _guarded_call(head: KernelHead, text: str, name: str, is_launched: bool) -> 
     return _Call(host, parameters, _axes_of(parameters), grid, block, shared)
 
 
+def _supposed_call(head: KernelHead, text: str, name: str, launch: Launch | None) -> _Call:
+    """A call with a few blocks, which learn_arrays finds room for; without sides where nothing tells the block."""
+    host = HostCode(text)
+    parameters, body = _parameters(head, launch, host), host.body(name)
+    sizes, block = _axes_of(parameters), _block_of(body, host.types)
+    bounds = re.search(r"__launch_bounds__\s*\(([^(),]+)", body)
+    for sides, place in ((launch.block, launch.place) if launch else ("", 0), (bounds[1] if bounds else "", len(text))):
+        with suppress(Unknown):
+            found = host.sides(sides, place) if sides else []
+            if found and all(map(str.isdigit, found)):
+                block = found
+                break
+    asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
+    grid = [str(_BLOCKS)] * asked or ["1"]
+    shared = str(_SHARED) if re.search(r"\bextern\s+__shared__", body) else "0"
+    return _Call(host, parameters, sizes, grid if block else [], block, shared)
+
+
 def _guarded(call: _Call, head: KernelHead, name: str) -> set[str]:
     """The sizes that the kernel compares with something."""
     body, found = call.host.body(name), set[str]()
     for one, text in zip(call.parameters, head.parameters, strict=True):
-        of_kernel = WORD.findall(text.partition("=")[0])[-1]
+        of_kernel = (WORD.findall(text.partition("=")[0]) or [""])[-1]
         if one.is_size and re.search(rf"[<>]=?[\s(]*{of_kernel}\b|\b{of_kernel}[\s)]*[<>](?!>)", body):
             found |= {*names_of(one.value)}
     return found
-
-
-def _ambiguous(calls: Sequence[_Call], texts: Mapping[Path, str]) -> str:
-    """Why it is not known which of the file's launches is used; "" where they are the same."""
-    unlike = {(*one.grid, "", *one.block, "", one.shared): one for one in calls}
-    if len(unlike) < 2:
-        return ""
-    told = [f"{_line_in(texts, one.place)}: `{one.unclear[0]}`" for one in unlike.values() if one.unclear]
-    return f"which launch is used depends on what can't be read ({'; '.join(told[:2])}). Say it by --grid and --block."
 
 
 def _sides_of(
@@ -311,6 +331,17 @@ def _sides_of(
     else:
         shared = host.expression(launch.shared, launch.place) if launch.shared else "0"
     return block, grid, shared, unknown
+
+
+def _doubts(call: _Call, calls: Sequence[_Call], texts: Mapping[Path, str]) -> list[str]:
+    """What is not known to be so of a call, one of those that the file makes."""
+    at = _line_in(texts, call.place)
+    told = [f"the host's value of {one} can't be read" for one in call.unknown]
+    unlike = {(*one.grid, "", *one.block, "", one.shared): one.place for one in calls}
+    if call.unclear and len(unlike) > 1:
+        others = ", ".join(_line_in(texts, place) for place in unlike.values() if place != call.place)
+        told.append(f"which launch is used, that of {at} or of {others}, depends on what can't be read")
+    return told + [f"{at} launches it under `{one}`, which may not hold at these sizes" for one in call.unclear]
 
 
 def _line_in(texts: Mapping[Path, str], place: int) -> str:
@@ -369,13 +400,17 @@ def _guarded_grid(body: str, block: Sequence[str], sizes: Sequence[str], is_laun
 def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[str, str]:
     """The values of a template's parameters that need one, by name."""
     given = [*(launch.template if launch else ())]
-    found = {}
+    found: dict[str, str] = {}
     for place, text in enumerate(head.template):
         kind, _, default = text.partition("=")
         words = [word for word in WORD.findall(kind) if word != "const"]
         name, is_type = words[-1], words[0] in ("typename", "class")
         value = given[place] if place < len(given) else default.strip()
-        if is_type:
+        if of_function := host.function_type(kind):
+            name = of_function[0]
+            own = head.function.rpartition("::")[0]
+            name, value = of_function[0], _function_of(value, *of_function[1:], found, host, own)
+        elif is_type:
             value = value if value and element_of(value, host) else "float"
         else:
             try:
@@ -392,7 +427,41 @@ def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[s
     return found
 
 
-def _parameter(text: str, place: int, template: Mapping[str, str], host: HostCode) -> Parameter:
+def _element_in(body: str, name: str, host: HostCode) -> tuple[str, int] | None:
+    """The elements of the type, not bytes, to which a kernel casts a pointer; None for several types, or others."""
+    kinds = ["".join(one).replace("*", " ") for one in re.findall(_CAST_OF.format(name), body)]
+    elements = {element_of(WORD.sub(lambda word: host.types.get(word[0], word[0]), kind), host) for kind in kinds}
+    element = elements.pop() if len(elements) == 1 else None
+    return element if element and not element[0].endswith("int8") else None
+
+
+def _function_of(
+    value: str, returned: str, parameters: str, template: Mapping[str, str], host: HostCode, namespace: str
+) -> str:
+    """A function of the device for a template's parameter: the one that a launch names, else the first of its type.
+
+    namespace  the kernel's, in which that one is looked for
+    """
+
+    def kinds(text: str) -> list[str]:
+        plain = [WORD.sub(lambda word: template.get(word[0], word[0]), one) for one in split_list(text)]
+        return ["".join(WORD.findall(_NO_TYPE.sub(" ", one))[:1]) + "*" * one.count("*") for one in plain]
+
+    functions = {
+        found[2]: (found[1], found[3])
+        for found in re.finditer(r"__device__\s([^;{}()]*?)\b(\w+)\s*\(([^(){};]*)\)\s*\{", host.text)
+    }
+    if value.rpartition("::")[2] in functions:
+        return value
+    asked = kinds(f"{returned}, {parameters}")
+    for name, (kind, text) in functions.items():
+        own = kinds(f"{kind}, {text}")
+        if len(own) == len(asked) and all(of in (one, "T") for of, one in zip(own, asked, strict=True)):
+            return f"{namespace}::{name}" if namespace else name
+    return value
+
+
+def _parameter(text: str, place: int, host: HostCode, body: str) -> Parameter:
     plain = text.partition("=")[0].strip()
     pointed = re.search(r"\(\s*\*\s*(?:\w+\s+)?(\w+)\s*\)", plain)
     declared = re.sub(r"\[[^\]]*\]", "", plain).strip()
@@ -401,8 +470,13 @@ def _parameter(text: str, place: int, template: Mapping[str, str], host: HostCod
     kind = declared.partition("(")[0] if pointed else re.sub(rf"\b{name}\s*$", "", declared)
     is_array = bool(pointed) or "*" in kind or "[" in plain
     made = next((form for word, form in _MADE_OF.items() if word in kind), "")
-    kind = WORD.sub(lambda word: template.get(word[0], word[0]), kind)
+    kind = WORD.sub(lambda word: host.types.get(word[0], word[0]), kind)
     element = element_of(kind.replace("*", " "), host) if kind.count("*") + bool(pointed) <= 1 or not is_array else None
+    doubt = ""
+    if is_array and {*WORD.findall(_NO_TYPE.sub(" ", kind))} == {"void"}:
+        element = _element_in(body, name, host)
+        if not element and kind.count("*") == 1:
+            element, doubt = ("uint8", 1), f"`{plain}` is taken for bytes, of any values"
     name = python_name(name)
     if not is_array and is_enumeration(kind, host):
         return Parameter(name, plain, "int32", 1, False, False, "", "0")
@@ -410,4 +484,5 @@ def _parameter(text: str, place: int, template: Mapping[str, str], host: HostCod
         return Parameter(name, plain, "float32", 1, True, False, made.format(name))
     dtype, row = element or ("", 1)
     value = "" if is_array else name if "int" in dtype else "1" if dtype == "bool" else "0.5"
-    return Parameter(name, plain, dtype, row, is_array, is_array and "const" not in kind.partition("*")[0], "", value)
+    is_written = is_array and "const" not in kind.partition("*")[0]
+    return Parameter(name, plain, dtype, row, is_array, is_written, "", value, doubt)

@@ -27,7 +27,7 @@ _NUMPY = {
 _ROWS = {"half2": ("float16", 2), "__half2": ("float16", 2), "__nv_bfloat162": ("bfloat16", 2)}
 _ROWS |= {"cuComplex": ("float32", 2), "cuFloatComplex": ("float32", 2), "cuDoubleComplex": ("float64", 2)}
 _ROW = re.compile(r"(float|double|u?(?:char|short|int|long))([1-4])")
-_QUALIFIERS = re.compile(r"\b(const|volatile|struct|typename|register|__grid_constant__|__restrict(__)?|restrict)\b")
+_QUALIFIERS = re.compile(r"\b(const|volatile|struct|enum|typename|register|__grid_constant__|_*restrict_*)\b")
 
 # Names of parameters that mean something else in a problem or a study.
 _TAKEN = {*keyword.kwlist, *keyword.softkwlist, *FUNCTIONS, *MEASUREMENT_COLUMNS, "np", "math", "cache", "toolkit"}
@@ -107,14 +107,42 @@ class HostCode:
 
     def launches(self, kernel: str) -> Iterator[Launch]:
         """The launches of a kernel, in the text's order."""
-        for found in re.finditer(rf"\b{kernel}\s*(?:<((?:[^<>;]|<[^<>;]*>)*)>)?\s*<<<", self.text):
-            end = self.text.find(">>>", found.end())
-            opening = self.text.find("(", end)
-            if end < 0 or opening < 0:
+        named = rf"\b{kernel}\s*(?:<(?P<template>(?:[^<>;]|<[^<>;]*>)*)>)?"
+        for found in re.finditer(rf"{named}\s*<<<", self.text):
+            yield from self._launch(found.start(), found["template"], found.end())
+        for found in re.finditer(rf"\b(?P<variable>\w+)\s*=\s*&?\s*(?:\w+\s*::\s*)*{named}\s*;", self.text):
+            if launched := re.compile(rf"\b{found['variable']}\s*<<<").search(self.text, found.end()):
+                yield from self._launch(launched.start(), found["template"], launched.end())
+        # A function of the program's own, such as launch(kernel, configuration, arguments...).
+        for found in re.finditer(rf"(?i:\b\w*launch\w*)\s*(\()\s*(?:\w+\s*::\s*)*{named}\s*,", self.text):
+            opened = self.text[found.end() : _closing(self.text, found.start(1))]
+            configuration, *arguments = split_list(opened) or [""]
+            if not WORD.fullmatch(configuration):
                 continue
-            given = [*split_list(self.text[found.end() : end]), "", ""]
+            made = [*re.finditer(rf"\b{configuration}\s*(?:=\s*\w+\s*)?([({{])", self.text[: found.start()])]
+            if made:
+                sides = split_list(self.text[made[-1].end() : _closing(self.text, made[-1].start(1))])
+                if len(sides) in (3, 4):
+                    grid, block, shared, *_ = sides
+                    yield Launch(found.start(), split_list(found["template"] or ""), grid, block, shared, arguments)
+
+    def _launch(self, place: int, template: str | None, opened: int) -> Iterator[Launch]:
+        """The launch at a place, whose grid follows after `opened`; none where it does not end."""
+        end = self.text.find(">>>", opened)
+        opening = self.text.find("(", end)
+        if end >= 0 and opening >= 0:
+            given = [*split_list(self.text[opened:end]), "", ""]
             arguments = split_list(self.text[opening + 1 : _closing(self.text, opening)])
-            yield Launch(found.start(), split_list(found[1] or ""), given[0], given[1], given[2], arguments)
+            yield Launch(place, split_list(template or ""), given[0], given[1], given[2], arguments)
+
+    def function_type(self, kind: str) -> tuple[str, str, str] | None:
+        """A parameter's name, and what the function to which it points returns and takes; None for other kinds."""
+        words = WORD.findall(kind)
+        if len(words) == 2:  # The type has a name.
+            named = re.search(rf"\btypedef\s+([^;(]*)\(\s*\*\s*{words[0]}\s*\)\s*\(([^;()]*)\)\s*;", self.text)
+            return (words[1], named[1], named[2]) if named else None
+        plain = re.fullmatch(r"([^(]*)\(\s*\*\s*(\w+)\s*\)\s*\((.*)\)\s*", kind)
+        return (plain[2], plain[1], plain[3]) if plain else None
 
     def values_of(self, launch: Launch, arguments: Mapping[str, str]) -> dict[str, str]:
         """What a launch passes for sizes, by the kernel's names for them; a name of the host's stays the kernel's.
@@ -171,7 +199,7 @@ class HostCode:
 
     def sides(self, text: str, place: int) -> list[str]:
         """The sides of a grid or a block."""
-        text = text.strip()
+        text = text.strip().removeprefix("(dim3)")
         if made := re.fullmatch(r"dim3\s*[({](.*)[)}]|\{(.*)\}", text, re.DOTALL):
             return [self.expression(side, place) for side in split_list(made[1] or made[2] or "1")]
         if WORD.fullmatch(text):

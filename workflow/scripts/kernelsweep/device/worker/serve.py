@@ -115,7 +115,7 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         for memory, name, dtype in runner.memory.buffers()
         if (size := platform.touched(memory))
     }
-    if outcome.status == "ok" and outcome.mistakes and all(mistake.is_doubtful for mistake in outcome.mistakes):
+    if outcome.status == "ok" and any(mistake.is_doubtful for mistake in outcome.mistakes):
         outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, request))
     races = [mistake.message for mistake in outcome.mistakes if mistake.kind == "race"]
     if races and outcome.reason == Reason.BARRIER:  # Who waits in vain has often read too early whom to wait for.
