@@ -76,19 +76,26 @@ def sol_execbench(
 
     workload    a workload.jsonl. A point gets scalars, tensors and the tolerance of the line with its axes, else of the
                 first line
-    rtol, atol  in place of the line's max_rtol and max_atol; 0.01 where it has none
+    rtol, atol  in place of the line's max_rtol and max_atol; 0.01 where it has none. All elements have to be within
+                both, so that they must be given where a line asks for a part of them (required_matched_ratio)
     scalars     in place of the line's, as eps=1e-6
 
     Its axes of the kind `var` are axes of the study. A custom entry point makes its inputs, and files of safetensors
-    have theirs; the others are drawn from the normal distribution, integers from 0 to 9. All elements have to be within
-    the tolerance, also where the line asks for a part of them (required_matched_ratio). Raises UserError for a scalar
-    without a value, and for a tensor that can't be read or has another shape.
+    have theirs; the others are drawn from the normal distribution, integers from 0 to 9. Raises UserError for a scalar
+    without a value, for a part of the elements, and for a tensor that can't be read or has another shape.
     """
     path = _beside(definition)
     task = json.loads(read_text(path))
     described = task["inputs"]
     lines = read_text(_beside(workload)).splitlines() if workload else ["{}"]
     workloads = [one.get("workload", one) for one in map(json.loads, lines)]
+    for number, one in enumerate(workloads, 1):
+        ratio = (one.get("tolerance") or {}).get("required_matched_ratio", 1)
+        if ratio < 1 and None in (rtol, atol):
+            raise UserError(
+                f"{workload}: line {number} accepts a result with {ratio:.4g} of its elements within the tolerance "
+                "(required_matched_ratio). kernelsweep asks for all of them. Give rtol=... and atol=... for all."
+            )
     numbers = [name for name, one in described.items() if one["shape"] is None]
     sizes = [name for name, axis in task["axes"].items() if axis["type"] == "var"]
     entry = task.get("custom_inputs_entrypoint")
