@@ -51,7 +51,8 @@ def test_the_conda_environments_have_pyprojects_packages_and_versions(root: Path
     settings = project(root)["project"]
     wanted = pinned(settings["dependencies"] + settings["optional-dependencies"]["gpu"])
     wanted.pop("snakemake")  # It runs outside the environments that it makes.
-    wanted["matplotlib-base"] = wanted.pop("matplotlib")  # conda-forge's name for it without a GUI
+    for package in ("matplotlib", "seaborn"):  # conda-forge's names for these without a GUI
+        wanted[f"{package}-base"] = wanted.pop(package)
     found = conda_packages(root, name)
     # The newest that was seen on conda-forge; the solver may take a newer one.
     assert found["pycuda"] <= wanted["pycuda"]

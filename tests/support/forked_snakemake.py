@@ -23,6 +23,7 @@ import matplotlib.figure
 import numpy
 import pandas
 import pydantic
+import seaborn.objects
 import snakemake.cli
 import snakemake.executors.local
 import snakemake.report.html_reporter
@@ -92,7 +93,7 @@ for _ in range(2):
     told.close()
     servers.append((server, tell))
 subprocess.Popen = Popen  # type: ignore[misc]
-forget("pandas", "matplotlib")  # Snakemake would write parameters otherwise.
+forget("pandas", "seaborn", "matplotlib")  # Snakemake would write parameters otherwise.
 signal.alarm(request["seconds"])
 sys.argv = ["snakemake", *request["arguments"]]
 snakemake.cli.main()

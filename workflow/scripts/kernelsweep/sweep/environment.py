@@ -15,7 +15,7 @@ from typing import Any
 from kernelsweep.compile.toolkit import find_tool, tool_version
 
 # The packages whose versions could change measurements or figures.
-_PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "nvidia-ml-py")
+_PACKAGES = ("snakemake", "pycuda", "numpy", "pandas", "matplotlib", "seaborn", "nvidia-ml-py")
 
 
 def describe_environment(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 import pandas
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import FuncNorm, ListedColormap, PowerNorm
@@ -51,19 +52,20 @@ def draw_cells(
     numbers = numpy.full((down, across), numpy.nan)
     numbers[cells["down"], cells["across"]] = cells["shown"]
     axes.set_facecolor(palette.NOT_SWEPT)
-    look: Any = {"cmap": colours.cmap, "norm": colours.norm, "edgecolors": palette.WHITE, "linewidth": 0.5}
-    axes.pcolormesh(numpy.ma.masked_invalid(numbers), **look)
+    look: Any = {"cmap": colours.cmap, "norm": colours.norm, "linecolor": palette.WHITE, "linewidths": 0.5}
+    # A panel may have no number. The norm has the limits; seaborn would look for its own.
+    look |= {"vmin": colours.norm.vmin, "vmax": colours.norm.vmax}
+    words: Any = {"annot": bool(digits), "fmt": digits, "annot_kws": {"color": palette.INK, "va": "center_baseline"}}
+    nothing: Any = dict.fromkeys(("cbar", "xticklabels", "yticklabels"), False)
+    seaborn.heatmap(numbers, mask=numpy.isnan(numbers), ax=axes, **look, **words, **nothing)
     for cell in cells.sort_values(["down", "across"]).to_dict("records"):
         row, column, is_known = cell["down"], cell["across"], pandas.notna(cell["shown"])
-        text = f"{cell['shown']:{digits}}" if is_known and digits else ""
         if not is_known:
             axes.add_patch(Rectangle((column, row), 1, 1, zorder=2, hatch="/////", **HATCHED))
             text = STATUS_LETTERS.get(str(cell["status"]), NO_VALUE)
-        look = {"ha": "center", "va": "center_baseline", "weight": "normal" if is_known else "bold"}
-        axes.text(column + 0.5, row + 0.5, text, zorder=3, **look)
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center_baseline", weight="bold", zorder=3)
         if cell["is_outlined"]:
             axes.add_patch(Rectangle((column, row), 1, 1, zorder=4, **OUTLINED))
-    axes.set(xlim=(0, across), ylim=(down, 0))
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
 

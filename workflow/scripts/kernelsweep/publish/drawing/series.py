@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, MaxNLocator
@@ -73,6 +75,31 @@ def scale_log(axes: Axes) -> None:
     low, high = axes.dataLim.intervalx
     _tick(axes.xaxis, low, high, size_in(axes)[0], True)
     axes.grid(color=palette.GRID_GREY, linewidth=0.5, axis="x")
+
+
+def draw_lines(axes: Axes, rows: pandas.DataFrame, colours: Mapping[Any, str], markers: Mapping[Any, str]) -> None:
+    """Lines over tidy rows, drawn by seaborn: a mark with its interval per row, and gaps where a number is missing.
+
+    rows     `line`, its place `at` on the axis, its number `shown` with the interval from `low` to `high`, and whether
+             the line `joins` it to the row before
+    colours  of each line
+    markers  of each line with a name; lines without one are thin
+    """
+    rows = rows.sort_values("at")
+    # Rows between two gaps are a unit: seaborn would join those beside a gap.
+    rows["unit"] = rows.groupby("line")["shown"].transform(lambda shown: shown.isna().cumsum())
+    for has_name in (False, True):
+        some = rows[rows["line"].isin(markers) == has_name]
+        if some.empty:
+            continue
+        look = {"x": "at", "y": "shown", "hue": "line", "palette": colours, "legend": False, "ax": axes}
+        width, mark = (1.1, 3.6) if has_name else (0.8, 1.5)
+        joined = some[some["joins"]]
+        if not joined.empty:
+            seaborn.lineplot(joined, **look, units="unit", estimator=None, linewidth=width)
+        kinds = {"style": "line", "markers": markers} if has_name else {}
+        seaborn.scatterplot(some, **look, **kinds, s=mark**2, linewidth=0.3, zorder=2.5)
+        axes.vlines(some["at"], some["low"], some["high"], colors=[*some["line"].map(colours)], linewidth=width)
 
 
 def _tick(axis: Axis, low: float, high: float, room_in: float, is_log: bool) -> None:

@@ -10,6 +10,7 @@ import itertools
 from typing import Any
 
 import pandas
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -48,7 +49,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     figure, (axes,) = panels(width, ends_in[-1] + margins.bottom + margins.top, 1, 1, margins)
     axes.set_ylim(ends_in[-1], 0)
     rows = ladder.table.assign(place=places)
-    handles = [_draw_dots(axes, rows, data.device["name"])] * ladder.has_times
+    handles = [_draw_dots(axes, rows, data.device["name"])] if ladder.has_times else []
     for column, (marker, colour) in zip(ladder.published, itertools.cycle(HOLLOW)):
         look: Any = {"ls": "", "marker": marker, "ms": HOLLOW_PT, "mfc": "none", "mec": colour, "mew": 0.9}
         handles += axes.plot(rows[column.name], places, label=f"published: {column.origin}", **look)
@@ -61,7 +62,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         axes.text(-0.02, ends[0] - BESIDE_IN, group if len(groups) > 1 else "", **at)
     label_rows(axes, places, names, values, palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1]))
     scale_log(axes)
-    axes.set_xlabel(ladder.label)
+    axes.set(xlabel=ladder.label, ylabel="")
     if ladder.published:
         figure.legend(handles=handles, loc="upper left", frameon=False, borderpad=0.2, handlelength=1, labelspacing=0.2)
     return Drawing(figure, *texts_of(ladder), rows=rows.drop(columns=["place", "name"]))
@@ -73,8 +74,7 @@ def _draw_dots(axes: Axes, rows: pandas.DataFrame, device: str) -> Line2D:
     first = timed["shown"].head(1).sum()
     axes.hlines(timed["place"], first, timed["shown"], color=palette.LEADER_GREY, linewidth=0.9, zorder=1)
     axes.hlines(timed["place"], timed["low"], timed["high"], color=palette.BLUE, linewidth=1.0)
-    look: Any = {"ls": "", "marker": "o", "ms": DOT_PT, "mec": palette.BLUE, "mew": 0.9, "zorder": 3}
-    for is_hollow, colour in ((False, palette.BLUE), (True, palette.WHITE)):
-        of_kind = timed[timed["is_undefined"] == is_hollow]
-        axes.plot(of_kind["shown"], of_kind["place"], mfc=colour, **look)
-    return Line2D([], [], mfc=palette.BLUE, label=device, **look)
+    fill = {"hue": "is_undefined", "palette": {False: palette.BLUE, True: palette.WHITE}, "legend": False}
+    look: Any = {"s": DOT_PT**2, "edgecolor": palette.BLUE, "linewidth": 0.9, "zorder": 3}
+    seaborn.scatterplot(timed, x="shown", y="place", ax=axes, **fill, **look)
+    return Line2D([], [], ls="", marker="o", ms=DOT_PT, color=palette.BLUE, label=device)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pandas
 
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish import swept_axes
 from kernelsweep.publish.drawing import palette, style
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, empty_drawing, is_narrow, panels
-from kernelsweep.publish.drawing.series import label_x, name_ends, places_of, scale_y
+from kernelsweep.publish.drawing.series import draw_lines, label_x, name_ends, places_of, scale_y
 from kernelsweep.publish.swept import axes_of_lines, end_text, named_lines, swept
 from kernelsweep.publish.swept_axes import KERNEL, value_text
 from kernelsweep.publish.tables.formats import broken
 
 # A panel's height, that below its axis, and the least width of one beside others; the letters of a name on one line.
 PANEL_IN, BOTTOM_IN, LEAST_IN, NAME_LETTERS = 2.2, 0.4, 3.3, 24
-MARK: dict[str, Any] = {"markersize": 3.6, "markeredgecolor": palette.WHITE, "markeredgewidth": 0.3}
 
 
 @style.styled
@@ -43,12 +42,9 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
     places, joined = places_of([*ticks], is_tied)
     are_categories = not any(joined)
-    looks: dict[Any, Any] = {
-        line: {"color": palette.LEADER_GREY, "linewidth": 0.8, "marker": "o", "ms": 1.5} for line in grey
+    colours = dict.fromkeys(grey, palette.LEADER_GREY) | {
+        line: data.settings.colours.get(str(line), style.colour(number)) for number, line in enumerate(named)
     }
-    for number, line in enumerate(named):
-        colour = data.settings.colours.get(str(line), style.colour(number))
-        looks[line] = {"color": colour, "marker": style.MARKERS[number], "linewidth": 1.1, **MARK}
     names = {line: "\n".join(broken(str(words[line]), NAME_LETTERS)) for line in named}
     right_in = style.text_in(*names.values()) + style.text_in(" 00.00×") + 0.2
     across = columns(len(panel_names), width, LEAST_IN)
@@ -58,22 +54,16 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     margins = Margins(left=0.5, right=min(right_in, 0.55 * width / across), bottom=bottom_in, top=top_in)
     height_in = PANEL_IN + (0 if is_narrow(width) else bottom_in - BOTTOM_IN)
     figure, panels_drawn = panels(width, height_in, len(panel_names), across, margins)
+    of_ticks = pandas.DataFrame({"at": places, "joins": joined}, index=[*ticks])
+    markers = dict(zip(named, style.MARKERS, strict=False))
     for name, axes in zip(panel_names, panels_drawn, strict=True):
+        here = (rows[rows[panel] == name] if panel else rows).join(of_ticks, on=x)
         scale_y(axes, rows["low"].min(), rows["high"].max(), shown.quantity)
+        draw_lines(axes, here, colours, markers)
         label_x(axes, places, [*ticks.values()], are_categories)
         axes.set(xlabel=shown.axis_text(x), ylabel=shown.label, title=panel_names[name] if len(panel_names) > 1 else "")
-        ends = []
-        for line, look in looks.items():
-            of_line = rows[(rows["line"] == line) & ((rows[panel] == name) if panel else True)].sort_values(x)
-            at = of_line[x].map(dict(zip(ticks, places, strict=True)))
-            axes.plot(at, of_line["shown"], linestyle="", **look)
-            on_line = of_line[x].map(dict(zip(ticks, joined, strict=True)))
-            axes.plot(at[on_line], of_line["shown"][on_line], **{**look, "marker": ""})
-            axes.vlines(at, of_line["low"], of_line["high"], color=look["color"], linewidth=look["linewidth"])
-            known = of_line["shown"].notna()
-            if line in names and known.any():
-                value = of_line["shown"][known].iloc[-1]
-                text = f"{names[line]} {end_text(value, shown.quantity)}"
-                ends.append((at[known].iloc[-1], value, text, look["color"]))
-        name_ends(axes, ends)
+        last = here[here["shown"].notna() & here["line"].isin(named)].sort_values("at").groupby("line").tail(1)
+        ends = {line: (at, value) for line, at, value in last[["line", "at", "shown"]].itertuples(index=False)}
+        texts = {line: f"{names[line]} {end_text(value, shown.quantity)}" for line, (_, value) in ends.items()}
+        name_ends(axes, [(*ends[line], texts[line], colours[line]) for line in named if line in ends])
     return shown.drawing(figure, caption + left_out, rows)
