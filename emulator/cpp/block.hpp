@@ -12,8 +12,8 @@
 // A thread that waits for a phase of a barrier (phases.hpp) tries again once a phase is over and no other thread can run.
 // Until then its warp is left, and keeps which of its lanes wait for what.
 //
-// The order is fixed by the block alone. In a cooperative launch, and in a cluster, each block runs up to the barrier of
-// these blocks, in turn.
+// The order is fixed by the block and the schedule alone. In a cooperative launch, and in a cluster, each block runs up to
+// the barrier of these blocks, in turn.
 #pragma once
 
 #include "counting/events.hpp"
@@ -108,8 +108,10 @@ struct alignas(cache_line) Thread {
     unsigned grid_barriers; // passed, of blocks that take turns
 };
 
-// The order in which warps and lanes run, by number: 0 the first ones first, until they wait; 1 the last ones first; 2 as 0,
-// and 3 as 1, but each gives way at every atomic function; from 4 on by chance, and at some of the atomic functions.
+// The order in which blocks, warps and lanes run, by number: 0 the first ones first, until they wait; 1 the last ones first;
+// 2 as 0, and 3 as 1, but each gives way at every atomic function; from 4 on warps and lanes by chance, which give way at
+// some of the atomic functions. Blocks do so in a launch of up to `most_mixed` threads, in which they take turns: in a
+// larger one, each may wait for those before it.
 struct Schedule {
     unsigned number;
     uint32_t random;
@@ -130,8 +132,12 @@ struct Schedule {
             ready &= ready - 1;
         return first_of(ready);
     }
+    // Of blocks that take turns.
+    uint64_t block_at(uint64_t place, uint64_t blocks) const { return number % 2 == 0 ? place : blocks - 1 - place; }
     EMULATOR_UNCOUNTED bool gives_way() { return number >= 2 && (number < 4 || next() % 2 == 0); }
 };
+
+constexpr unsigned most_mixed = 2048;
 
 inline Schedule schedule;
 
@@ -172,6 +178,7 @@ struct Worker {
 
     const Launch *launch;
     bool is_cooperative; // the launch
+    bool takes_turns;    // with other blocks
     dim3 cluster;        // its sides; of one block in a launch without clusters
     unsigned cluster_blocks;
     unsigned cluster_rank;
@@ -416,7 +423,7 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
     if (worker.ready_warps == 0 && worker.stalled_warps != 0) {
         if (!worker.has_news && !worker.has_spinners)
             fail_stalled(worker);
-        if (worker.has_spinners && (worker.is_cooperative || worker.cluster_blocks > 1) && !counting::has_copies())
+        if (worker.has_spinners && worker.takes_turns && !counting::has_copies())
             let_blocks_run(worker);
         worker.has_news = worker.has_spinners = false;
         worker.ready_warps = worker.stalled_warps;

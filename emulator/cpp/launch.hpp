@@ -1,4 +1,5 @@
-// Launching a kernel: its blocks run one after another, or take turns in a cooperative launch and in a cluster.
+// Launching a kernel: its blocks run one after another, or take turns in a cooperative launch, in a cluster, and where the
+// schedule says so.
 #pragma once
 
 #include "counting/spins.hpp"
@@ -137,9 +138,10 @@ EMULATOR_COLD inline Resident make_resident(const Worker &first, unsigned rank)
     if (made.worker != nullptr) {
         made.worker->launch = first.launch;
         made.worker->is_cooperative = first.is_cooperative;
+        made.worker->takes_turns = true;
         made.worker->cluster = first.cluster;
         made.worker->cluster_blocks = first.cluster_blocks;
-        made.worker->cluster_rank = first.is_cooperative ? 0 : rank;
+        made.worker->cluster_rank = first.cluster_blocks == 1 ? 0 : rank;
         made.worker->block_threads = first.block_threads;
         made.worker->block_size = first.block_size;
         made.worker->grid_size = first.grid_size;
@@ -202,12 +204,14 @@ EMULATOR_COLD inline uint64_t run_to_barrier(Worker &first, Resident *blocks, ui
         blocks[at].is_visited = blocks[at].waits = false;
     for (bool yields = true; yields && first.failure == Failure::none;) {
         yields = false;
-        for (uint64_t at = 0; at < count && first.failure == Failure::none; ++at)
-            if (!blocks[at].has_ended && !blocks[at].waits) {
-                take_turn(first, blocks[at]);
-                ended += blocks[at].has_ended;
-                yields = yields || blocks[at].worker->yields;
+        for (uint64_t place = 0; place < count && first.failure == Failure::none; ++place) {
+            Resident &block = blocks[schedule.block_at(place, count)];
+            if (!block.has_ended && !block.waits) {
+                take_turn(first, block);
+                ended += block.has_ended;
+                yields = yields || block.worker->yields;
             }
+        }
     }
     return ended;
 }
@@ -232,10 +236,11 @@ EMULATOR_COLD inline void run_turns(Worker &first, Resident *blocks, uint64_t co
     }
 }
 
-// Runs a cooperative launch, whose blocks all take turns, or one cluster after another; false where there is no room.
+// Runs a launch whose blocks all take turns, or one cluster after another; false where there is no room.
 EMULATOR_COLD inline bool run_in_turns(Worker &first)
 {
-    const dim3 grid = first.grid_size, sides = first.is_cooperative ? grid : first.cluster;
+    const bool are_all = first.cluster_blocks == 1;
+    const dim3 grid = first.grid_size, sides = are_all ? grid : first.cluster;
     const uint64_t count = uint64_t(sides.x) * sides.y * sides.z;
     const dim3 groups(grid.x / sides.x, grid.y / sides.y, grid.z / sides.z);
     Resident *const residents = static_cast<Resident *>(calloc(count, sizeof(Resident)));
@@ -246,7 +251,7 @@ EMULATOR_COLD inline bool run_in_turns(Worker &first)
     }
     for (uint64_t group = 0; group < first.launch->blocks / count && has_room && first.failure == Failure::none; ++group) {
         const uint3 of = place_of_block(group, groups);
-        counting::start_turns(residents, first.is_cooperative ? 0 : unsigned(count));
+        counting::start_turns(residents, are_all ? 0 : unsigned(count));
         for (uint64_t rank = 0; rank < count; ++rank) {
             const uint3 at = place_of_block(rank, sides);
             residents[rank].has_ended = false;
@@ -313,7 +318,8 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
         return refuse("%zu bytes of dynamic shared memory, where at most %zu are possible", shared_bytes,
                       most_shared_bytes);
 
-    const bool in_turns = is_cooperative || cluster[0] * cluster[1] * cluster[2] > 1;
+    const bool is_mixed = schedule.number != 0 && !is_programmatic && blocks > 1 && blocks * threads <= most_mixed;
+    const bool in_turns = is_cooperative || is_mixed || cluster[0] * cluster[1] * cluster[2] > 1;
     if (is_cooperative && cluster[0] * cluster[1] * cluster[2] > 1) {
         refuse("a cooperative launch of clusters, which the emulator does not supply");
         return Failure::not_supplied;
@@ -344,6 +350,7 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
     worker->fault_place = 0;
     worker->partial_block = blocks;
     worker->is_cooperative = is_cooperative;
+    worker->takes_turns = in_turns;
     worker->cluster = is_cooperative ? dim3() : sides(cluster);
     worker->cluster_blocks = worker->cluster.x * worker->cluster.y * worker->cluster.z;
     install_fault_handlers();

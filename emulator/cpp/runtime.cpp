@@ -23,7 +23,7 @@
 //         Where a thread of the last launch has ended it by an illegal access, a stack overflow or a division by zero: the
 //         place in the code from the library's start, or 0.
 //     void emulator_set_schedule(unsigned number)
-//         The order in which warps and lanes run from now on, as Schedule in block.hpp numbers them.
+//         The order in which blocks, warps and lanes run from now on, as Schedule in block.hpp numbers them.
 //     void emulator_release()
 //         Gives back the stacks, which are kept from launch to launch.
 //

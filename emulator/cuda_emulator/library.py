@@ -23,6 +23,8 @@ SPACES = ("global", "shared")
 ACCESSES = ("load", "store", "atomic", "atomic", "atomic", "atomic")
 OF_BLOCK = (3, 5)  # among them
 MOST_MISTAKES = 256  # as most_findings in races.hpp
+MOST_RECORDED_STEPS = 65_536  # as most_steps in hooks.hpp
+MOST_STEPS = 6  # that are told
 MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
 
 # What ends a launch, as Failure in block.hpp; both of the first have no name.
@@ -156,6 +158,15 @@ class Request(ctypes.Structure):
         return [offset if self.lanes >> lane & 1 else None for lane, offset in enumerate(self.every_offset)]
 
 
+class _Step(ctypes.Structure):
+    """An atomic function that has run: its address, its place in the code, and its thread."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in ("address", "place")),
+        *((name, ctypes.c_uint32) for name in ("block", "thread")),
+    ]
+
+
 class Synchronisations(NamedTuple):
     """Counts, one a warp and execution: barriers, __syncwarp, the other warp-level operations; and the warps."""
 
@@ -193,7 +204,7 @@ class Library:
     unregister       forgets a device buffer, by its address
     set_initialised  of a buffer's address, an offset, a size and a flag: marks a part of it as initialised, so that a
                      kernel may read it, or as uninitialised
-    set_schedule     of a number: the order in which warps and lanes run from now on (schedule_name())
+    set_schedule     of a number: the order in which blocks, warps and lanes run from now on (schedule_name())
     touched          of a buffer's address: its bytes up to the end of the last word that a launch has accessed
     partial_barrier  file and line of a barrier that threads of the last launch passed only because others of their
                      block had ended, in the lowest such block; empty if there is none
@@ -386,6 +397,24 @@ class Library:
         self._library.emulator_synchronisations(counts)
         return Synchronisations(*counts)
 
+    def steps(self, start: int = 0, size: int = 0) -> list[str]:
+        """The atomic functions of the last launches in words, in their order, without repetitions in loops.
+
+        start, size  of memory: those of two threads there, of which one comes between two of the other; of all memory
+                     without these, the last ones
+
+        At most MOST_STEPS, of the first 65,536 since start(). None of the order 0.
+        """
+        taken = (_Step * MOST_RECORDED_STEPS)()
+        count = self._library.emulator_steps(taken)
+        ran = [one for one in taken[:count] if not size or start <= one.address < start + size]
+        if size:
+            pair = _interrupted([(one.block, one.thread) for one in ran])
+            ran = [one for one in ran if (one.block, one.thread) in pair]
+        unlike = {(one.block, one.thread, one.place, one.address): one for one in reversed(ran)}.values()
+        shown = [*reversed(unlike)][:MOST_STEPS] if size else [*unlike][:MOST_STEPS][::-1]
+        return [f"thread {one.thread} of block {one.block} at {self.lines.line(one.place)}" for one in shown]
+
     def trace(self, block: int, warp: int, capacity: int) -> None:
         """Record the first `capacity` requests of a warp from now on, in any launch; 0 ends the recording."""
         if self._library.emulator_trace(block, warp, capacity) != 0:
@@ -398,15 +427,26 @@ class Library:
         return entries[: self._library.emulator_traced(entries)]
 
 
+def _interrupted(threads: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+    """The first thread that comes again after others, and the first one of these."""
+    first: dict[tuple[int, int], int] = {}
+    for place, thread in enumerate(threads):
+        between = next((one for one in threads[first.get(thread, place) : place] if one != thread), None)
+        if between:
+            return {thread, between}
+        first.setdefault(thread, place)
+    return {*threads[:2]}
+
+
 def schedule_name(number: int) -> str:
-    """What an order of warps and lanes is, in words: as Schedule in block.hpp numbers them."""
+    """What an order of blocks, warps and lanes is, in words: as Schedule in block.hpp numbers them."""
     names = (
-        "the first warps and lanes first",
-        "the last warps and lanes first",
-        "the first warps and lanes first, each until its next atomic function",
-        "the last warps and lanes first, each until its next atomic function",
+        "the first blocks, warps and lanes first",
+        "the last blocks, warps and lanes first",
+        "the first blocks, warps and lanes first, each until its next atomic function",
+        "the last blocks, warps and lanes first, each until its next atomic function",
     )
-    return names[number] if number < len(names) else f"warps and lanes by chance, of seed {number}"
+    return names[number] if number < len(names) else f"blocks, warps and lanes by chance, of seed {number}"
 
 
 def allocate(size: int) -> Bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -239,6 +240,24 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert "at in_=1000; not at in_=512" in repr(bounds)
     race = checked(write(tmp_path, after=""), "product", cases=[{"m": 20, "n": 20, "k": 40}])
     assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
+
+
+def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
+    file = tmp_path / "count.cu"
+    file.write_text(
+        "__global__ void count(int *total, int n) {\n"
+        "    int old = atomicAdd(total, 0);\n"
+        "    atomicExch(total, old + 1);\n"
+        "}\n"
+        "void host(int *total, int n) { count<<<n / 64, 64>>>(total, n); }\n"
+    )
+    case = [{"n": 128}]
+    assert checked(file, "count", cases=case).right
+    (found,) = checked(file, "count", cases=case, seeds=3).doubtful
+    steps = re.findall(r"thread (\d+) of block 0 at count.cu:(\d)", found.message)
+    assert steps == [("0", "2"), ("1", "2"), ("0", "3"), ("1", "3")], found
+    file.write_text(file.read_text().replace("atomicExch(total, old + 1);", "atomicAdd(total, 1);"))
+    assert checked(file, "count", cases=case, seeds=8).right
 
 
 def test_what_cannot_be_checked_is_said_and_what_is_given_is_used(tmp_path: Path) -> None:

@@ -97,11 +97,12 @@ def cases() -> list[Case]:
 
 
 class _Runner:
-    """As device.point.runner.Runner, for the launch that all cases have."""
+    """As device.point.runner.Runner, for the launch that all cases have, whose results are right in any order."""
 
-    judges = False
+    judges = True
 
-    def __init__(self, platform: EmulatorPlatform, topic: str) -> None:
+    def __init__(self, platform: EmulatorPlatform, topic: str, seeds: int) -> None:
+        self.seeds = seeds
         self._platform, self._topic = platform, topic
         self._memory: list[np.ndarray[Any, Any]] = []
         self._variant = ""
@@ -117,6 +118,9 @@ class _Runner:
 
     def buffers(self) -> Iterator[tuple[Any, str, np.dtype[Any]]]:
         return ((memory, name, np.dtype(np.int32)) for memory, name in zip(self._memory, "xyz", strict=True))
+
+    def fetched_results(self) -> dict[str, np.ndarray[Any, Any]]:
+        return {name: np.frombuffer(held, np.uint8) for name, held in self.result_bytes().items()}
 
     def result_bytes(self) -> dict[str, bytes]:
         # What is not written holds what uninitialised memory is full of.
@@ -155,8 +159,8 @@ def _entries(topic: str, of_topic: list[Case]) -> list[str]:
     return [name for case in of_topic for name in (*earlier_launches(topic, case.name), case.name)]
 
 
-def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
-    """What is found in each case: check, finding and message of each."""
+def found_in_all(seeds: int = 1) -> dict[Case, list[tuple[str, str, str]]]:
+    """What is found in each case in so many orders of threads: check, finding and message of each."""
     by_topic: dict[str, list[Case]] = {}
     for case in cases():
         by_topic.setdefault(case.topic, []).append(case)
@@ -168,7 +172,7 @@ def found_in_all() -> dict[Case, list[tuple[str, str, str]]]:
             platform = EmulatorPlatform()
             entries = enumerate(_entries(topic, of_topic))
             platform.load(library, {name: {"unit": 0, "entry": number} for number, name in entries})
-            runner = _Runner(platform, topic)
+            runner = _Runner(platform, topic, seeds)
             for case in of_topic:
                 outcome = run_watched(platform, runner, VisitRequest(Point({}), case.name))  # type: ignore[arg-type]
                 found[case] = [finding[:3] for finding in findings(outcome)]

@@ -19,6 +19,8 @@
 //         Barriers and __syncwarp by each warp, other warp-level operations, and the warps that ran.
 //     int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
 //     unsigned emulator_traced(Traced *entries)
+//     unsigned emulator_steps(Step *entries)
+//         The first `most_steps` atomic functions since emulator_start_counting(), in schedules other than 0.
 #pragma once
 
 #include "../block.hpp"
@@ -26,11 +28,38 @@
 
 namespace emulator::counting {
 
+// An atomic function that has run; its place in the code from the library's start.
+struct Step {
+    uint64_t address;
+    uint64_t place;
+    uint32_t block, thread;
+};
+
+constexpr unsigned most_steps = 1u << 16;
+
+struct Steps {
+    Step of[most_steps];
+    unsigned count;
+};
+
+inline Steps steps;
+
 // A lane has made many accesses in a row: the others of its warp catch up.
 EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
 {
     requests.paused |= only_lane(lane);
     let_others_run(worker, worker.current);
+}
+
+// Before an atomic function, others may have theirs.
+EMULATOR_COLD inline void order_atomic(Worker &worker, uintptr_t address, size_t size, const void *caller)
+{
+    if (schedule.gives_way()) {
+        note_spin(worker, address, size, 1, caller);
+        pause_lane(worker, worker.current->index % lanes_of_a_warp);
+    }
+    if (steps.count < most_steps)
+        steps.of[steps.count++] = {address, uintptr_t(caller) - spaces.library, requests.block, worker.current->index};
 }
 
 __attribute__((noreturn)) EMULATOR_COLD inline void fail_for_memory()
@@ -52,10 +81,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         }
         if (operation >= atomic && state.check_races) { // of a __device__ variable, whose accesses aren't counted
             check_pending();
-            if (schedule.gives_way()) {
-                note_spin(*worker, address, size, 1, caller);
-                pause_lane(*worker, worker->current->index % lanes_of_a_warp);
-            }
+            if (schedule.number != 0)
+                order_atomic(*worker, address, size, caller);
             ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
             pass_atomic(address, worker->current->index, !is_of_block(operation));
         }
@@ -80,10 +107,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         note_spin(*worker, address, size, round_length, caller);
         pause_lane(*worker, lane);
     }
-    if (operation >= atomic && schedule.gives_way()) {
-        note_spin(*worker, address, size, 1, caller);
-        pause_lane(*worker, lane);
-    }
+    if (operation >= atomic && schedule.number != 0)
+        order_atomic(*worker, address, size, caller);
     ++requests.round[lane];
     join_request(site, lane, address, ordering.moment);
     if (!state.check_races)
@@ -229,7 +254,7 @@ EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
         requests.sites[i].tally = {};
         requests.sites[i].is_doubted &= doubts.are_settled;
     }
-    findings.count = 0;
+    findings.count = steps.count = 0;
     forget_launches();
     ordering.warps_run = ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
 }
@@ -431,4 +456,9 @@ EMULATOR_EXPORTED unsigned emulator_traced(emulator::counting::Traced *entries)
     const emulator::counting::Trace &trace = emulator::counting::requests.trace;
     memcpy(entries, trace.entries, trace.count * sizeof *entries);
     return trace.count;
+}
+EMULATOR_EXPORTED unsigned emulator_steps(emulator::counting::Step *entries)
+{
+    memcpy(entries, emulator::counting::steps.of, emulator::counting::steps.count * sizeof *entries);
+    return emulator::counting::steps.count;
 }

@@ -29,7 +29,7 @@ EMULATOR_UNCOUNTED bool prepare_launch(const char *kernel, const size_t *grid_si
     if (!make_room_for_releases(grid * block_size[0] * block_size[1] * block_size[2]))
         return false;
     ordering.in_turns = in_turns;
-    ordering.are_mixed = false;
+    ordering.are_mixed = schedule.number != 0;
     ordering.turns_began = UINT32_MAX;
     ordering.moment = 1;
     ordering.grid_ordered = 0;

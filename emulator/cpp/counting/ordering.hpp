@@ -68,7 +68,7 @@ struct AtomicCall {
 struct Ordering {
     uint32_t moment;
     bool in_turns;         // blocks take turns, and share one clock
-    bool are_mixed;        // some have gone on in the middle, after others
+    bool are_mixed;        // some have gone on in the middle, after others, or before lower ones
     uint32_t turns_began;  // those of the running block; the largest number if it runs alone
     uint32_t grid_ordered; // all accesses of these blocks up to this moment come before what any thread does now
     uint32_t block_ordered; // all accesses of the block up to this moment come before what any thread does now

@@ -119,7 +119,7 @@ check          one of CHECKS
 tool           emulator, or compute-sanitizer's
 points         the number of points that were checked
 finding        empty: nothing was found; NOT_CHECKED; OTHER_CODE; one of NOTES; else race, uninitialised,
-               out_of_bounds, barrier, a point's status, or compute-sanitizer's words
+               out_of_bounds, barrier, ORDER, a point's status, or compute-sanitizer's words
 message        the first finding, with its point and lines; why nothing was checked, or not all
 expected       the undefined behaviour that the study declares; of a note, the reason acknowledged for it
 source_sha256  as in measurements.csv
@@ -135,6 +135,7 @@ OTHER_CODE = "other_code"
 SAME_VALUE = "same_value"
 UNORDERED_READ = "unordered_read"
 INDIFFERENT_READ = "indifferent_read"
+ORDER = "order"  # Results that nobody judges depend on the order of threads.
 NOTES = (SAME_VALUE, UNORDERED_READ, INDIFFERENT_READ)
 # Begins the message of a point that is wrong only for an access out of bounds.
 VALUES_RIGHT = "the values are right, but "

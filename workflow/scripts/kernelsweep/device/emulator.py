@@ -16,7 +16,7 @@ import numpy as np
 
 from cuda_emulator.errors import LaunchFailed
 from cuda_emulator.library import LANES as LANES
-from cuda_emulator.library import MOST_MISTAKES, Bytes, Library, Request, Synchronisations, allocate
+from cuda_emulator.library import MOST_MISTAKES, Bytes, Library, Request, Synchronisations, allocate, schedule_name
 from cuda_emulator.library import Attributes as EmulatedAttributes
 from cuda_emulator.lines import Variable, shared_array
 from cuda_emulator.mistakes import Buffer, in_words
@@ -109,6 +109,7 @@ class EmulatorPlatform(Platform):
         self._used: list[EmulatedUnit] = []  # since watch()
         self._checks = False
         self._filling: int | None = None
+        self._order = 0
         self._of_host: set[int] = set()  # the addresses of variables that the host sets or reads
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
@@ -123,6 +124,16 @@ class EmulatorPlatform(Platform):
         self.parameters.clear()
         self._filling = filling
         self._used, self._launched, self._checks, self.threads = [], {}, True, 0
+
+    def set_order(self, number: int) -> None:
+        self._order = number
+
+    def order_name(self, number: int) -> str:
+        return schedule_name(number)
+
+    def steps(self, memory: np.ndarray[Any, Any] | None = None, offset: int = 0, size: int = 0) -> list[str]:
+        start = 0 if memory is None else memory.ctypes.data + offset
+        return [step for unit in self._used for step in unit.steps(start, size)]
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
@@ -307,6 +318,7 @@ class EmulatorPlatform(Platform):
             if not isinstance(argument, np.generic):
                 self.parameters[argument.ctypes.data] = (variant, parameter)
         passed = list(map(_passed, arguments))
+        unit.set_schedule(self._order)
         together = EmulatedAttributes(attributes.cluster, attributes.cooperative, attributes.programmatic)
         try:
             unit.launch(entry, grid, block, shared_bytes, passed, together)

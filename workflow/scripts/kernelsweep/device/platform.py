@@ -265,6 +265,18 @@ class Platform(Protocol):
         """
         return
 
+    def set_order(self, number: int) -> None:
+        """Run blocks, warps and lanes in another order from now on, where the platform can; 0 for the usual one."""
+        return
+
+    def order_name(self, number: int) -> str:
+        """What runs first in an order, in words."""
+        return ""
+
+    def steps(self, memory: Memory | None = None, offset: int = 0, size: int = 0) -> list[str]:
+        """Some atomic functions since watch() in their order, in words; those at a place, where memory is given."""
+        return []
+
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         """The mistakes since watch(); none where the platform doesn't watch.
 

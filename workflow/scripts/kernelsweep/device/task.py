@@ -23,6 +23,7 @@ class Protocol:
     timeout_seconds  how long a point may take
     seed             of the input, and of the order of the points
     second_input     whether small points are also run with an input of another seed
+    seeds            the number of orders of blocks, warps and lanes in which a point runs, where there is no clock
     criterion        ends the samples of a visit; None for MedianKnown of `sampling`
     """
 
@@ -32,19 +33,22 @@ class Protocol:
     timeout_seconds: float = 120.0
     seed: int = 0
     second_input: bool = False
+    seeds: int = 1
     criterion: Criterion | None = None
 
 
 def measuring_protocol(measuring: Mapping[str, Any], seed: int, kind: Kind) -> Protocol:
     """The protocol of config.yaml's `measuring` on a platform of a kind."""
+    seeds = 1 if kind.has_clock else measuring["seeds"]
     visits = measuring["visits"] if kind.has_clock else 1  # Without a clock, a second visit would show nothing.
     return Protocol(
         sampling=per_visit(sampling_settings(measuring), visits),
         visits=visits,
         repeated_runs=min(measuring["repeated_runs"], kind.most_repeated_runs or measuring["repeated_runs"]),
-        timeout_seconds=measuring["timeout_seconds"],
+        timeout_seconds=measuring["timeout_seconds"] * seeds,
         seed=seed,
         second_input=True,
+        seeds=seeds,
     )
 
 

@@ -46,6 +46,7 @@ class Given:
     """What the user says of a call in place of guesses; options are the compiler's, such as -DTILE=16.
 
     flags_from  the compile_commands.json that has further options
+    seeds       the number of orders of blocks, warps and lanes in which each point runs
     """
 
     cases: Sequence[Mapping[str, int]] = ()
@@ -54,6 +55,7 @@ class Given:
     shared: str = ""
     options: Sequence[str] = ()
     flags_from: str = ""
+    seeds: int = 1
 
     def with_flags_of(self, file: Path) -> Given:
         """This, with what a compile_commands.json says of the file."""
@@ -82,7 +84,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
         points = [{**ragged_points(guessed)[0], **case} for case in given.cases] or default_points(guessed)
 
         def run(at: Sequence[Mapping[str, int]]) -> Seen:
-            return seen(runs(guessed, at, holds), file, folders_in(given.options))
+            return seen(runs(guessed, at, holds, given.seeds), file, folders_in(given.options))
 
         outcomes = run(points)
         result = judged(result, outcomes, doubts(outcomes, guessed, holds, bool(given.cases), run))
@@ -184,9 +186,12 @@ class Runs:
     together: list[str] = field(default_factory=list)
 
     def __call__(
-        self, guessed: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds]
+        self, guessed: Guess, points: Sequence[Mapping[str, int]], holds: Mapping[str, Holds], seeds: int = 1
     ) -> dict[Point, Outcome]:
-        """The outcomes of points, with arrays that hold this. Raises UserError for a kernel that does not compile."""
+        """The outcomes of points, with arrays that hold this, in so many orders of threads.
+
+        Raises UserError for a kernel that does not compile.
+        """
         folder = cache_folder()
         place = hashlib.sha256(f"{self.file} {guessed.name}".encode()).hexdigest()
         name = f"{re.sub('[^a-z0-9_]', '_', guessed.name.lower())}_{place[:12]}"
@@ -197,7 +202,8 @@ class Runs:
         options = [f"-I{Path(one[2:]).absolute()}" if one.startswith("-I") else one for one in self.given.options]
         settings["kernels"][0]["options"] = options
         study = checked_study(name, root, settings, str(self.file), {guessed.name: self.file}, judged=False)
-        made = swept(study, guessed.name, folder, points=points, together=self.together, timeout_seconds=_SECONDS)
+        how: dict[str, Any] = {"together": self.together, "timeout_seconds": _SECONDS, "seeds": seeds}
+        made = swept(study, guessed.name, folder, points=points, **how)
         self.together[:] = [one for one in self.together if one not in made.refused]
         for outcome in made.outcomes.values():
             if outcome.status == "build_failed":

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.device.outcome import Outcome
-from kernelsweep.results import NOTES
+from kernelsweep.results import NOTES, ORDER
 from kernelsweep.study.kernels.source import included_files
 from kernelsweep.study.point import Point
 from kernelsweep.sweep.proof_rows import findings
 
+OF_ORDER = "result by order"
 _OF_MEMORY = {"races": "race", "bounds": "out of bounds", "barriers": "barrier", "uninitialised": "uninitialised read"}
-_OF_KIND = {"misaligned": "misaligned", "wrong_result": "wrong result"}
+_OF_KIND = {"misaligned": "misaligned", "wrong_result": "wrong result", ORDER: OF_ORDER}
 _FOLDERS = re.compile(r"(?<=\s)/\S*/(?=[^\s/:]+:\d)")
 _PLACE = re.compile(r"([^\s/:(]+\.\w+):(\d+)")
 
@@ -24,7 +25,7 @@ _PLACE = re.compile(r"([^\s/:(]+\.\w+):(\d+)")
 class Finding:
     """A mistake in the use of memory or of barriers.
 
-    kind     race, out of bounds, misaligned, barrier, uninitialised read or wrong result
+    kind     race, out of bounds, misaligned, barrier, uninitialised read, wrong result or result by order
     lines    the source's lines that it names, each with its place
     points   that show it; the message is of the first
     depends  the guess on which it depends whether this is a mistake; "" where it is one
@@ -145,6 +146,7 @@ def seen(outcomes: Mapping[Point, Outcome], file: Path, folders: Sequence[Path])
             (check, kind, _FOLDERS.sub("", message), lines)
             for check, kind, message, lines in findings(outcome)
             if check in _OF_MEMORY
+            or kind == ORDER
             or (kind == "wrong_result" and not any(message.endswith(one.message) for one in outcome.mistakes))
         ]
         if outcome.status in ("ok", "wrong_result") or mistakes:

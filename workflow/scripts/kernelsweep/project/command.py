@@ -140,6 +140,7 @@ def check(arguments: Sequence[str]) -> int:
         parser.add_argument(f"--{side}", default="", metavar="N", help="numbers, or expressions such as n/256,m")
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a macro")
     parser.add_argument("-I", action="append", default=[], metavar="DIR", help="a folder of headers")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="run each point in N orders of its threads")
     parser.add_argument("--json", action="store_true", help="print a list of records, one a kernel")
     given = parser.parse_args(arguments)
     from kernelsweep.project.check import Given, check_file, read_case
@@ -148,7 +149,8 @@ def check(arguments: Sequence[str]) -> int:
     options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
     cases = [read_case(one) for one in given.case]
     results = []
-    for result in check_file(given.file, given.kernel, Given(cases, given.grid, given.block, given.shared, options)):
+    call = Given(cases, given.grid, given.block, given.shared, options, seeds=given.seeds)
+    for result in check_file(given.file, given.kernel, call):
         results.append(result)
         if not given.json:
             print(result, flush=True)

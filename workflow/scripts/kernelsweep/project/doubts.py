@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kernelsweep.project.check_points import meets, multiples, round_points, value_at
-from kernelsweep.project.checked import ANY_ARRAY, Key, Seen
+from kernelsweep.project.checked import ANY_ARRAY, OF_ORDER, Key, Seen
 from kernelsweep.project.guess import Guess
 from kernelsweep.project.learnt_arrays import Holds
 
@@ -36,7 +36,9 @@ def doubts(
         points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
         is_everywhere = len(points) == len(outcomes.ran)
         array, is_of_bounds = outcomes.arrays[key], one.kind == "out of bounds"
-        if unsure:
+        if one.kind == OF_ORDER:
+            told[key] = "whether the order may decide is for its author to say"
+        elif unsure:
             asked = "" if are_given or first in points else _asked(key, points[0], guessed, run)
             told[key] = "; ".join(filter(None, [asked, unsure[0]]))
         elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):

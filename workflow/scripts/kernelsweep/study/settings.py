@@ -317,6 +317,9 @@ class Measuring(SettingsRecord):
     repeated_runs: Annotated[int, Field(ge=1, le=1_000_000)] = 10
     """The number of runs of a floating-point point whose results are compared bit by bit; 1 turns this off. The
     emulator's threads take turns in a fixed order, so it runs a point at most twice."""
+    seeds: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """The number of orders of blocks, warps and lanes in which the emulator runs each point: the first ones first, the
+    last ones first, both in turns at atomic functions, and from the fifth on by chance."""
     timeout_seconds: SomeSeconds = 120
     """The longest time for one point in total, in seconds; then its worker is stopped."""
 

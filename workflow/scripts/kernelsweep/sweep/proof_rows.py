@@ -13,6 +13,7 @@ from kernelsweep.results import (
     INDIFFERENT_READ,
     NOT_CHECKED,
     NOTES,
+    ORDER,
     OTHER_CODE,
     SAME_VALUE,
     UNORDERED_READ,
@@ -31,6 +32,7 @@ _CHECK_OF_MISTAKE = {
     "inactive_lane": "uninitialised",
     INDIFFERENT_READ: "uninitialised",
     "out_of_bounds": "bounds",
+    ORDER: "result",
 }
 
 # What ends a launch of the emulator's: the check and the finding.

@@ -77,6 +77,11 @@ class Runner:
             platform.load(Path(task.binary), task.variants)
 
     @property
+    def seeds(self) -> int:
+        """The number of orders of threads in which a point runs, where the platform has more than one."""
+        return self._task.protocol.seeds
+
+    @property
     def judges(self) -> bool:
         """Whether the problem says which results are right."""
         return not {"reference", "mistake"}.isdisjoint(self._problem.functions)

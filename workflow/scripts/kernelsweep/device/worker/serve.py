@@ -33,6 +33,7 @@ from kernelsweep.device.platform import MemoryMistake, Platform
 from kernelsweep.device.point.instances import Instances
 from kernelsweep.device.point.runner import Runner
 from kernelsweep.device.request import Rest, VisitRequest, read
+from kernelsweep.device.worker.orders import in_other_orders
 from kernelsweep.errors import GPU_FAILED, ContextLost, UserError, is_of_gpu
 from kernelsweep.reasons import Reason
 from kernelsweep.results import INDIFFERENT_READ, SAME_VALUE, UNORDERED_READ, VALUES_RIGHT
@@ -115,8 +116,10 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         for memory, name, dtype in runner.memory.buffers()
         if (size := platform.touched(memory))
     }
-    if outcome.status == "ok" and any(mistake.is_doubtful for mistake in outcome.mistakes):
-        outcome.mistakes = _settled(outcome.mistakes, platform, runner, partial(runner.run, request))
+    outcome = _settled(outcome, platform, runner, partial(runner.run, request))
+    if outcome.status == "ok" and runner.seeds > 1 and platform.watches:
+        outcome = in_other_orders(outcome, platform, runner, partial(_in_order, platform, runner, request))
+        platform.set_order(0)
     races = [mistake.message for mistake in outcome.mistakes if mistake.kind == "race"]
     if races and outcome.reason == Reason.BARRIER:  # Who waits in vain has often read too early whom to wait for.
         outcome = replace(outcome, message=f"{outcome.message}. Before that: {races[0]}")
@@ -127,19 +130,29 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
     return outcome
 
 
+def _in_order(platform: Platform, runner: Runner, request: VisitRequest, order: int) -> Outcome:
+    """The outcome of a visit in another order of threads."""
+    runner.memory.free()
+    platform.set_order(order)
+    platform.watch()
+    outcome = runner.run(request)
+    outcome.mistakes = platform.mistakes(runner.memory.buffers())
+    return _settled(outcome, platform, runner, partial(runner.run, request))
+
+
 # What uninitialised memory is full of in further runs, byte by byte: zeros, NaN and -1, the largest and the smallest
 # integers, large floats (of 16 bits, too) and negative ones. A sum, a minimum or a maximum of any type differs by one.
 _FILLINGS = (0x00, 0xFF, 0x7F, 0x80, 0x7B, 0xFB)
 
 
-def _settled(
-    mistakes: list[MemoryMistake], platform: Platform, runner: Runner, run: Callable[[], Outcome]
-) -> list[MemoryMistake]:
-    """The mistakes of the last run, those as notes that further runs show to decide nothing.
+def _settled(outcome: Outcome, platform: Platform, runner: Runner, run: Callable[[], Outcome]) -> Outcome:
+    """The outcome of the last run, with the mistakes as notes that further runs show to decide nothing.
 
     Two writes decide nothing if they always store one value. Plain reads beside atomic functions, and reads of what
     nothing has given a value, do so if the results have the same bits whatever is read.
     """
+    if outcome.status != "ok" or not any(mistake.is_doubtful for mistake in outcome.mistakes):
+        return outcome
     results, are_equal = runner.result_bytes(), True
     notes: list[dict[_Places, MemoryMistake]] = []
     for filling in _FILLINGS:
@@ -152,7 +165,7 @@ def _settled(
         notes.append({places: note for places, note in harmless.items() if places not in differ})
         if not are_equal and not any(note.kind == SAME_VALUE for note in notes[-1].values()):
             break
-    return [_as_note(mistake, notes, are_equal) for mistake in mistakes]
+    return replace(outcome, mistakes=[_as_note(mistake, notes, are_equal) for mistake in outcome.mistakes])
 
 
 _Places = tuple[str, frozenset[str]]
