@@ -242,6 +242,20 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
 
 
+def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "beside.cu"
+    file.write_text(
+        "__global__ void beside(int *y, int n) {\n"
+        "    __shared__ int s[64];\n"
+        "    s[threadIdx.x + 1] = n;\n"
+        "    y[blockIdx.x * 64 + threadIdx.x] = 0 * s[0];\n"
+        "}\n"
+        "void host(int *y, int n) { beside<<<n / 64, 64>>>(y, n); }\n"
+    )
+    result = checked(file, "beside", cases=[{"n": 128}])
+    assert [one.kind for one in result.findings] == ["out of bounds"], result
+
+
 def test_another_order_shows_a_lost_update_in_steps(tmp_path: Path) -> None:
     file = tmp_path / "count.cu"
     file.write_text(

@@ -182,7 +182,7 @@ def _as_note(mistake: MemoryMistake, notes: list[dict[_Places, MemoryMistake]], 
             return mistake
         if of_runs[0].kind == SAME_VALUE:
             return of_runs[0]
-    if not are_equal:
+    if not are_equal or not mistake.is_doubtful:
         return mistake
     kind = UNORDERED_READ if mistake.kind == "race" else INDIFFERENT_READ
     return replace(mistake, kind=kind, message=f"{mistake.message}; the results are the same whatever it is")
