@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cheats import CHEATS, FOR_NVCC, HONEST, ON_A_GPU, STUDY, write_study
+from cheats import CHEATS, FOR_NVCC, HONEST, ON_A_GPU, STUDY, rows_of_exploits, write_study
 from checkout import ROOT
 from workflow_runs import snakemake
 
@@ -21,7 +21,7 @@ from kernelsweep.compile.candidate_code import check_source
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
-from kernelsweep.judge.grade import Verdict, judged
+from kernelsweep.judge.grade import Verdict, judged, report
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.study.point import Point
@@ -81,7 +81,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "candidates/linked.cu").write_text(f'#include "passwd.cuh"\n{thread}')
     (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
     status, _, words = grade(folder, "emulator", candidate="candidates")
-    counts = "9 right, 7 not checked, 28 wrong" if find_tool("nvcc") else "12 right, 3 not checked, 29 wrong"
+    counts = "9 right, 8 not checked, 36 wrong" if find_tool("nvcc") else "12 right, 4 not checked, 37 wrong"
     assert status == 1 and f"{counts}, 18 refused" in words, words
     return folder
 
@@ -103,6 +103,11 @@ def test_each_cheat_is_found_and_no_honest_kernel_is_accused(verdicts: dict[str,
     assert found["verdict"] == kernel.verdict and (not kernel.check or kernel.check in found["findings"]), found
     assert found["proven"] or kernel not in HONEST.values()
     assert found["right"] is {"right": True, "unproven": None}.get(kernel.verdict, False)
+
+
+def test_the_table_of_other_graders_exploits_has_these_verdicts() -> None:
+    table = (ROOT / "docs/measured/cheats.md").read_text(encoding="utf-8")
+    assert [line for line in table.splitlines() if line.startswith(("| P ", "| S "))] == rows_of_exploits()
 
 
 REFUSED = [
@@ -207,9 +212,9 @@ def test_no_code_of_the_host_has_run(graded: Path) -> None:
 def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_not_checked(graded: Path) -> None:
     page = (graded / "results/emulator/grade/grade.html").read_text()
     assert all(name in page for name in CHEATS)
-    for name, expected, said in (("thread", 0, "right"), ("kept_in_cache", 2, "not checked")):
-        status, verdicts, words = grade(graded, "emulator", candidate=f"candidates/{name}.cu")
-        assert status == expected and [*verdicts] == [name] and f"{name}: {said}." in words
+    assert report([Verdict("thread", "thread.cu")], "matvec", "matvec", 0.01)[0]["status"] == 0
+    status, verdicts, words = grade(graded, "emulator", candidate="candidates/kept_in_cache.cu")
+    assert status == 2 and [*verdicts] == ["kept_in_cache"] and "kept_in_cache: not checked." in words
 
 
 def test_points_are_drawn_that_no_file_names(graded: Path) -> None:

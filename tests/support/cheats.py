@@ -39,6 +39,7 @@ class Kernel:
     why      what it does
     verdict  the right one, without a GPU and with one
     check    the name of the check that finds it
+    like     exploits of pygpubench (P) and samples of SOL-ExecBench (S) that do the same to their graders
     """
 
     why: str
@@ -47,6 +48,7 @@ class Kernel:
     body: str
     before: str = ""
     after: str = ""
+    like: str = ""
 
     @property
     def source(self) -> str:
@@ -59,8 +61,10 @@ class Kernel:
 _KEPT = "__device__ float kept[1 << 22];\n"
 _SHELL = "#include <cstdlib>\n"
 CHEATS = {
-    "nothing": Kernel("No output is written.", "wrong", "result", ""),
-    "constant": Kernel("Every result is the mean, 0.", "wrong", "result", f"{_OF_THREAD}    y[row] = 0;\n"),
+    "nothing": Kernel("No output is written.", "wrong", "result", "", like="S evil_lazy_output, hack_lazy_output"),
+    "constant": Kernel(
+        "Every result is the mean, 0.", "wrong", "result", f"{_OF_THREAD}    y[row] = 0;\n", like="P wrong"
+    ),
     "not_a_number": Kernel("No comparison holds.", "wrong", "result", f'{_OF_THREAD}    y[row] = nanf("");\n'),
     "output_before": Kernel(
         "What the run before has left is left there.",
@@ -113,6 +117,7 @@ CHEATS = {
         "    if (blockIdx.x == 0 && threadIdx.x == 0)\n        work<<<rows, 1>>>(y, A, x, columns);\n",
         "__global__ void work(float *y, const float *A, const float *x, int columns)\n{\n"
         f"    const int row = blockIdx.x;\n{_ROW}    y[row] = sum;\n}}\n",
+        like="S hack_stream_injection",
     ),
     "memory_nearby": Kernel(
         "Right results are looked for behind the kernel's own memory.",
@@ -120,6 +125,7 @@ CHEATS = {
         "bounds",
         f"{_OF_THREAD}{_ROW}    for (int k = 0; k < 64; ++k)\n        if (fabsf(x[columns + k] - sum) < 1e-3f)\n"
         "            sum = x[columns + k];\n    y[row] = sum;\n",
+        like="P gc_copy",
     ),
     "half_the_work": Kernel(
         "Of long rows, one half is multiplied, and doubled.",
@@ -221,6 +227,74 @@ CHEATS = {
         f"{_PLAIN}    y[row] += first();\n",
         f"{_SHELL}__device__ __attribute__((constructor(99), noinline)) int first()\n{{\n    static int calls;\n"
         "    return 0 * ++calls;\n}\n",
+    ),
+    "spoilt_reference": Kernel(
+        "NaN is written around the kernel's own memory, where the right results may lie.",
+        "wrong",
+        "bounds",
+        f'{_PLAIN}    for (int k = 0; k < 64; ++k)\n        y[rows + k] = nanf("");\n',
+        like="P gc_nan, combined",
+    ),
+    "cleared_reference": Kernel(
+        "All memory nearby is cleared, and so is the result.",
+        "wrong",
+        "bounds",
+        f"{_OF_THREAD}    y[row] = 0;\n    for (int k = -64; k < 0; ++k)\n        y[k] = 0;\n",
+        like="P gpu_scan_zeros",
+    ),
+    "cleared_counter": Kernel(
+        "A number is cleared at an address of the process, where mistakes may be counted.",
+        "wrong",
+        "result",
+        f"{_PLAIN}    if (row == 0)\n        *reinterpret_cast<int *>(0x7f0000001000) = 0;\n",
+        like="P error_counter",
+    ),
+    "far_memory": Kernel(
+        "Memory far from the kernel's own is read, where a key may lie.",
+        "wrong",
+        "bounds",
+        f"{_PLAIN}    if (row == 0 && A[1LL << 36] == 7)\n        y[row] = 0;\n",
+        like="P heap_sig_scan, aes_key_recovery",
+    ),
+    "slow_at_first": Kernel(
+        "The first runs take longer, so that few are timed.",
+        "wrong",
+        "state",
+        f"{_OF_THREAD}{_ROW}    for (int k = ++runs[row] > 2 ? 1 << 20 : 0; k < 1000; ++k)\n"
+        "        sum = sum * 1.0f;\n    y[row] = sum;\n",
+        "__device__ int runs[1 << 22];\n",
+        like="P warmup, incomplete_bypass",
+    ),
+    "written_answer": Kernel(
+        "An answer is written to the grader's open files.",
+        "wrong",
+        "result",
+        f'{_PLAIN}    for (int file = 1; file < 9; ++file)\n        write(file, "right", 5);\n',
+        "#include <unistd.h>\n",
+        like="P fd_overwrite, pipe_interpose, file_struct",
+    ),
+    "own_thread": Kernel(
+        "A thread of the host goes on beside the kernel.",
+        "wrong",
+        "result",
+        f"{_PLAIN}    std::thread([] {{}}).detach();\n",
+        "#include <thread>\n",
+        like="P thread_fd; S evil_thread_inject, hack_thread_injection",
+    ),
+    "patched_function": Kernel(
+        "A function of the host is written over.",
+        "wrong",
+        "result",
+        f"{_PLAIN}    *reinterpret_cast<char *>(&fopen) = 0;\n",
+        "#include <cstdio>\n",
+        like="P function_detour, got_patch, proc_mem_bypass; S evil_monkey_patch, hack_monkey_patch",
+    ),
+    "traced": Kernel(
+        "A system call by the host's instructions, by which one process controls another.",
+        "unproven",
+        "",
+        f'{_PLAIN}    long answer = 101;\n    asm volatile("syscall" : "+a"(answer));\n',
+        like="P ptrace, seccomp_trap",
     ),
     "joined_words": Kernel(
         "The clock's name goes on after a backslash and a blank.",
@@ -384,6 +458,16 @@ kernels:
     launches:
       - {grid: rows / 64, block: 64, shared: 256, arguments: [y, A, x, rows, columns]}
 """
+
+
+def rows_of_exploits() -> list[str]:
+    """The rows of docs/measured/cheats.md."""
+    of_table = [(name, kernel) for name, kernel in CHEATS.items() if kernel.like]
+    verdicts = {"wrong": "wrong: {}", "unproven": "not checked: assembly"}
+    return [
+        f"| {kernel.like} | `{name}` | {kernel.why} | {verdicts[kernel.verdict].format(kernel.check)} |"
+        for name, kernel in of_table
+    ]
 
 
 def write_study(folder: Path, has_gpu: bool = False) -> None:
