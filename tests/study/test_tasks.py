@@ -206,15 +206,15 @@ def test_a_workload_brings_its_scalars_tolerance_and_tensors(tmp_path: Path) -> 
     assert mistake(instance, y=right + np.float32(0.12)) is None and mistake(instance, y=right + np.float32(0.13))
     with pytest.raises(UserError, match=r"places has the shape \[3\], and not \[4\]"):
         made(tmp_path, call, {"rows": 4}, data).arrays({})
+    with pytest.raises(UserError, match=r"opens .*kept.safetensors, and kept results would outlive"):
+        made(tmp_path, call, {"rows": 3}, data[:2]).arrays({})
     for line in lines:
         line["tolerance"]["required_matched_ratio"] = 0.95
     (tmp_path / "workload.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(UserError, match=r"line 1 accepts a result with 0\.95 of its elements .*Give rtol="):
-        made(tmp_path, call, {"rows": 3}, data).arrays({})
+        made(tmp_path, call.replace(")", ", atol=0.2)"), {"rows": 3}, data).arrays({})
     of_all = made(tmp_path, call.replace(")", ", rtol=0, atol=0.2)"), {"rows": 3}, data)
     assert mistake(of_all, y=right + np.float32(0.12)) is None
-    with pytest.raises(UserError, match=r"opens .*kept.safetensors, and kept results would outlive"):
-        made(tmp_path, call, {"rows": 3}, data[:2]).arrays({})
 
 
 def test_a_board_of_gpu_mode_is_read_from_its_file(tmp_path: Path) -> None:
