@@ -158,6 +158,23 @@ def test_lines_are_seen_on_paper_and_lines_and_texts_on_a_dark_page() -> None:
         assert shown == ink or contrast(re.findall(r"#\w+", shown)[1], page) >= 4.5
 
 
+def test_a_map_of_very_many_values_shows_the_best_of_neighbours() -> None:
+    # Pins: a figure as high as its axis is long: 190 inches and 21 GB of memory for 1,000 values.
+    rows = sweep(WARP_SHUFFLE, H200)
+    sizes = sorted(rows["block_size"].unique())
+    every = [
+        rows.assign(block_size=rows["block_size"] + number, time_us=rows["time_us"] * 2) for number in range(1, 32)
+    ]
+    many = pandas.concat([rows, *every], ignore_index=True)
+    by_block = WARP_SHUFFLE | {"figures": [{"heatmap": {"x": "unroll", "y": "block_size", "show": "time_us"}}]}
+    drawing = heatmap.draw(study_data(by_block, many, H200))
+    assert many["block_size"].nunique() > 100 and drawing.figure.get_size_inches()[1] < 30
+    assert "neighbours share a cell: their best" in drawing.caption
+    # Of those that share a row, the fast ones are shown.
+    assert {*sizes} <= {*drawing.rows["block_size"]}
+    assert drawing.rows["block_size"].nunique() <= heatmap.MOST_PLACES
+
+
 @pytest.mark.parametrize(("module", "name"), [(ladder, "unrolling"), (lines, "unrolling"), (heatmap, "unrolling")])
 def test_emulated_times_are_never_drawn(module: ModuleType, name: str) -> None:
     data = replace(recorded(name), device=EMULATOR)

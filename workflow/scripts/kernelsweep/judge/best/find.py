@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import mean
 from typing import Any, NamedTuple
 
@@ -310,12 +311,15 @@ def _ranges(losses: Sequence[_Losses]) -> list[tuple[int, int]]:
 
     Each range in turn is as long as possible, which gives the fewest.
     """
-    ranges, start = [], 0
-    for end in range(1, len(losses) + 1):
-        here = losses[start : end + 1]
-        if end == len(losses) or not set.intersection(*({one for one in size if size[one][1]} for size in here)):
-            ranges.append((start, end))
-            start = end
+    starts: list[int] = []
+    doing: set[_Choice] = set()  # those that do at each size of the latest range
+    for number, size in enumerate(losses):
+        here = {choice for choice, (_, is_little) in size.items() if is_little}
+        doing &= here
+        if not doing:
+            starts.append(number)
+            doing = here
+    ranges = list(pairwise([*starts, len(losses)]))
     if len(ranges) > 1 and set.intersection(*map(set, losses)) and max(_least(losses)[1]) <= MOST:
         return [(0, len(losses)), *ranges]
     return ranges

@@ -1,9 +1,13 @@
 """Any two axes as a heat map of throughput, a panel for each kernel: the best over the rest.
 
-A colour is a number: that of the cell. All panels have the same rows and columns.
+A colour is a number: that of the cell. All panels have the same rows and columns. Of an axis with very many values,
+neighbours share a row or a column, which shows the best of them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import pandas
 
@@ -19,6 +23,8 @@ from kernelsweep.publish.tables.formats import decimals
 
 # The height of a cell, the room beside a number, between panels, above and below a panel, and of the scale of colours.
 CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, TICKS_IN, FOOT_IN = 0.19, 0.08, 0.14, 0.2, 0.32, 0.3
+# More rows or columns than these are no longer told apart; each takes memory with the figure's height.
+MOST_PLACES = 64
 
 
 @style.styled
@@ -35,15 +41,16 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         why = swept_axes.no_times(data) if shown.rows.empty else "A heat map needs two axes with several values."
         return layout.empty_drawing(width, *shown.texts(""), why)
     rows, left_out = rows_of_map(shown, is_narrow(width))
-    across, down = (swept_axes.values_of(rows, axis, data) for axis in (x, y))
+    (across_of, across), (down_of, down) = (_places(swept_axes.values_of(rows, axis, data)) for axis in (x, y))
     across_texts, down_texts = (
         [swept_axes.cell_text(data, axis, value) for value in values] for axis, values in ((x, across), (y, down))
     )
-    rows = rows.assign(
-        panel=rows[panel] if panel else "", across=rows[x].map(across.index), down=rows[y].map(down.index)
-    )
-    names = swept_axes.values_of(rows, panel, data) if panel else [None]
     is_time, side_in = shown.quantity == "time_us", text_in(*down_texts) + style.LINE_IN + 0.12
+    rows = rows.assign(panel=rows[panel] if panel else "", across=rows[x].map(across_of), down=rows[y].map(down_of))
+    if len(across) < len(across_of) or len(down) < len(down_of):
+        rows = rows.sort_values("shown", ascending=is_time, kind="stable").drop_duplicates(["panel", "across", "down"])
+        left_out += f" Of {len(across_of):,} columns and {len(down_of):,} rows, neighbours share a cell: their best."
+    names = swept_axes.values_of(rows, panel, data) if panel else [None]
     ends = (rows["shown"].min(), rows["shown"].max())
     # As many digits as fit, and up to four of the best.
     digits = [f",.{places}f" for places in range(decimals(ends[0] if is_time else ends[1]), -1, -1)]
@@ -66,6 +73,12 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         axes.set_title(swept_axes.value_text(data, panel, name) if panel else "")
     add_bar(figure, colours, side_in, digits[0], shown.label)
     return shown.drawing(figure, _caption(shown, rows, left_out), rows)
+
+
+def _places(values: Sequence[Any]) -> tuple[dict[Any, int], Sequence[Any]]:
+    """The row or column of each value of an axis, and the first value of each."""
+    together = -(-len(values) // MOST_PLACES)
+    return {value: number // together for number, value in enumerate(values)}, values[::together]
 
 
 def _caption(shown: Swept, rows: pandas.DataFrame, left_out: str) -> str:
