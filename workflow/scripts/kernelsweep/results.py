@@ -334,11 +334,14 @@ def each_row(
             place = None if study is None else columns.index("study")
             checked = [column for column in (*INTEGERS, *FLOATS, *numbers) if column in columns]
             has_times = {"status", *INTERVAL} <= set(columns)
+            # Most texts are the same in most rows: memory has each once.
+            texts, known = [column for column in columns if column not in checked], dict[str, str]()
             for values in reader:
                 if len(values) == len(columns):
                     if place is not None and values[place] != study:
                         continue
                     row = dict(zip(columns, values, strict=True))
+                    row |= {column: known.setdefault(row[column], row[column]) for column in texts}
                     problem = _impossible(row, checked, has_times)
                 elif values:
                     found = "more" if len(values) > len(columns) else len(values)
