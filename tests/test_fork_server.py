@@ -46,6 +46,12 @@ def test_a_scripts_end_is_told(run: Callable[..., int], capfd: pytest.CaptureFix
     assert "in words" in said and "No module named 'no_such_library'" in said and "CalledProcessError" in said
 
 
+def test_after_a_killed_server_the_next_script_gets_a_new_one(run: Callable[..., int]) -> None:
+    # Pins: stacks for each job that is left, with a pipe that nobody reads.
+    assert run("import os, signal; os.kill(os.getppid(), signal.SIGKILL)") == -signal.SIGKILL
+    assert run("import sys; sys.exit(3)") == 3
+
+
 def test_a_script_whose_imports_start_a_thread_gets_a_new_python(
     run: Callable[..., int], capfd: pytest.CaptureFixture[str]
 ) -> None:

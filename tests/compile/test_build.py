@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,14 @@ from shipped_builds import admits, typed_unrolls
 
 import cuda_emulator.unit
 from cuda_emulator import Library
+from kernelsweep.base.compilers import run_compiler
 from kernelsweep.base.json_files import read_json
 from kernelsweep.compile import nvcc, toolkit
 from kernelsweep.compile.binaries import global_variables, unit_files, write_report
 from kernelsweep.compile.build import cuda_unit
 from kernelsweep.compile.builder import build
 from kernelsweep.compile.unit_store import UnitStore
-from kernelsweep.errors import BuildError
+from kernelsweep.errors import BuildError, UserError
 from kernelsweep.project.project import load_config, load_study
 from kernelsweep.results import OTHER_CODE
 from kernelsweep.study.kernels.source import KernelSource
@@ -525,3 +527,70 @@ __global__ void remember(float *y)
 """)
     nvcc.compile_cubin(unit, cubin, "sm_90", [])
     assert global_variables(cubin) == {"kept": True, "hidden": True, "_ZZ8rememberPfE4runs": True, "started": False}
+
+
+# What a machine does to compilers and to the units that are kept
+
+
+KILLED = {"itself": "kill -9 $$", "its own process": "echo 'Killed signal terminated program cc1plus' >&2; exit 1"}
+
+
+@pytest.mark.parametrize("death", KILLED.values(), ids=KILLED)
+def test_a_killed_compiler_is_run_again_and_is_no_refusal(tmp_path: Path, death: str) -> None:
+    # Pins: `g++ refused the kernel:`, without a reason and at each repetition, where memory ran out once.
+    compiler = tmp_path / "compiler"
+    compiler.write_text(
+        f"#!/bin/sh\nmkdir {tmp_path}/$1 2>/dev/null && {{ {death}; }}\n[ $1 = once ] || {{ {death}; }}\n"
+    )
+    compiler.chmod(0o755)
+    assert run_compiler([str(compiler), "once"]).returncode == 0
+    with pytest.raises(UserError, match=r"was killed twice .* the same command compiles it again") as error:
+        run_compiler([str(compiler), "twice"])
+    assert not isinstance(error.value, BuildError)
+
+
+def _shortened(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+DAMAGE: dict[str, Callable[[Path], Any]] = {
+    "unit cut": _shortened,
+    "unit empty": lambda unit: unit.write_bytes(b""),
+    "another unit": lambda unit: unit.write_bytes(b"other"),
+    "unit gone": Path.unlink,
+    "report cut": lambda unit: _shortened(unit.with_suffix(".json")),
+    "report edited": lambda unit: unit.with_suffix(".json").write_text(json.dumps(["", {"f": {}}, ""])),
+    "report of before": lambda unit: unit.with_suffix(".json").write_text(json.dumps(["", {"f": {"entry": 0}}])),
+    "report nested": lambda unit: unit.with_suffix(".json").write_text("[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_unit_is_compiled_again(tmp_path: Path, damage: Callable[[Path], Any]) -> None:
+    # Pins: a process that can't start (signal 7), or another kernel's code, at each repetition.
+    store, file, compiled = UnitStore(tmp_path / "units"), tmp_path / "unit", []
+
+    def compile_unit() -> tuple[str, dict[str, Any]]:
+        compiled.append(file.write_bytes(b"unit's code"))
+        return "a warning", {"f": {"entry": 0}}
+
+    def asked() -> None:
+        file.unlink(missing_ok=True)
+        assert store.compiled({"source": 1}, file, compile_unit) == ("a warning", {"f": {"entry": 0}})
+        assert file.read_bytes() == b"unit's code"
+
+    asked()
+    asked()
+    assert len(compiled) == 1
+    (report,) = (tmp_path / "units").glob("*.json")
+    damage(report.with_suffix(""))
+    assert store.kept({"source": 1}, file) is None
+    asked()
+    asked()
+    assert len(compiled) == 2
+
+
+def test_a_store_that_is_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "units").write_text("")
+    with pytest.raises(UserError, match="units can't be written: File exists"):
+        UnitStore(tmp_path / "units")

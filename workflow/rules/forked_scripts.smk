@@ -40,7 +40,7 @@ def execute_in_fork(script, file, edit=False):
         draws = path_of_script.parent.name in DRAWING_STAGES or path_of_script.name.startswith("draw_")
         server = DRAWING_SERVER if draws else FORK_SERVER
         status = server.run(file, script.rulename, environment, SlowCalls(folder).tell)
-        if status < 0 and script.log:
+        if status < 0 and script.log and not LAST_WORDS.stopped:
             end_log(script.log[0], script.rulename, status, folder)
     if status and not went_on_without(script, status):
         raise subprocess.CalledProcessError(status, [sys.executable, file])

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from kernelsweep.base.sandbox import compiling
-from kernelsweep.errors import FULL
+from kernelsweep.errors import FULL, UserError
 
 # The variables that change what g++ and nvcc make of a file, by their documents (GCC's manual, "Environment Variables
 # Affecting GCC"; NVIDIA CUDA Compiler Driver, "NVCC Environment Variables").
@@ -37,6 +38,9 @@ _OF_PROCESSES = ("PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SY
 
 _MOST_PRINTED = 2**24
 
+# A killed compiler's exit status, without the sandbox and within; and what g++ says whose own process was killed.
+_KILLED, _KILLED_WITHIN = (-signal.SIGKILL, 128 + signal.SIGKILL), "Killed signal terminated program"
+
 
 def code_variables() -> dict[str, str]:
     """The environment variables that change what compilers make of a file, where they are set."""
@@ -47,8 +51,20 @@ def run_compiler(command: Sequence[str], is_ours: bool = False, **variables: str
     """Run a compiler, with `variables` and no other variables of the environment than are listed here.
 
     So nothing changes what it compiles unless code_variables() has it. Its messages are in English. Where this run's
-    kernels are untrusted, it runs in the sandbox, unless the code `is_ours`. Raises OSError where the disk is full.
+    kernels are untrusted, it runs in the sandbox, unless the code `is_ours`. One that was killed is run once more: that
+    says nothing of the code. Raises OSError where the disk is full, and UserError where it was killed again.
     """
+    for _ in range(2):
+        run = _run(command, is_ours, variables)
+        if not (run.returncode in _KILLED or _KILLED_WITHIN in run.stderr):
+            return run
+    raise UserError(
+        f"The compiler {command[0]} was killed twice (signal 9), as where memory runs out. It found nothing wrong with "
+        "the kernel: the same command compiles it again. If memory is short, run one job at a time, with --cores 1."
+    )
+
+
+def _run(command: Sequence[str], is_ours: bool, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in _OF_PROCESSES if name in os.environ}
     environment = {**kept, **code_variables(), "LC_ALL": "C", **variables}
     command = command if is_ours else compiling(command, [command[0], gxx()[0]])

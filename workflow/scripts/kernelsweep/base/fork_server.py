@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import atexit
-import contextlib
 import ctypes
 import gc
 import importlib
@@ -27,6 +26,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from select import select
 from typing import Any, NoReturn
@@ -56,12 +56,9 @@ class ForkServer:
         """End the server, the scripts that still run, and what they started. No script can start any more."""
         with self._lock:
             self._has_ended = True
-            if self._control and self._server:
-                self._control.close()
-                if not self._has_run:  # It only imports.
-                    self._server.kill()
-                self._server.wait()
-                self._control = self._server = None
+            if self._server and not self._has_run:  # It only imports.
+                self._server.kill()
+            self._forget()
 
     def run(
         self, script: str, name: str, environment: Mapping[str, str], waiting: Callable[[], None] = lambda: None
@@ -72,7 +69,8 @@ class ForkServer:
         environment  all environment variables
         waiting      is called every few seconds
 
-        If the server was killed, so was the script. Raises ConnectionError if end() has ended it.
+        If the server is killed, so is the script; the next one gets a new server. Raises ConnectionError if end() has
+        ended it.
         """
         self._has_run = True
         request = {"script": script, "name": name, "folder": os.getcwd(), "environment": dict(environment)}
@@ -88,8 +86,12 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with ours:
             with theirs, self._lock:
-                socket.send_fds(self._started(), [b"\n"], [theirs.fileno()])
-            with ours.makefile("rw", encoding="utf-8") as stream:
+                try:
+                    socket.send_fds(self._started(), [b"\n"], [theirs.fileno()])
+                except BrokenPipeError:  # It was killed.
+                    self._forget()
+                    socket.send_fds(self._started(), [b"\n"], [theirs.fileno()])
+            with suppress(BrokenPipeError, ConnectionResetError), ours.makefile("rw", encoding="utf-8") as stream:
                 stream.write(json.dumps(request) + "\n")
                 stream.flush()
                 if "prepare" in request:
@@ -97,6 +99,14 @@ class ForkServer:
                 while not select([ours], [], [], _SECONDS_BETWEEN_CALLS)[0]:
                     waiting()
                 return stream.readline()
+        return ""
+
+    def _forget(self) -> None:
+        """Have the next script start a new server."""
+        if self._control and self._server:
+            self._control.close()
+            self._server.wait()
+            self._control = self._server = None
 
     def _started(self) -> socket.socket:
         if self._has_ended:
@@ -139,7 +149,7 @@ def _serve(control: socket.socket) -> NoReturn:
                 _import([name])
             continue
         if ended in ready:
-            with contextlib.suppress(BlockingIOError):
+            with suppress(BlockingIOError):
                 ended.recv(_LONGEST_REQUEST)
         _answer(running)
         if control not in ready:
@@ -170,7 +180,7 @@ def _answer(running: dict[int, socket.socket]) -> None:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
             return
-        with running.pop(pid) as connection, contextlib.suppress(BrokenPipeError):
+        with running.pop(pid) as connection, suppress(BrokenPipeError):
             connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
 
 
@@ -188,7 +198,7 @@ def _imports_of(script: str) -> list[str]:
 def _import(names: Sequence[str]) -> None:
     """Import modules. What fails, fails again in the script, which then says so."""
     for name in names:
-        with contextlib.suppress(Exception):
+        with suppress(Exception):
             importlib.import_module(name)
 
 
@@ -233,7 +243,7 @@ def _run(script: str, name: str, folder: str, environment: dict[str, str]) -> No
     except BaseException:
         traceback.print_exc()
     finally:
-        with contextlib.suppress(Exception):
+        with suppress(Exception):
             threading._shutdown()  # type: ignore[attr-defined]  # waits for the script's threads
             atexit._run_exitfuncs()
             sys.stdout.flush()

@@ -1,6 +1,7 @@
 """Compiled units, kept by their content: a unit is compiled once for the same sources, macros, options and compiler.
 
-So a build that a new axis value, another study or an interruption causes compiles only what is new.
+So a build that a new axis value, another study or an interruption causes compiles only what is new. A unit that a power
+cut or a hand has damaged is compiled again.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from kernelsweep.errors import unwritable
 
 # What compiling a unit to a file returns: the compiler's warnings, and what the report says of each function.
 Compiled = tuple[str, dict[str, Any]]
@@ -36,7 +38,10 @@ class UnitStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._compiling: defaultdict[str, Lock] = defaultdict(Lock)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(folder, error) from error
 
     def compiled(self, content: Mapping[str, Any], file: Path, compile_unit: Callable[[], Compiled]) -> Compiled:
         """The unit in `file`: a copy of the one that is kept, or what compile_unit() leaves there, which is then kept.
@@ -50,11 +55,9 @@ class UnitStore:
             if found := _copied(kept, file):
                 return found
             warnings, functions = compile_unit()
-            part = kept.with_suffix(f".{os.getpid()}")
-            shutil.copyfile(file, part)
-            part.replace(kept)
-            part.write_text(json.dumps([warnings, functions]), encoding="utf-8")
-            part.replace(kept.with_suffix(".json"))
+            unit, report = file.read_bytes(), [warnings, functions]
+            _write(kept, unit)
+            _write(kept.with_suffix(".json"), json.dumps([*report, _digest(unit, report)]).encode())
             return warnings, functions
 
     def kept(self, content: Mapping[str, Any], file: Path) -> Compiled | None:
@@ -84,9 +87,26 @@ class UnitStore:
         return self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that is whole, also after a power cut, or does not exist."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _digest(unit: bytes, report: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(report).encode() + unit).hexdigest()
+
+
 def _copied(kept: Path, file: Path) -> Compiled | None:
-    with suppress(OSError, ValueError, TypeError):  # The report, which is written last, is not there, or was cut.
-        warnings, functions = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
-        shutil.copyfile(kept, file)
-        return warnings, functions
+    # The report, which is written last, is not there, or was cut.
+    with suppress(OSError, ValueError, TypeError, RecursionError):
+        *report, digest = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
+        unit = kept.read_bytes()
+        if digest == _digest(unit, report):
+            file.write_bytes(unit)
+            return report[0], report[1]
     return None
