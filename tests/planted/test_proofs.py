@@ -99,8 +99,14 @@ def test_a_planted_mistake_is_found_and_named(planted: Run, study: str, mistake:
     assert re.search(rf"^at (array size|n) {SIZE}\b", message), message
     if finding not in ("wrong_result", "launch_failed", "timed_out"):
         assert f"{mistake}.cu:" in message, "a line is named"
+    told = planted.said.rsplit("Complete log", 1)[-1]
+    # What is wrong in results is told of its points; the first ten kernels of them have a sentence each.
     named = f"The check of {study}/{mistake} failed: {check} (emulator), {message}."
-    assert named in planted.said and named.split(", at")[0] in planted.said.rstrip().rsplit("Complete log", 1)[-1]
+    assert (
+        named in told
+        or (check == "result" and f"points of {study}/{mistake} are wrong, such as" in told)
+        or (check == "result" and re.search(rf"^And points of .*\b{study}/{mistake}\b", told, re.MULTILINE))
+    ), told
     measured = read_rows(planted.results / "measurements.csv")
     flags = [row["flags"].split() for row in measured if (row["study"], row["kernel"]) == (study, mistake)]
     assert flags and all("proof_failed" in each for each in flags)

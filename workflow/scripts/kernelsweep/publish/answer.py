@@ -250,7 +250,8 @@ def run_answer(
     text += "".join(f"\n  {sentence}" for sentence in counted.differing())
     errors = [*incomplete, *proof_errors(proofs, counted.points)]
     if failed:
-        more = [f"and points of {len(failed) - _LISTED_KERNELS} more kernels"] if failed[_LISTED_KERNELS:] else []
+        others = [one.kernel for one in failed[_LISTED_KERNELS:]]
+        more = [f"And points of {', '.join(others)}."] if others else []
         all_failed = f"{counted.failed.total():,} points failed: see {summary}."
         errors = [*map(_with_changes, failed[:_LISTED_KERNELS]), *more, *errors, all_failed]
     if counted.run_again:
