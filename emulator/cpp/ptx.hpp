@@ -4,6 +4,7 @@
 
 #include "emulator.hpp"
 #include "include/cuda_pipeline_primitives.h"
+#include "matrices.hpp"
 
 #include <math.h>
 #include <type_traits>
@@ -192,6 +193,53 @@ Bits converted(Bits bits, const char *rounding)
     } else {
         return bits_of(To(from));
     }
+}
+
+// mma.sync of 16 x 8 results, of registers with 32 bits each.
+template <typename A, typename B, typename C, typename Result, unsigned k, unsigned a_count, unsigned b_count, unsigned c_count, unsigned count>
+EMULATOR_APART void multiply(const Bits (&of_a)[a_count], const Bits (&of_b)[b_count], const Bits (&of_c)[c_count],
+                             Bits (&into)[count], EMULATOR_SITE)
+{
+    static_assert(a_count == 4 * k * sizeof(A) / 32 && b_count * 2 == a_count && c_count == sizeof(C) && count == sizeof(Result),
+                  "mma.sync with so many registers" EMULATOR_NOT_SUPPLIED);
+    uint32_t a[a_count], b[b_count], c[c_count], result[count];
+    for (unsigned at = 0; at < a_count; ++at)
+        a[at] = uint32_t(of_a[at]);
+    for (unsigned at = 0; at < b_count; ++at)
+        b[at] = uint32_t(of_b[at]);
+    for (unsigned at = 0; at < c_count; ++at)
+        c[at] = uint32_t(of_c[at]);
+    const Multiplied given = {a, b, c, result};
+    with_whole_warp<multiplication<InRegisters, A, B, C, Result, 16, 8, k>>(uint64_t(&given), site);
+    for (unsigned at = 0; at < count; ++at)
+        into[at] = result[at];
+}
+
+inline constexpr WarpOperation matrix_load{"ldmatrix", only_wait};
+
+// ldmatrix: the lanes' addresses are those of the rows of 8 x 8 elements of 16 bits; a lane gets two of each matrix.
+template <unsigned count>
+EMULATOR_APART void load_matrices(const char *address, bool is_transposed, Bits (&values)[count], EMULATOR_SITE)
+{
+    const void *const caller = __builtin_return_address(0);
+    if (lane() < 8 * count) {
+        if (uintptr_t(address) % 16 != 0)
+            fail_misaligned(this_worker(), "ldmatrix", 16, site);
+        counting::observe_word(address, 16, false, caller);
+    }
+    with_whole_warp<matrix_load>(uint64_t(address), site);
+    const Thread *const warp = this_worker().running_warp;
+    for (unsigned matrix = 0; matrix < count; ++matrix) {
+        values[matrix] = 0;
+        for (unsigned at = 0; at < 2; ++at) {
+            const unsigned inner = lane() % 4 * 2 + at, outer = lane() / 4;
+            const char *const row = reinterpret_cast<const char *>(warp[8 * matrix + (is_transposed ? inner : outer)].value);
+            uint16_t element;
+            __builtin_memcpy(&element, row + 2 * (is_transposed ? outer : inner), sizeof element);
+            values[matrix] |= Bits(element) << 16 * at;
+        }
+    }
+    with_whole_warp<matrix_load>(uint64_t(address), site); // before the rows change
 }
 
 } // namespace emulator::ptx

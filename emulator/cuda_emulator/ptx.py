@@ -230,7 +230,7 @@ def _instruction(text: str, registers: dict[str, str], number: int) -> str:
 
 def _made(one: _Instruction, value: _Value) -> str:
     """The C++ of an instruction, by the first maker that knows it."""
-    for maker in (_moves, _loads, _atomic_functions, _copies, _of_warps, _control, _bits, _numbers):
+    for maker in (_moves, _loads, _atomic_functions, _copies, _matrices, _of_warps, _control, _bits, _numbers):
         if made := maker(one, value):
             return made
     raise _LackingError(one.name)
@@ -343,6 +343,39 @@ def _copies(one: _Instruction, value: _Value) -> str:
     source = f"::emulator::ptx::pointer<false>({value(operands[1][1:-1])})"
     zeros = f"{value(operands[2])} - {value(operands[3])}" if len(operands) > 3 else "0"
     return f"__pipeline_memcpy_async({target}, {source}, {value(operands[2])}, {zeros})"
+
+
+# What mma.sync multiplies and adds, and the depths that it has of them.
+_MULTIPLIED = {"f16": "::emulator::SmallFloat<5>", "bf16": "::emulator::SmallFloat<8>", "tf32": "::emulator::Tf32",
+               "s8": "signed char", "u8": "unsigned char"}  # fmt: skip
+_ADDED = {"f16": "::emulator::SmallFloat<5>", "f32": "float", "s32": "int"}
+_DEPTHS = {"f16": (8, 16), "bf16": (8, 16), "tf32": (4, 8), "s8": (16, 32), "u8": (16, 32)}
+
+
+def _matrices(one: _Instruction, value: _Value) -> str:
+    head, words = one.words[0], one.words
+    if head not in ("mma", "ldmatrix"):
+        return ""
+    listed = [[value(part) for part in _split(each.strip("{}"), ",")] for each in one.operands if each[0] != "["]
+    into = f"::emulator::ptx::Bits into[{len(listed[0])}]; "
+    after = "".join(f"; {name} = into[{place}]" for place, name in enumerate(listed[0]))
+    if head == "ldmatrix":
+        if "m8n8" not in words or "b16" not in words:
+            raise _LackingError(one.name)
+        call = f"load_matrices({_address(one.operands[1], one, value)}, {str('trans' in words).lower()}, into)"
+        return f"{into}::emulator::ptx::{call}{after}"
+    shape = re.fullmatch(r"mma\.sync\.aligned\.m16n8k(\d+)\.row\.col\.(\w+)\.(\w+)\.(\w+)\.(\w+)", one.name)
+    if not shape or not all(kind in _MULTIPLIED for kind in shape.groups()[2:4]):
+        raise _LackingError(one.name)
+    depth, result, a, b, c = shape.groups()
+    if int(depth) not in _DEPTHS[a] or result not in _ADDED or c not in _ADDED:
+        raise _LackingError(one.name)
+    given = "".join(
+        f"const ::emulator::ptx::Bits {name}[] = {{{', '.join(parts)}}}; "
+        for name, parts in zip(("of_a", "of_b", "of_c"), listed[1:], strict=True)
+    )
+    types = f"{_MULTIPLIED[a]}, {_MULTIPLIED[b]}, {_ADDED[c]}, {_ADDED[result]}, {depth}"
+    return f"{given}{into}::emulator::ptx::multiply<{types}>(of_a, of_b, of_c, into){after}"
 
 
 def _one_of(one: _Instruction, *words: str) -> str:
