@@ -202,10 +202,13 @@ def _check_preprocessed(source: Source, library: Path, unit: Unit, files: Sequen
     Returns why nvcc may compile other code than g++, in words; "" where both read the same lines, or without nvcc.
     """
     options, folder = [*source.options, *unit.options], library.with_suffix(".words")
-    kernel, include = _device_code(source, files, folder, unit)
-    copies = [file for file in folder.rglob("*") if file.is_file()]
+
+    def marked(source: Source) -> tuple[Path, list[Path], list[str]]:
+        kernel, include = _device_code(source, files, folder, unit)
+        return kernel, include, mark_branches(sorted(file for file in folder.rglob("*") if file.is_file()))
+
+    kernel, include, conditions = marked(source)
     known = {check for file in files for check in check_source(read_source(file), str(file))}
-    conditions = mark_branches(copies)
     try:
         of_gxx = emulated.preprocess_kernel(
             kernel,
@@ -221,6 +224,7 @@ def _check_preprocessed(source: Source, library: Path, unit: Unit, files: Sequen
     check_preprocessed(of_gxx, files, known)
     if not find_tool("nvcc"):
         return ""
+    kernel, include, _ = marked(replace(source, without=frozenset()))  # nvcc may have what g++ lacks.
     text = folder.with_suffix(".cu")
     text.write_text(cuda_unit(kernel, unit), encoding="utf-8")
     try:
