@@ -34,7 +34,7 @@ _CUDA_WORD = re.compile(
     r"|(?:erfcx|erf(?:c)?inv|normcdfinv|cyl_bessel_i[01])f?"
     r"|(?:cooperative_groups|cg|cuda|cub|thrust|nvcuda)::[\w:]+"
     r"|(?:cuda|cub|thrust|cooperative_groups|nv)/.*"
-    r"|(?:cuda(?:_\w+)?|cooperative_groups|curand\w*|mma)\.h"
+    r"|(?:cuda(?:_\w+)?|cooperative_groups|curand\w*)\.h"
 )
 # What the emulator's headers have, by the header.
 _OF_HEADERS = {
@@ -54,11 +54,14 @@ _OF_HEADERS = {
     "cuda/barrier": r"cuda::(?:barrier|memcpy_async|aligned_size_t|device|ptx)",
     "cuda/pipeline": r"cuda::(?:(?:make_)?pipeline\w*|thread_scope\w*)",
     "cuda_pipeline.h": r"__pipeline_\w+",
+    "mma.h": r"nvcuda(?:::\w+)*",
     "cub/cub.cuh": r"cub::(?:Block(?:Reduce|Scan)|KeyValuePair|ArgM(?:ax|in)|Sum|Max|Min)",
 }
 _LACKED = "is a CUDA word that the emulator does not supply"
 # EMULATOR_NOT_SUPPLIED in block.hpp ends assertions of the emulator's headers so.
 _LACKED_BY = re.compile(r"static assertion failed: (.*) \[not_supplied\]$")
+# Before an error in a template: where the kernel uses it.
+_USE = re.compile(r"^(\S+:\d+):\d+:\s+required from here$", re.MULTILINE)
 _LAUNCH = "a launch from a kernel (dynamic parallelism) is something that the emulator does not supply"
 _OVERLOADED = "overloaded function with no contextual type"
 _ASSEMBLY = re.compile(r"Assembler messages|in 'asm'|invalid 'asm'|put constraint|impossible constraint")
@@ -89,7 +92,8 @@ def refusal(text: str) -> Refused:
     for error in _ERROR.finditer(text):
         place = f"{error['file']}:{error['line']}"
         if found := _LACKED_BY.match(error["text"]):
-            return lacking(found[1], message)
+            uses = _USE.findall(text, 0, error.start())
+            return lacking(": ".join([*uses[-1:], found[1]]), message)
         if "expected primary-expression before '<'" in error["text"] and "<<<" in (error["shown"] or ""):
             return lacking(f"{place}: {_LAUNCH}", message)
         if _OVERLOADED in error["text"]:

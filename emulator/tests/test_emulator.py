@@ -454,11 +454,7 @@ TILE = "auto tile = cg::tiled_partition<32>(cg::this_thread_block()); "
         ("__block_size__((32, 1, 1)) ", "", "__block_size__"),
         ("", "data[0] = erfcinvf(0.5f);", "erfcinvf"),
         (GROUPS, "__shared__ cg::block_tile_memory<64> memory;", "cg::block_tile_memory"),
-        (
-            GROUPS,
-            "cg::tiled_partition<64>(cg::this_thread_block());",
-            "a tile has a power of two threads; one of more than 32",
-        ),
+        (GROUPS, "cg::tiled_partition<64>(cg::this_thread_block());", ".cu:4: a tile of more than 32 threads"),
         (GROUPS, "cg::this_cluster().query_shared_rank(data);", "cooperative_groups::cluster_group::query_shared_rank"),
     ],
 )
@@ -482,6 +478,11 @@ def test_a_word_that_is_not_supplied_is_named(tmp_path: Path, head: str, line: s
             "",
             "data[0] = cuda::std::numeric_limits<int>::max();",
             "comes with cuda/std/limits, which nothing includes here",
+        ),
+        (
+            "",
+            "nvcuda::wmma::fill_fragment(data, 0);",
+            "nvcuda::wmma::fill_fragment comes with mma.h, which nothing includes here",
         ),
         ("", "cub::BlockReduce<int, 32> sums;", "cub::BlockReduce comes with cub/cub.cuh, which nothing includes here"),
         (

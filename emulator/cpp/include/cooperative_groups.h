@@ -191,8 +191,8 @@ class thread_block_tile;
 
 template <unsigned Size>
 class thread_block_tile<Size, void> : public lane_group<thread_block_tile<Size, void>> {
-    static_assert(Size <= 32 && (Size & (Size - 1)) == 0 && Size != 0,
-                  "a tile has a power of two threads; one of more than 32" EMULATOR_NOT_SUPPLIED);
+    static_assert((Size & (Size - 1)) == 0 && Size != 0, "a tile has a power of two threads");
+    static_assert(Size <= 32, "a tile of more than 32 threads" EMULATOR_NOT_SUPPLIED);
 
 public:
     static constexpr unsigned size() { return Size; }

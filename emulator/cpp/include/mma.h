@@ -25,7 +25,7 @@ template <typename Use, int m, int n, int k, typename Element, typename Order = 
 class fragment {
     static constexpr bool is_tf32 = std::is_same_v<Element, precision::tf32>;
     static_assert((is_tf32 ? m == 16 && n == 16 && k == 8 : k == 16 && m * n == 256) || std::is_same_v<Use, accumulator>,
-                  "a fragment of such sides" EMULATOR_NOT_SUPPLIED);
+                  "a wmma::fragment of such sides" EMULATOR_NOT_SUPPLIED);
 
 public:
     static constexpr unsigned rows = std::is_same_v<Use, matrix_b> ? k : m;
