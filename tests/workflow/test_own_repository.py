@@ -1,4 +1,4 @@
-"""Every command of the README in a repository of one's own, after an edit: on the emulator, and on a GPU."""
+"""Targets in a repository of one's own, after an edit: on the emulator, and on a GPU."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from workflow_runs import edit, snakemake
 
 from kernelsweep.project.new_study import start_study
 
-# The commands of the README and its table, besides the study by its name; and what others use of results.
-NAMED = re.findall(r"^\| `snakemake (\w+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
-COMMANDS = ["compare", *NAMED[1:], "header"]
+# What `snakemake help` has for an edit and for what a study lacks, besides the study by its name.
+COMMANDS = ["compare", "count", "profile", "sanitize", "header"]
 NEED_A_GPU = {"profile", "sanitize", "header"}
 
 
 @pytest.mark.parametrize("platform", ["emulator", pytest.param("gpu", marks=pytest.mark.gpu)])
-def test_every_command_of_the_readme_runs_in_a_repository_of_ones_own(tmp_path: Path, platform: str) -> None:
-    assert set(COMMANDS) == {*NEED_A_GPU, "compare", "count"}
+def test_every_command_runs_in_a_repository_of_ones_own(tmp_path: Path, platform: str) -> None:
     own = tmp_path / "own"
     shutil.copytree(ROOT / "examples/own-repository", own, ignore=shutil.ignore_patterns("results", ".snakemake"))
     edit(own / "Snakefile", "../../Snakefile", str(ROOT / "Snakefile"))
