@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -146,6 +147,9 @@ def test_what_loses_more_than_a_tenth_is_recommended_nowhere() -> None:
         best_text(find(rows), [small, large], {"unrolling": UNROLLING}, H200),
         as_latex(best_table(StudyData(UNROLLING, rows, H200))).replace(r"\textsuperscript{16}", "¹⁶"),
     )
+    # Pins: a stack in place of the answer where a range is one size, which the library of tables took for a number.
+    of_one_size = replace(answer, uses=[{**row, "sizes": "1,000"} for row in answer.uses])
+    assert "1,000" in answer_text([of_one_size], "", proofs)
     assert "note: unrolling/mark, races (emulator): all write 1" in " ".join(tables[0].split())
     assert "no point of unrolling/neighbored, " in " ".join(tables[0].split())
     for table in tables:

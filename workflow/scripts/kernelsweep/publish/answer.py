@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 from tabulate import tabulate
@@ -215,14 +216,13 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
         return []
     taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
     widest = [*_WIDEST, TERMINAL - taken - _NUMBERS, None, None]
-    table = tabulate(
-        [_HEADS, *rows],
-        tablefmt="plain",
-        colalign=("left", "left", "left", "right", "right"),
-        maxcolwidths=widest,
-        disable_numparse=True,
-        break_long_words=False,
-    )
+    # Not by tabulate's maxcolwidths, which takes "1,000" for a number that it can't read.
+    cells = [
+        [fill(cell, most, break_long_words=False) if most else cell for cell, most in zip(row, widest, strict=True)]
+        for row in [_HEADS, *rows]
+    ]
+    sides = ("left", "left", "left", "right", "right")
+    table = tabulate(cells, tablefmt="plain", colalign=sides, disable_numparse=True)
     lines = [f"  {line}" for line in table.replace("\xa0", " ").splitlines()]
     searched = [study.study for study in studies if study.uses and study.settings.search]
     notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
