@@ -134,7 +134,8 @@ def read(project: Path, studies: int, kernels: int) -> None:
     outputs = {"claims": "claims.md", "claims_csv": "claims.csv", "best": "best.md", "best_json": "best.json"}
     outputs |= {"summary": "summary.md", "status": "status.json", "answer": "answer.json"}
     told = {"studies": settings, "measurements": files, "gridded": {name: [] for name in settings}}
-    told |= {"found_metrics": {}, "uncertainties": {}, "kernels": [], "edited": [], "page": "report.html"}
+    told |= {"found_metrics": {}, "uncertainties": {}, "kernels": [], "edited": []}
+    told |= {"page": "report.html", "store": "store"}
     script("read: judge", "judge/judge", project, input=given, output=outputs, params={"plan": told})
 
     name = next(iter(settings))
@@ -158,7 +159,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
         },
     }
     (project / "figures").mkdir(exist_ok=True)
-    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "steps.md", "figures/texts.json"]
+    published = ["table.md", "table.csv", "table.tex", "best.tex", "counters.tex", "steps.md", "figures"]
     script("read: publish_study, of one study", "publish/publish_study", project, output=published, **one)
 
 
