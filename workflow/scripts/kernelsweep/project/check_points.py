@@ -44,7 +44,8 @@ def default_points(guessed: Guess) -> list[dict[str, int]]:
     """
     points = [round_points(guessed)[0], *ragged_points(guessed)]
     unlike = list({tuple(point.items()): point for point in points}.values())
-    return [point for point in unlike if all(value_at(side, point) for side in guessed.grid)] or unlike
+    sides = (*guessed.grid, *guessed.block)
+    return [point for point in unlike if all(value_at(side, point) for side in sides)] or unlike
 
 
 def multiples(guessed: Guess, point: Mapping[str, int], axes: Sequence[str], factor: int) -> dict[str, int]:
@@ -82,11 +83,11 @@ def _points(
 
 
 def _with_blocks(guessed: Guess, point: dict[str, int]) -> dict[str, int]:
-    """The point, or one with sizes larger by a power of two at which each side of the grid has a block."""
+    """The point, or one with sizes larger by a power of two at which each side has a block, and each block a thread."""
     large = {name for name in guessed.sizes if name not in guessed.small}
     for factor in (1, 2, 4, 8, 16):
         larger = {name: value * factor if name in large else value for name, value in point.items()}
-        if all(value_at(side, larger) for side in guessed.grid):
+        if all(value_at(side, larger) > 0 for side in (*guessed.grid, *guessed.block)):
             return larger
     return point
 

@@ -32,6 +32,7 @@ def doubts(
     told: dict[Key, str] = {}
     first = round_points(guessed)[0]
     unsure = [*guessed.doubts, *(one.doubt for one in guessed.parameters if one.doubt)]
+    integers = {one.name for one in guessed.arrays if "int" in one.dtype and holds[one.name].updated}
     for key, one in outcomes.findings.items():
         points = [{axis: point[axis] for axis in guessed.axes} for point in outcomes.points[key]]
         is_everywhere = len(points) == len(outcomes.ran)
@@ -43,6 +44,8 @@ def doubts(
             told[key] = "; ".join(filter(None, [asked, unsure[0]]))
         elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
             told[key] = "the sizes of arrays could not be learnt"
+        elif array in holds and one.kind in ("race", "out of bounds") and (indices := integers - {array}):
+            told[key] = f"it may ask for other values in {min(indices)}, which may be indices"
         elif are_given or is_everywhere:
             continue
         elif first in points:

@@ -165,13 +165,11 @@ def guess(
     launches = [*HostCode(text).launches(name)] if launched else []
     calls = [call for launch in launches if (call := _call_of(launch, head, text))]
     call = next((one for one in calls if not one.unclear and not one.host.unread), (*calls, None)[0])
-    doubts: list[str] = []
     if call is None:
         place = f"{_line_in(texts, launches[0].place)} launches it in a way that can't be read" if launches else ""
         call = _guarded_call(head, text, name, is_launched=bool(launches))
         if supposed:
-            of_launch = _supposed_call(head, text, name, (*launches, None)[0])
-            call = replace(call, shared=call.shared or of_launch.shared) if call.grid else of_launch
+            call = call if call.grid else _supposed_call(head, text, name, (*launches, None)[0])
         doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
         at = ""
     else:
@@ -180,6 +178,9 @@ def guess(
     axes = {**call.axes}
     for sides, is_size in ((call.block, False), (call.grid, True)):
         axes |= {of: is_size for side in sides for of in names_of(side) if of not in axes}
+    shared = call.shared if {*names_of(call.shared)} <= {*axes} else ""
+    if supposed and call.grid and not shared:
+        shared, doubts = str(_SHARED), [*doubts, "its bytes of dynamic shared memory are a guess"]
     template = call.host.types
     fixed = [name for name, one in zip(template, head.template, strict=False) if "=" not in one]
     needed = {one: _axis_value(template[one], call.host) for one in fixed}
@@ -192,7 +193,7 @@ def guess(
         axes,
         call.grid,
         call.block,
-        call.shared if {*names_of(call.shared)} <= {*axes} else "",
+        shared,
         at,
         needed,
         next((one for one in needed if _OF_BLOCK.search(one)), ""),
@@ -292,7 +293,7 @@ def _supposed_call(head: KernelHead, text: str, name: str, launch: Launch | None
                 break
     asked = 1 + max(["xyz".find(side) for side in re.findall(r"\bblockIdx\s*\.\s*([xyz])", body)], default=-1)
     grid = [str(_BLOCKS)] * asked or ["1"]
-    shared = str(_SHARED) if re.search(r"\bextern\s+__shared__", body) else "0"
+    shared = "" if re.search(r"\bextern\s+__shared__", body) else "0"
     return _Call(host, parameters, sizes, grid if block else [], block, shared)
 
 
@@ -417,7 +418,7 @@ def _template(head: KernelHead, launch: Launch | None, host: HostCode) -> dict[s
                 value = host.expression(value, launch.place if launch else len(host.text)) if value else ""
             except Unknown:
                 value = ""
-            in_words = re.fullmatch("true|false", given[place]) if place < len(given) else None
+            in_words = re.fullmatch("true|false", given[place] if place < len(given) else default.strip())
             value = in_words[0] if in_words else value if value.isdigit() else "true" if words[0] == "bool" else ""
             is_of_block = bool(re.search("block|thread", name, re.IGNORECASE))
             if not value and not is_of_block and place < len(given):

@@ -222,7 +222,7 @@ class HostCode:
         """A host's expression as a study has it; names without a value are axes. Raises Unknown."""
         if depth > 20:
             raise Unknown
-        is_real = bool(re.search(r"\d\.|\((?:float|double)\)|ceil", text))
+        is_real = bool(re.search(r"\d\.|(?<!sizeof)\((?:float|double)\)|ceil", text))
         joined = self._translated(_CAST.sub("", text), place, depth, "/" if is_real else "//")
         if not WORD.search(joined.replace("not", "")):
             try:
