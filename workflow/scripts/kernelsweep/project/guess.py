@@ -171,16 +171,16 @@ def guess(
         if supposed:
             call = call if call.grid else _supposed_call(head, text, name, (*launches, None)[0])
         doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
-        at = ""
     else:
-        at = _line_in(texts, call.place)
         doubts = _doubts(call, calls, texts)
+    at = _line_in(texts, call.place) if call.place else ""
     axes = {**call.axes}
     for sides, is_size in ((call.block, False), (call.grid, True)):
         axes |= {of: is_size for side in sides for of in names_of(side) if of not in axes}
     shared = call.shared if {*names_of(call.shared)} <= {*axes} else ""
     if supposed and call.grid and not shared:
         shared, doubts = str(_SHARED), [*doubts, "its bytes of dynamic shared memory are a guess"]
+    doubts = [*doubts, *(f"that its template gets {one} is a guess" for one in call.host.chosen)]
     template = call.host.types
     fixed = [name for name, one in zip(template, head.template, strict=False) if "=" not in one]
     needed = {one: _axis_value(template[one], call.host) for one in fixed}
@@ -458,6 +458,7 @@ def _function_of(
     for name, (kind, text) in functions.items():
         own = kinds(f"{kind}, {text}")
         if len(own) == len(asked) and all(of in (one, "T") for of, one in zip(own, asked, strict=True)):
+            host.chosen.append(name)
             return f"{namespace}::{name}" if namespace else name
     return value
 

@@ -94,12 +94,14 @@ class HostCode:
     names   the study's names of what the host calls otherwise
     types   the types of a template, by its parameters
     unread  the template's parameters whose values in the launch can't be read
+    chosen  functions that a template gets because no launch names one that can be read
     """
 
     text: str
     names: dict[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
+    chosen: list[str] = field(default_factory=list)
 
     def line_of_kernel(self, kernel: str) -> int:
         """The line of a kernel's head; 1 where there is none."""
