@@ -98,7 +98,9 @@ class Checked:
         found = _counted(number, "mistake") if number else "No certain mistake" if doubtful else "No mistake"
         what = "results, accesses and barriers" if self.judged else "accesses and barriers"
         judged = "" if self.judged else " Results were not judged: nobody said which are right."
-        depend = f" {_counted(doubtful, 'finding')} may be one: --case, --grid and --block say which call is meant."
+        is_of_call = any(one.kind != OF_ORDER for one in self.doubtful)
+        meant = ": --case, --grid and --block say which call is meant" * is_of_call
+        depend = f" {_counted(doubtful, 'finding')} may be one{meant}."
         return f"{found} found in {what}, at {_counted(ran, 'point')} on the emulator.{depend * bool(doubtful)}{judged}"
 
 
