@@ -272,6 +272,16 @@ def test_lanes_are_drawn_as_measured() -> None:
     assert said.count("thread 3") == 3
 
 
+@pytest.mark.parametrize("sizes", [(2**20,), (2**20, 2**24)], ids=["one_point", "one_axis"])
+def test_a_study_of_one_axis_or_point_has_each_figure_or_a_sentence(sizes: tuple[int, ...]) -> None:
+    # Pins: a stack in place of every page of such a study on a GPU, where alone it has times.
+    shuffle = {"kernels": [{"name": "shuffle", "axes": {"unroll": [4]}}], "steps": WARP_SHUFFLE["steps"][-1:]}
+    rows = sweep(WARP_SHUFFLE | shuffle, H200, sizes, (256,))
+    data = study_data(WARP_SHUFFLE | shuffle, rows[rows["cache"] == "cold"], H200)
+    assert "A heat map needs two axes with several values." in " ".join(texts(heatmap.draw(data).figure))
+    assert lines.draw(data).rows["kernel"].tolist() == ["shuffle"] * len(sizes) and ladder.draw(data).title
+
+
 def test_outputs_that_differ_or_are_missing_are_said_so() -> None:
     study, rows = recorded("exchanges").settings, recorded("exchanges").measurements
     # A measured output that no model would give: the figure must not compute it.

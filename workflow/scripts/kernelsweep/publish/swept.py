@@ -22,7 +22,7 @@ from kernelsweep.publish.figure_files import BEST_SHARE, FIGURES, GAIN, LARGE_RA
 from kernelsweep.publish.swept_axes import KERNEL, values_of, without_unit
 
 # Figures' titles, of the words for the quantity and the axes.
-TITLES = {"lines": "{0} against {1}", "heatmap": "{0} by {1} and {2}"}
+JOINS = {"lines": "against", "heatmap": "by"}
 # An axis of fewer values says little as a line; more lines would look alike.
 LEAST_VALUES, MOST_LINES = 3, 8
 MOST_NAMED = len(palette.LINE_COLOURS)
@@ -72,8 +72,9 @@ class Swept:
 
         meaning  what the caption says of marks
         """
-        words = [without_unit(self.label), *(without_unit(self.axis_text(axis)) for axis in self.axes)]
-        title = FIGURES[self.figure].heading(self.data.title, TITLES[self.figure].format(*words))
+        axes = [without_unit(self.axis_text(axis)) for axis in self.axes[: 1 if self.figure == "lines" else None]]
+        words = f"{without_unit(self.label)} {JOINS[self.figure]} {list_texts(axes)}" if axes else ""
+        title = FIGURES[self.figure].heading(self.data.title, words)
         drawn = [*self.axes, *([self.panel] if self.panel else [])]
         if self.quantity == PEAK_SHARE:
             meaning += swept_axes.peak_text(self.data, self.rows)

@@ -172,7 +172,7 @@ def peak_text(data: StudyData, rows: pandas.DataFrame) -> str:
     peaks = {kind: arithmetic_peak_gflops(data.device, kind) for kind in kinds if kind not in ("", "memory")}
     texts = [f"{gflops / 1000:,.1f} TFLOP/s of {kind}" for kind, gflops in peaks.items() if gflops]
     texts += [f"{data.device['peak_bandwidth_gbs']:,.0f} GB/s of the memory"] * (len(peaks) < len(kinds))
-    return f" Peak: {list_texts(texts)}."
+    return f" Peak: {list_texts(texts)}." if texts else ""
 
 
 def no_times(data: StudyData) -> str:
