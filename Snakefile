@@ -33,6 +33,8 @@ rule all:
 
 # The targets, a line each: the run's last words (start.smk).
 rule help:
+    input:
+        [],
 
 
 # Each study is also a target: snakemake --cores 1 unrolling
@@ -52,7 +54,8 @@ rule header:
         targets.header,
 
 
-# A view of the page's explorer as a PDF, its LaTeX and its points: --config view='<the page's address>' width=3.3. Not part of `all`.
+# A view of the page's explorer as a PDF, its LaTeX and its points: --config view='<the page's address>' width=3.3. Not
+# part of `all`.
 rule figure:
     input:
         targets.figure,
