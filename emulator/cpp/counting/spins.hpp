@@ -10,6 +10,7 @@ namespace emulator::counting {
 
 constexpr unsigned patience = 4 * round_length; // accesses
 constexpr unsigned endless = 1u << 23;
+constexpr unsigned endless_turns = 1024; // of all other threads, between two accesses
 constexpr unsigned unseen_length = 4096; // accesses that are not counted, such as of __device__ variables
 
 struct Spin {
@@ -19,23 +20,31 @@ struct Spin {
     uint64_t value;
 };
 
+constexpr unsigned most_spins = 4 * most_threads; // of blocks that take turns; in larger launches, some share one
+
 struct Spins {
-    Spin of[most_threads];
+    Spin of[most_spins];
     unsigned unseen; // accesses
 };
 
 inline Spins spins;
 
+// Of a thread of the running block.
+inline Spin &spin_of(unsigned thread)
+{
+    return spins.of[(unsigned(requests.block) * ordering.threads + thread) % most_spins];
+}
+
 // A thread has made that many accesses since the last one that was noted. Returns whether it waits in a loop.
 EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t size, unsigned accesses, const void *caller)
 {
-    Spin &spin = spins.of[worker.current->index];
+    Spin &spin = spin_of(worker.current->index);
     uint64_t value = 0;
     for (size_t byte = 0; byte < size && byte < sizeof value; ++byte)
         value |= uint64_t(reinterpret_cast<const unsigned char *>(address)[byte]) << 8 * byte;
     const bool is_same = spin.run == requests.run && spin.address == address && spin.value == value;
     spin = {requests.run, is_same ? spin.accesses + accesses : 0, address, value};
-    if (spin.accesses < (schedule.number >= 2 ? endless / 64 : endless)) // which takes longer
+    if (spin.accesses < (schedule.number >= 2 ? endless_turns : endless))
         return spin.accesses >= patience;
     worker.fault_place = uintptr_t(caller);
     const bool is_alone = !ordering.in_turns && launch_before(0).grid[0] > 1;
@@ -47,7 +56,7 @@ EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t si
 EMULATOR_UNCOUNTED bool are_spinning(unsigned warp, Lanes lanes)
 {
     for (Lanes rest = schedule.number >= 2 ? 0 : lanes; rest != 0; rest &= rest - 1) {
-        const Spin &spin = spins.of[warp * lanes_of_a_warp + first_of(rest)];
+        const Spin &spin = spin_of(warp * lanes_of_a_warp + first_of(rest));
         if (spin.run != requests.run || spin.accesses < patience)
             return false;
     }
