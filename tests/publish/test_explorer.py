@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from matplotlib.collections import LineCollection
 from recorded import RECORDING, recorded
 
 from kernelsweep.publish.page.embed import Link
@@ -208,7 +209,8 @@ def test_the_pdf_of_a_view_is_the_view(driver: object, recorded_page: Path) -> N
     # The same limits and intervals: each bar's ends, from the lower limit on.
     bars = [bar.split(",")[1].split("V") for path in all_of(driver, ".interval", "d") for bar in path.split("M")[1:]]
     there = sorted((376 - float(end)) / 364 for bar in bars for end in bar)
-    segments = [segment for lines in axes.collections for segment in lines.get_segments()]
+    intervals = [some for some in axes.collections if isinstance(some, LineCollection)]
+    segments = [segment for some in intervals for segment in some.get_segments()]
     here = sorted((end - low) / (high - low) for segment in segments for end in segment[:, 1])
     assert len(here) == 48 and there == pytest.approx(here, abs=1e-4)
     # The same digits, and the same cells outlined.
