@@ -147,9 +147,7 @@ def _curves(answer: StudyAnswer, entries: Sequence[Best]) -> dict[str, Any]:
     places = [place_words(best.point, study) for best in known]
     of_kernels: dict[str, list[float | None]] = {}
     for best in of_study:
-        if (place := place_words(best.point, answer.settings)) in places and at_reference_kind(
-            best.point, answer.settings
-        ):
+        if (place := place_words(best.point, study)) in places:
             shares = of_kernels.setdefault(best.kernel, [None] * len(places))
             shares[places.index(place)] = best.fastest.peak_fraction
     return {
@@ -177,9 +175,7 @@ def status_text(
     """
     studies = {
         answer.study: {
-            **{
-                key: getattr(answer, key) for key in ("right", "run", "skipped", "mistaken", "edited", "uses", "claims")
-            },
+            **{key: getattr(answer, key) for key in _OF_STATUS},
             "title": answer.settings.title,
             "is_searched": bool(answer.settings.search),
             "proofs": {
