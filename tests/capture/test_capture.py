@@ -32,6 +32,10 @@ from kernelsweep.study.study import read_study
 from kernelsweep.sweep.sweep_kernel import sweep_kernel
 
 HERE = Path(__file__).parent
+# Of the commands, which may have their packages from the same variable as this process.
+PYTHONPATH = os.pathsep.join(
+    [str(ROOT / "workflow/scripts"), str(ROOT / "emulator"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 SIZES = (16, 1, 1, 64, 1, 1, 0)  # of its launches
 PROGRAM = r"""
 #include <cstdio>
@@ -93,7 +97,7 @@ def inside(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("CUDA_HOME", str(place / "toolkit"))
     monkeypatch.setenv("LD_LIBRARY_PATH", str(place / "toolkit/lib64"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow/scripts'}:{ROOT / 'emulator'}")
+    monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
     return place
 
 
@@ -182,7 +186,7 @@ def test_a_line_table_names_the_source(tmp_path: Path) -> None:
 @pytest.mark.nvcc
 def test_a_real_programs_launch_is_replayed_bit_by_bit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'workflow/scripts'}:{ROOT / 'emulator'}")
+    monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
     (tmp_path / "program.cu").write_text((HERE / "step.cu").read_text(encoding="utf-8") + PROGRAM, encoding="utf-8")
     subprocess.run([nvcc.find(), "-arch=native", "-o", "program", "program.cu"], check=True)
     capture = [sys.executable, "-m", "kernelsweep.project.command", "capture", "heat", "--kernel", "step"]
