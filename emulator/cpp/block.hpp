@@ -169,6 +169,7 @@ struct Worker {
     unsigned stalled_warps;
     Lanes stalled[most_threads / lanes_of_a_warp]; // lanes that wait for a phase
     Lanes held[most_threads / lanes_of_a_warp];    // lanes that wait in warp-level operations, perhaps for those
+    Lanes paused[most_threads / lanes_of_a_warp];  // lanes that were so when their warp was left
 
     uint64_t block_number; // in the grid
     uint3 block_index;
@@ -401,8 +402,12 @@ EMULATOR_COLD inline void let_blocks_run(Worker &worker)
 // The running warp has no ready lane: on to the next warp, or past the barrier.
 EMULATOR_COLD inline void leave_warp(Worker &worker)
 {
-    if (const Lanes paused = counting::resume_paused_lanes()) {
-        const unsigned own = worker.running_warp->index / lanes_of_a_warp;
+    const unsigned own = worker.running_warp->index / lanes_of_a_warp;
+    const Lanes paused = counting::resume_paused_lanes();
+    if (worker.has_news || (worker.paused[own] & ~paused) != 0)
+        counting::note_change();
+    worker.paused[own] = paused;
+    if (paused != 0) {
         if (!counting::are_spinning(own, paused)) {
             worker.ready_lanes = paused;
             return;
@@ -412,7 +417,7 @@ EMULATOR_COLD inline void leave_warp(Worker &worker)
         worker.has_spinners = true;
     }
     if (worker.waiting_lanes != 0) {
-        if (worker.stalled[worker.running_warp->index / lanes_of_a_warp] == 0) {
+        if (worker.stalled[own] == 0) {
             resume_waiting_lanes(worker);
             return;
         }
@@ -622,6 +627,7 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.astray = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     __builtin_memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
+    __builtin_memset(worker.paused, 0, sizeof worker.paused);
     if (worker.stalled_warps != 0) { // since a block has failed
         __builtin_memset(worker.stalled, 0, sizeof worker.stalled);
         __builtin_memset(worker.held, 0, sizeof worker.held);

@@ -57,7 +57,7 @@ class Lines:
     @cached_property
     def _table(self) -> tuple[list[int], list[tuple[int, str, int]]]:
         """The rows of the line tables in order, and their addresses."""
-        rows = sorted(_rows(ELFFile(BytesIO(self._content))), key=lambda row: row[0])
+        rows = sorted(_rows(ELFFile(BytesIO(self._content))), key=lambda row: (row[0], bool(row[1])))
         return [address for address, _, _ in rows], rows
 
     def line(self, address: int) -> str:

@@ -9,7 +9,7 @@ from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from cuda_emulator import LaunchFailed, Library, allocate, schedule_name
 from cuda_emulator.compiling import compile_for_emulator
 
-ENTRIES = ["counted<true>", "counted<false>", "two_locks<true>", "two_locks<false>", "exchanged"]
+ENTRIES = ["counted<true>", "counted<false>", "two_locks<true>", "two_locks<false>", "exchanged", "in_a_row"]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 def found(library: Library, name: str, number: int) -> int | str:
     """The first number of the data after a launch of two blocks, or why it failed."""
-    data = allocate(64)
+    data = allocate(1024)
     data[:] = 0
     library.watch(data.ctypes.data, data.nbytes, "data", itemsize=4)
     library.set_schedule(number)
@@ -35,7 +35,9 @@ def found(library: Library, name: str, number: int) -> int | str:
     return int(data.view(np.int32)[0])
 
 
-@pytest.mark.parametrize(("name", "right"), [("counted<true>", 128), ("two_locks<true>", 4), ("exchanged", 4032)])
+@pytest.mark.parametrize(
+    ("name", "right"), [("counted<true>", 128), ("two_locks<true>", 4), ("exchanged", 4032), ("in_a_row", 128)]
+)
 def test_a_right_kernel_is_right_in_each_order(library: Library, name: str, right: int) -> None:
     assert [found(library, name, number) for number in range(8)] == [right] * 8
 

@@ -62,8 +62,10 @@ void meet_in_warp(unsigned warp, Lanes lanes, Lanes alive, bool orders_memory);
 // The lanes that were paused in mid-round, which go on now.
 Lanes resume_paused_lanes();
 
-// Whether lanes wait in loops for what others write; whether their block can be left for others.
+// Whether lanes wait in loops for what others write; something has changed that they may wait for; whether their block can
+// be left for others.
 bool are_spinning(unsigned warp, Lanes lanes);
+void note_change();
 bool has_copies();
 
 } // namespace emulator::counting

@@ -55,7 +55,7 @@ EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)
 EMULATOR_COLD inline void order_atomic(Worker &worker, uintptr_t address, size_t size, const void *caller)
 {
     if (schedule.gives_way()) {
-        note_spin(worker, address, size, 1, caller);
+        note_spin(worker, address, size, turn, caller);
         pause_lane(worker, worker.current->index % lanes_of_a_warp);
     }
     if (steps.count < most_steps)
@@ -86,8 +86,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
             ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
             pass_atomic(address, worker->current->index, !is_of_block(operation));
         }
-        if (__builtin_expect(++spins.unseen >= unseen_length, 0)) {
-            spins.unseen = 0;
+        if (__builtin_expect(++spins.unseen[worker->current->index] >= unseen_length, 0)) {
+            spins.unseen[worker->current->index] = 0;
             if (note_spin(*worker, address, size, unseen_length, caller))
                 pause_lane(*worker, worker->current->index % lanes_of_a_warp);
         }

@@ -19,7 +19,7 @@ constexpr size_t largest_access = 16;
 constexpr unsigned banks = 32;
 constexpr unsigned most_sites = 4096;
 constexpr unsigned site_slots = 2 * most_sites;
-constexpr unsigned round_length = 256;
+constexpr unsigned round_length = 251; // a prime: the last accesses of rounds are each of a short loop's in turn
 constexpr unsigned most_requests = 2 * round_length * lanes_of_a_warp;
 constexpr unsigned request_slots = 2 * most_requests;
 

@@ -1,7 +1,8 @@
-// Threads that wait in a loop for another one's write: they read one address over and over, and find one value there.
+// Threads that wait in a loop for another one's write: they read a few addresses over and over, and find one value at each.
 //
 // A lane that does so is paused as others are (hooks.hpp); then its warp is left, as one whose lanes wait for a phase, and
-// where blocks take turns, its block, too. A loop that has read so for `endless` accesses ends the launch.
+// where blocks take turns, its block, too. Such threads wait in vain once they have read for so long, together and each,
+// and nothing has changed: no thread has found another value or gone elsewhere, or left its loop.
 #pragma once
 
 #include "on_events.hpp"
@@ -9,22 +10,45 @@
 namespace emulator::counting {
 
 constexpr unsigned patience = 4 * round_length; // accesses
-constexpr unsigned endless = 1u << 23;
-constexpr unsigned endless_turns = 1024; // of all other threads, between two accesses
+constexpr unsigned turn = 64; // accesses: as so many counts an atomic function before which all others run
+constexpr unsigned endless = 8192 * turn; // accesses of a thread
+constexpr uint64_t endless_together = 16 * endless;
+constexpr unsigned most_awaited = 4;     // addresses of a loop
 constexpr unsigned unseen_length = 4096; // accesses that are not counted, such as of __device__ variables
 
 struct Spin {
     uint32_t run; // of the thread's block
     uint32_t accesses;
-    uintptr_t address;
-    uint64_t value;
+    uint32_t change; // the last one there was
+    uint32_t since;  // it: accesses
+    unsigned count;
+    uintptr_t addresses[most_awaited];
+    uint64_t values[most_awaited];
+
+    // Whether the thread has read this value at this address before, if any.
+    EMULATOR_UNCOUNTED bool reads_again(uintptr_t address, uint64_t value)
+    {
+        unsigned at = 0;
+        while (at < count && addresses[at] != address)
+            ++at;
+        if (at == most_awaited)
+            at = count = 0;
+        const bool is_new = at == count;
+        const bool is_again = is_new ? at != 0 : values[at] == value;
+        count += is_new;
+        addresses[at] = address;
+        values[at] = value;
+        return is_again;
+    }
 };
 
 constexpr unsigned most_spins = 4 * most_threads; // of blocks that take turns; in larger launches, some share one
 
 struct Spins {
     Spin of[most_spins];
-    unsigned unseen; // accesses
+    unsigned unseen[most_threads]; // accesses
+    uint32_t change;               // the last one's number
+    uint64_t since;                // it: accesses of threads that wait
 };
 
 inline Spins spins;
@@ -35,6 +59,12 @@ inline Spin &spin_of(unsigned thread)
     return spins.of[(unsigned(requests.block) * ordering.threads + thread) % most_spins];
 }
 
+EMULATOR_UNCOUNTED void note_change()
+{
+    ++spins.change;
+    spins.since = 0;
+}
+
 // A thread has made that many accesses since the last one that was noted. Returns whether it waits in a loop.
 EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t size, unsigned accesses, const void *caller)
 {
@@ -42,9 +72,18 @@ EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t si
     uint64_t value = 0;
     for (size_t byte = 0; byte < size && byte < sizeof value; ++byte)
         value |= uint64_t(reinterpret_cast<const unsigned char *>(address)[byte]) << 8 * byte;
-    const bool is_same = spin.run == requests.run && spin.address == address && spin.value == value;
-    spin = {requests.run, is_same ? spin.accesses + accesses : 0, address, value};
-    if (spin.accesses < (schedule.number >= 2 ? endless_turns : endless))
+    if (spin.run != requests.run)
+        spin = {requests.run, 0, spins.change, 0, 0, {}, {}};
+    if (!spin.reads_again(address, value)) {
+        spin.accesses = 0;
+        note_change();
+        return false;
+    }
+    spin.accesses += accesses;
+    spin.since = (spin.change == spins.change ? spin.since : 0) + accesses;
+    spin.change = spins.change;
+    spins.since += accesses;
+    if (spin.since < endless || spins.since < endless_together)
         return spin.accesses >= patience;
     worker.fault_place = uintptr_t(caller);
     const bool is_alone = !ordering.in_turns && launch_before(0).grid[0] > 1;
