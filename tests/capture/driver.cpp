@@ -26,6 +26,7 @@ static CUpti_CallbackFunc callback;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static size_t next_record;
+static CUmodule first_module;  // the program's
 
 extern "C" {
 
@@ -63,9 +64,16 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream)
     return CUDA_SUCCESS;
 }
 
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream)
+{
+    std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     *module = CUmodule(image);
+    if (!first_module) first_module = *module;
     CUpti_ModuleResourceData loaded{};
     loaded.pCubin = static_cast<const char *>(image) + sizeof(size_t);
     std::memcpy(&loaded.cubinSize, image, sizeof(size_t));
@@ -82,9 +90,10 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return CUDA_SUCCESS;
 }
 
-CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule, const char *name)
+// The code that `apply` loads has variables of its own.
+CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
 {
-    *address = CUdeviceptr(dlsym(RTLD_DEFAULT, name));
+    *address = CUdeviceptr(dlsym(RTLD_DEFAULT, (std::string(module == first_module ? "" : "own_") + name).c_str()));
     *bytes = sizeof(float);
     return *address ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

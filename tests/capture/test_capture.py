@@ -41,18 +41,20 @@ PROGRAM = r"""
 #include <cstdio>
 int main()
 {
-    float *x, *y, first[1024], three = 3;
+    float *x, *y, first[1024], three = 3, sum;
     for (int i = 0; i < 1024; ++i) first[i] = i;
     cudaMalloc(&x, sizeof first), cudaMalloc(&y, sizeof first);
     cudaMemcpy(x, first, sizeof first, cudaMemcpyHostToDevice), cudaMemset(y, 0, sizeof first);
     cudaMemcpyToSymbol(scale, &three, 4);
     step<64><<<16, 64>>>(y, Field{x, 1000}, 0.5f);
     cudaMemcpy(first, y, sizeof first, cudaMemcpyDeviceToHost);
-    std::printf("%g\n", first[10]);
+    cudaMemcpyFromSymbol(&sum, total, 4);
+    std::printf("%g %g\n", first[10], sum);
     return 3;
 }
 """
-RIGHT = "22.5\n"  # what program.cpp prints
+VARIABLES = ("scale", "total")  # of both programs' kernel
+RIGHT = "22.5 1\n"  # what program.cpp prints
 
 try:
     HEADERS, REASON = cupti()[0], ""
@@ -192,19 +194,21 @@ def test_a_real_programs_launch_is_replayed_bit_by_bit(tmp_path: Path, monkeypat
     capture = [sys.executable, "-m", "kernelsweep.project.command", "capture", "heat", "--kernel", "step"]
     command = ["./program"]
     run = subprocess.run([*capture, "--", *command], capture_output=True, encoding="utf-8")
-    assert (run.stdout, run.returncode) == ("15\n", 3), run.stderr
+    assert (run.stdout, run.returncode) == ("15 0.5\n", 3), run.stderr
     assert "20 replays left the same bits." in run.stderr
     record = read_capture(Path("kernels/heat/capture")).record
     arrays = record["launches"]["1"]["arrays"]
     assert {name for name, one in arrays.items() if one["after"]} == {"p0", "total"}
     cubin = Path("kernels/heat/capture/kernel.cubin")
-    answer, is_same = in_pairs(command, Winner(cubin, record["kernel"], record["kernel"], SIZES, SIZES, "itself"), 3)
+    answer, is_same = in_pairs(
+        command, Winner(cubin, record["kernel"], record["kernel"], SIZES, SIZES, "itself", VARIABLES), 3
+    )
     assert is_same and "in the place of 1 launches a run" in answer
 
 
 def test_a_kernel_stands_in_the_place_of_another_in_whole_runs(inside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [str(inside / "program"), str(inside / "code")]
-    winner = Winner(inside / "code", "faster", "_Z4stepILi64EEvPf5Fieldf", SIZES, SIZES, "an edit")
+    winner = Winner(inside / "code", "faster", "_Z4stepILi64EEvPf5Fieldf", SIZES, SIZES, "an edit", VARIABLES)
     answer, is_same = in_pairs(command, winner, 3)
     assert is_same and "an edit in the place of 2 launches a run, in 3 pairs of runs:" in answer
     assert "Its output and exit status stay the same." in answer
@@ -213,6 +217,8 @@ def test_a_kernel_stands_in_the_place_of_another_in_whole_runs(inside: Path, mon
     assert not is_same and "OTHER OUTPUT" in answer
     with pytest.raises(UserError, match="the program has launched none of that kernel and size"):
         in_pairs(command, replace(winner, sizes=(8, *SIZES[1:])), 3)
+    with pytest.raises(UserError, match="the program's module has no variable table of its size"):
+        in_pairs(command, replace(winner, variables=["table"]), 3)
 
 
 def test_a_capture_that_git_has_not_brought_along_is_named(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@
 //   KERNELSWEEP_APPLY_SIZES   of its launches that are: grid, block, shared bytes, as 64,1,1,256,1,1,0
 //   KERNELSWEEP_APPLY_ENTRY   the symbol of the kernel in its place; empty: launches are only counted
 //   KERNELSWEEP_APPLY_TO      the sizes of these launches
+//   KERNELSWEEP_APPLY_VARIABLES  module variables of the kernel in its place, by spaces: before a launch they get what the
+//                             original's have, and after it the original's get what the launch has left
 #include <cuda.h>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -18,8 +20,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #define VISIBLE extern "C" __attribute__((visibility("default")))
 #undef cuGetProcAddress
@@ -61,14 +65,27 @@ template <class Function> Function *driver(const char *name)
     static void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     return reinterpret_cast<Function *>(real_dlsym()(library, name));
 }
-#define DRIVER(name) driver<decltype(::name)>(#name)
+#define TEXT(name) #name  // with the version that cuda.h gives a name, as cuModuleGetGlobal_v2
+#define DRIVER(name) driver<decltype(::name)>(TEXT(name))
+
+// A variable of the winner's module, and the original's.
+struct Variable {
+    CUdeviceptr own, original;
+    size_t bytes;
+};
+
+struct Winner {
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;  // null where the driver refuses it
+};
 
 struct State {
     std::string folder = setting(""), kernel = setting("_KERNEL"), entry = setting("_ENTRY"), why;
     Sizes from = sizes("_SIZES"), to = sizes("_TO");
     std::mutex mutex;
     std::map<CUfunction, bool> wanted;
-    std::map<CUcontext, CUfunction> winners;
+    std::map<CUcontext, Winner> winners;
+    std::map<CUfunction, std::vector<Variable>> variables;  // by the original's function
     unsigned long replaced = 0;
 
     ~State()
@@ -98,8 +115,8 @@ bool is_wanted(CUfunction function)
     return known->second;
 }
 
-// The winner in the current context; null where the driver refuses it.
-CUfunction winner()
+// The winner in the current context.
+const Winner &winner()
 {
     CUcontext context = nullptr;
     DRIVER(cuCtxGetCurrent)(&context);
@@ -111,33 +128,68 @@ CUfunction winner()
         code.resize(std::fread(code.data(), 1, code.size(), file));
         std::fclose(file);
     }
-    CUmodule module;
-    CUfunction function = nullptr;
+    Winner found;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
-    CUresult status = DRIVER(cuModuleLoadData)(&module, code.data());
-    if (status == CUDA_SUCCESS) status = DRIVER(cuModuleGetFunction)(&function, module, state().entry.c_str());
+    CUresult status = DRIVER(cuModuleLoadData)(&found.module, code.data());
+    if (status == CUDA_SUCCESS) status = DRIVER(cuModuleGetFunction)(&found.function, found.module, state().entry.c_str());
     if (status == CUDA_SUCCESS && state().to[6] > 48 * 1024)
-        status = DRIVER(cuFuncSetAttribute)(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(state().to[6]));
+        status = DRIVER(cuFuncSetAttribute)(found.function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(state().to[6]));
     DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
-    if (status != CUDA_SUCCESS) function = nullptr, state().why = "the driver refuses the kernel, error " + std::to_string(status);
-    return state().winners[context] = function;
+    if (status != CUDA_SUCCESS) found.function = nullptr, state().why = "the driver refuses the kernel, error " + std::to_string(status);
+    return state().winners[context] = found;
 }
 
-// Replaces a launch's function and sizes, if it is one to be replaced.
-void replace(CUfunction &function, Sizes &given) noexcept
+// The winner's variables and those of a function in whose place it stands. Says why where one is missing there.
+const std::vector<Variable> &variables(CUfunction original)
+{
+    auto known = state().variables.find(original);
+    if (known != state().variables.end()) return known->second;
+    CUfunction function = original;
+    if (DRIVER(cuKernelGetFunction)(&function, CUkernel(original)) != CUDA_SUCCESS) function = original;
+    CUmodule module = nullptr;
+    DRIVER(cuFuncGetModule)(&module, function);
+    std::vector<Variable> found;
+    std::istringstream names(setting("_VARIABLES"));
+    for (std::string name; names >> name;) {
+        Variable one{};
+        size_t bytes = 0;
+        if (DRIVER(cuModuleGetGlobal)(&one.own, &one.bytes, winner().module, name.c_str()) == CUDA_SUCCESS &&
+            DRIVER(cuModuleGetGlobal)(&one.original, &bytes, module, name.c_str()) == CUDA_SUCCESS && bytes == one.bytes)
+            found.push_back(one);
+        else
+            state().why = "the program's module has no variable " + name + " of its size";
+    }
+    return state().variables[original] = found;
+}
+
+// Replaces a launch's function and sizes, if it is one to be replaced; the variables to copy back behind it.
+std::vector<Variable> replace(CUfunction &function, Sizes &given, CUstream stream) noexcept
 {
     try {
         std::lock_guard<std::mutex> held(state().mutex);
-        if (state().kernel.empty() || given != state().from || !is_wanted(function)) return;
-        if (!state().entry.empty()) {
-            CUfunction other = winner();
-            if (!other) return;
-            function = other, given = state().to;
-        }
+        if (state().kernel.empty() || given != state().from || !is_wanted(function)) return {};
         ++state().replaced;
+        if (state().entry.empty() || !winner().function) return {};
+        std::vector<Variable> copied = variables(function);
+        if (!state().why.empty()) return {};
+        for (const auto &[own, original, bytes] : copied) DRIVER(cuMemcpyDtoDAsync)(own, original, bytes, stream);
+        function = winner().function, given = state().to;
+        return copied;
     } catch (...) {  // No memory.
+        return {};
     }
+}
+
+void copy_back(const std::vector<Variable> &variables, CUstream stream)
+{
+    for (const auto &[own, original, bytes] : variables) DRIVER(cuMemcpyDtoDAsync)(original, own, bytes, stream);
+}
+
+// The stream that a launch with stream 0 is in: of a call for each thread's default stream, that one.
+CUstream own_stream(const char *name, CUstream stream)
+{
+    return !stream && std::strstr(name, "_ptsz") ? CU_STREAM_PER_THREAD : stream;
 }
 
 using Launch = decltype(cuLaunchKernel);
@@ -145,18 +197,22 @@ using LaunchEx = decltype(cuLaunchKernelEx);
 
 CUresult launch(const char *name, CUfunction f, Sizes s, CUstream stream, void **values, void **extra)
 {
-    replace(f, s);
-    return driver<Launch>(name)(f, s[0], s[1], s[2], s[3], s[4], s[5], s[6], stream, values, extra);
+    const std::vector<Variable> copied = replace(f, s, own_stream(name, stream));
+    CUresult status = driver<Launch>(name)(f, s[0], s[1], s[2], s[3], s[4], s[5], s[6], stream, values, extra);
+    copy_back(copied, own_stream(name, stream));
+    return status;
 }
 
 CUresult launch_ex(const char *name, const CUlaunchConfig *given, CUfunction f, void **values, void **extra)
 {
     CUlaunchConfig c = *given;
     Sizes s{c.gridDimX, c.gridDimY, c.gridDimZ, c.blockDimX, c.blockDimY, c.blockDimZ, c.sharedMemBytes};
-    replace(f, s);
+    const std::vector<Variable> copied = replace(f, s, own_stream(name, c.hStream));
     c.gridDimX = s[0], c.gridDimY = s[1], c.gridDimZ = s[2];
     c.blockDimX = s[3], c.blockDimY = s[4], c.blockDimZ = s[5], c.sharedMemBytes = s[6];
-    return driver<LaunchEx>(name)(&c, f, values, extra);
+    CUresult status = driver<LaunchEx>(name)(&c, f, values, extra);
+    copy_back(copied, own_stream(name, c.hStream));
+    return status;
 }
 
 void *ours(const char *name, bool own_stream);

@@ -43,6 +43,7 @@ class Winner:
     original  the symbol of the other, of whose launches those of the size `sizes` are replaced
     to        the size of the launches in their place: grid, block, and bytes of dynamic shared memory
     shown     what it is, in words
+    variables its module's, which have to hold in each launch what the original's hold
     """
 
     cubin: Path
@@ -51,6 +52,7 @@ class Winner:
     sizes: Sequence[int]
     to: Sequence[int]
     shown: str
+    variables: Sequence[str] = ()
 
 
 def main(arguments: Sequence[str], points_of: Callable[[str, str, str], Path], units: Path) -> int:
@@ -106,16 +108,18 @@ def find_winner(study: Study, points_of: Callable[[str, str, str], Path], units:
     if not fitting:
         raise UserError(f"The machine code of {shown} is no longer kept: run the study again.")
     cubin, report = fitting[0]
-    if why := _why_not(launches, original, report, cubin):
+    if why := _why_not(launches, original, report):
         raise UserError(f"{shown} can't stand in the place of {record['name']}: {why}.")
-    return Winner(cubin, report["symbol"], record["kernel"], _sizes(original), _sizes_of(launches[0]), shown)
+    variables = [*report["constant_bytes"], *global_variables(cubin)]
+    sizes = (_sizes(original), _sizes_of(launches[0]))
+    return Winner(cubin, report["symbol"], record["kernel"], *sizes, shown, variables)
 
 
 def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
-def _why_not(launches: Sequence[Launch], original: Mapping[str, Any], report: Mapping[str, Any], cubin: Path) -> str:
+def _why_not(launches: Sequence[Launch], original: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """Why a kernel's launches can't stand in the place of the original one; empty where they can."""
     if len(launches) != 1:
         return f"it has {len(launches)} launches in place of one"
@@ -128,8 +132,6 @@ def _why_not(launches: Sequence[Launch], original: Mapping[str, Any], report: Ma
     attributes = launches[0].attributes
     if list(attributes.cluster) != original["cluster"] or attributes.cooperative is not original["cooperative"]:
         return "its clusters are others, or only one of the two is cooperative"
-    if variables := [*report["constant_bytes"], *global_variables(cubin)]:
-        return f"the program would not set its variables {', '.join(variables)}"
     return ""
 
 
@@ -181,6 +183,7 @@ def _timed(command: Sequence[str], winner: Winner, folder: Path, with_winner: bo
         "_SIZES": ",".join(map(str, winner.sizes)),
         "_ENTRY": winner.symbol if with_winner else "",
         "_TO": ",".join(map(str, winner.to)),
+        "_VARIABLES": " ".join(winner.variables),
     }
     preloaded = [str(library("apply.cpp")), os.environ.get("LD_PRELOAD")]
     variables = {f"KERNELSWEEP_APPLY{name}": str(value) for name, value in settings.items()}
