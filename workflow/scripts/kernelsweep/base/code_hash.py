@@ -18,6 +18,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from kernelsweep.base.cxx import cxx_code
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 
@@ -216,37 +217,8 @@ def _code(source: str) -> str:
     return ast.unparse(tree)
 
 
-# The suffixes of files in C++, and its words that may hold the marks of a comment: numbers with digit separators,
-# strings and characters. What does not end goes to the end of the text, which would else be read for each beginning.
+# The suffixes of files in C++.
 _CXX = frozenset({".cu", ".cuh", ".cpp", ".h", ".hpp"})
-_LEADING_COMMENTS = re.compile(r"(?:\s|//(?:\\.|[^\\\n])*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT_OR_WORD = re.compile(
-    r"(?P<comment>(?<![ \t])[ \t]*+//(?:\\.|[^\\\n])*|//(?:\\.|[^\\\n])*|/\*.*?(?:\*/|\Z))"
-    r"|\b\d(?:'?[\w.])*"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)'
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'(?:\\.|[^'\\\n])*'",
-    re.DOTALL,
-)
-
-
-@cache
-def cxx_code(source: str, keep_leading: bool = True, keep_lines: bool = True) -> str:
-    """A file's text in C++ with each comment replaced by its line ends, or by a blank.
-
-    keep_leading  whether the comments before the code stay
-    keep_lines    whether a comment leaves its line ends; without, a directive goes on after a comment, as for compilers
-    """
-    leading = _LEADING_COMMENTS.match(source) if keep_leading else None
-    start = leading.end() if leading else 0
-
-    def blank(match: re.Match[str]) -> str:
-        comment = match["comment"]
-        if comment is None:
-            return match[0]
-        return "\n" * (comment.count("\n") if keep_lines else 0) or ("" if comment.lstrip().startswith("//") else " ")
-
-    return source[:start] + _COMMENT_OR_WORD.sub(blank, source[start:])
 
 
 def sha256_of(path: str | Path) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from kernelsweep.base.code_hash import cxx_code
+from kernelsweep.base.cxx import LITERALS, cxx_code
 from kernelsweep.compile.device_code import device_text
 from kernelsweep.errors import BuildError, UserError
 from kernelsweep.reasons import Reason
@@ -22,13 +22,7 @@ ASSEMBLY, CLOCK = "assembly", "clock"
 
 # A backslash before the end of a line joins it with the next one, for both compilers also where blanks lie between.
 _SPLICE = re.compile(r"\\[ \t\v\f\r]*\n")
-_TEXT = re.compile(
-    r"\b\d(?:'?[\w.])*"  # a number with separators
-    r'|(?P<raw>R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z))'
-    r'|(?P<text>"(?:\\.|[^"\\\n])*"|'
-    r"'(?:\\.|[^'\\\n])*')",
-    re.DOTALL,
-)
+_LITERAL = re.compile(LITERALS, re.DOTALL)
 _DIRECTIVE = re.compile(r"^[^\S\n]*#[^\n]*", re.MULTILINE)
 
 # Words by which code is another on the emulator than on a GPU, or by which such a word is hidden: names of the
@@ -89,10 +83,10 @@ def check_source(text: str, shown: str) -> dict[str, str]:
 def _words(text: str, shown: str) -> tuple[str, str]:
     """A text with joined lines and without comments, and the same with empty texts. Raises UserError."""
     joined = cxx_code(_SPLICE.sub("", text), keep_leading=False, keep_lines=False)
-    raw = [match["raw"] for match in _TEXT.finditer(joined) if match["raw"]]
+    raw = [match[0] for match in _LITERAL.finditer(joined) if match[0][0] == "R"]
     if raw and _SPLICE.search(text):  # which is none in such a text
         raise UserError(f"{shown} has {raw[0][:100]!r}, and lines that a backslash joins. Allowed is one of them.")
-    return joined, _TEXT.sub(lambda match: '""' if match["raw"] or match["text"] else match[0], joined)
+    return joined, _LITERAL.sub(lambda match: match[0] if match[0][0].isdigit() else '""', joined)
 
 
 def _check_words(joined: str, words: str, shown: str) -> None:
@@ -196,12 +190,7 @@ def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
 _CONDITION = re.compile(r"\s*#\s*(if|el|endif)")
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
 _END_OR_MORE = re.compile(
-    r"\n|(?P<more>\\[ \t\v\f\r]*\n|//(?:\\[ \t\v\f\r]*\n|[^\n])*|/\*.*?(?:\*/|\Z))"
-    r"|\b\d(?:'?[\w.])*"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)'
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'(?:\\.|[^'\\\n])*'",
-    re.DOTALL,
+    r"\n|(?P<more>\\[ \t\v\f\r]*\n|//(?:\\[ \t\v\f\r]*\n|[^\n])*|/\*.*?(?:\*/|\Z))|" + LITERALS, re.DOTALL
 )
 
 

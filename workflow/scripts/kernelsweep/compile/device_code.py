@@ -17,16 +17,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from kernelsweep.base.code_hash import cxx_code
+from kernelsweep.base.cxx import LITERALS, cxx_code, split_list
 from kernelsweep.study.kernels.source import read_source
 
 _TOKEN = re.compile(
     r"(?P<comment>//(?:\\.|[^\\\n])*|/\*.*?(?:\*/|\Z))"
     r"|(?P<directive>^[^\S\n]*\#(?:\\\n|//[^\n]*|/\*.*?\*/|[^\n])*)"
     r"|(?P<name>(?!R\")[A-Za-z_]\w*)"
-    r"|(?P<literal>\.?\d(?:'?[\w.])*"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)|"(?:\\.|[^"\\\n])*"'
-    r"|'(?:\\.|[^'\\\n])*')"
+    rf"|(?P<literal>{LITERALS})"
     r"|(?P<sign>::|\S)",
     re.DOTALL | re.MULTILINE,
 )
@@ -93,9 +91,8 @@ _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(r"__\w+__$|alignas$|decltype$|noexcept$|explicit$|requires$")
 _AFTER_A_NAME = {"(", "[", "{", "<", "=", ";", ",", ":"}
-# A default that is a call, and a comma outside the arguments of a template, and of a function's type.
+# A default that is a call.
 _DEFAULT_CALL = re.compile(r"(?<==)\s*[\w:]+\s*\([^()]*\)")
-_COMMA = re.compile(r",(?![^<]*>)(?![^(]*\))")
 _OF_DEVICE = {"__device__", "__global__", "__constant__", "constexpr", "consteval"}
 _TYPE = {"class", "struct", "union"}
 # The head of a function or of a namespace has fewer words outside of brackets.
@@ -112,8 +109,8 @@ class _Item:
     uses        the names in it
     function    whether it is a function's definition or declaration
     head        the names in it outside brackets
-    parameters  of a function, as they stand there
-    template    its parameters, likewise
+    parameters  the place of a function's
+    template    that of its template's
     spaces      the named namespaces around it
     """
 
@@ -123,8 +120,8 @@ class _Item:
     uses: frozenset[str]
     function: bool
     head: frozenset[str]
-    parameters: str
-    template: str
+    parameters: slice
+    template: slice
     spaces: tuple[str, ...]
 
 
@@ -206,27 +203,35 @@ def _given(macros: Mapping[str, str], directive: re.Match[str]) -> str:
 
 
 class KernelHead(NamedTuple):
-    """A kernel's name with its namespaces, its template's parameters, and its own, such as ``const float *x``."""
+    """A kernel's name with its namespaces, its template's parameters, and its own, such as ``const float *x``.
+
+    line  of its name
+    text  from its template to its last bracket, without comments
+    """
 
     function: str
     template: list[str]
     parameters: list[str]
+    line: int
+    text: str
 
 
 def kernel_heads(text: str) -> dict[str, KernelHead]:
-    """The kernels of a source by their names, in order."""
+    """The kernels of a source by their names, in order: of each its first definition, else a declaration."""
 
-    def separate(parameters: str) -> list[str]:
-        plain = " ".join(cxx_code(parameters, keep_leading=False).split())
-        plain = _DEFAULT_CALL.sub("", plain)
-        return [part.strip() for part in _COMMA.split(plain) if part.strip()]
+    def separate(parameters: slice) -> list[str]:
+        plain = " ".join(cxx_code(text[parameters], keep_leading=False).split())
+        return split_list(_DEFAULT_CALL.sub("", plain), "<>()")
 
-    return {
-        name: KernelHead("::".join((*item.spaces, name)), separate(item.template), separate(item.parameters))
-        for item in _parsed(text).items
-        if item.function and "__global__" in item.head
-        for name in item.defines or ()
-    }
+    heads: dict[str, KernelHead] = {}
+    for item in _parsed(text).items:
+        for name in (item.defines or ()) if item.function and "__global__" in item.head else ():
+            if name not in heads or not heads[name].text.endswith("}"):
+                line = text.count("\n", 0, item.parameters.start) + 1
+                whole = cxx_code(text[item.start : item.end], keep_leading=False)
+                function = "::".join((*item.spaces, name))
+                heads[name] = KernelHead(function, separate(item.template), separate(item.parameters), line, whole)
+    return heads
 
 
 def constant_names(text: str) -> set[str]:
@@ -459,8 +464,8 @@ def _item(head: Sequence[re.Match[str]], names: Iterable[str], end: int, state: 
         frozenset(names),
         function,
         frozenset(words),
-        _parameters(head, _function_name(words)) if function else "",
-        head[0].string[head[2].start() : head[len(every) - len(words)].start()] if len(words) < len(every) else "",
+        _parameters(head, _function_name(words)) if function else slice(0, 0),
+        slice(head[2].start(), head[len(every) - len(words)].start()) if len(words) < len(every) else slice(0, 0),
         tuple(name for name in state.namespaces if name.replace("::", "").isidentifier()),
     )
 
@@ -476,12 +481,12 @@ def _declared_in_brackets(head: Sequence[re.Match[str]]) -> set[str]:
     return names
 
 
-def _parameters(head: Sequence[re.Match[str]], name: str) -> str:
-    """What stands in the brackets after a function's name."""
+def _parameters(head: Sequence[re.Match[str]], name: str) -> slice:
+    """The place of what is in the brackets after a function's name."""
     for before, opening, closing in zip(head, head[1:], head[2:], strict=False):
         if before[0] == name and opening[0] == "(":
-            return opening.string[opening.end() : closing.start()]
-    return ""
+            return slice(opening.end(), closing.start())
+    return slice(0, 0)
 
 
 def _function_name(words: Sequence[str]) -> str:

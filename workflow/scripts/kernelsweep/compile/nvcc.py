@@ -17,6 +17,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import Section, SymbolTableSection
 
 from kernelsweep.base.compilers import run_compiler
+from kernelsweep.base.cxx import split_list
 from kernelsweep.compile.toolkit import DEFAULT_TOOLKIT, not_found, tool_paths
 from kernelsweep.errors import BuildError
 
@@ -253,14 +254,7 @@ _TOLD_OTHERWISE = re.compile(r"\([\w:]+\)-?\d+$|&")
 
 def _arguments(name: str) -> list[str]:
     """The template arguments in a name; none without <."""
-    parts, depth = [""], 0
-    for letter in name.partition("<")[2].rpartition(">")[0]:
-        depth += {"<": 1, "(": 1, ">": -1, ")": -1}.get(letter, 0)
-        if letter == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts if parts != [""] else []
+    return split_list(name.partition("<")[2].rpartition(">")[0], "<>()")
 
 
 def _plain(name: str) -> str:
@@ -351,14 +345,11 @@ def demangled(symbols: Sequence[str]) -> list[str]:
 
 def name_and_types(text: str) -> tuple[str, list[str]]:
     """``f<(Op)1>(int, float*)`` as ``f<(Op)1>`` and its types."""
-    depth, ends = 0, [len(text) - 1]
+    depth = 0
     for place in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
         depth += (text[place] in ")>]") - (text[place] in "(<[")
-        if depth == 0 or (depth == 1 and text[place] == ","):
-            ends.append(place)
         if depth == 0:
-            types = [text[start + 1 : end].strip() for end, start in itertools.pairwise(ends)]
-            return text[:place], [one for one in reversed(types) if one]
+            return text[:place], split_list(text[place + 1 : -1], "()<>[]")
     return text, []
 
 

@@ -106,10 +106,9 @@ def _place(message: str, root: Path) -> tuple[Path, int] | None:
 
 def _line_of(file: Path, kernel: str) -> int:
     """The line of a kernel's head; 1 where the file has none of this name."""
-    text = read_source(file)
-    name = kernel if kernel in kernel_heads(text) else next(iter(kernel_heads(text)), "")
-    found = re.search(rf"\b{name}\s*\(", text) if name else None
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    heads = kernel_heads(read_source(file))
+    head = heads.get(kernel) or next(iter(heads.values()), None)
+    return head.line if head else 1
 
 
 def place_in_words(words: str, root: Path, start: Path) -> Annotation | None:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kernelsweep.base.code_hash import cxx_code
+from kernelsweep.base.cxx import cxx_code, split_list
 from kernelsweep.compile.device_code import KernelHead, kernel_heads
 from kernelsweep.compile.emulated import HEADERS
 from kernelsweep.errors import UserError, nearest
@@ -26,7 +26,6 @@ from kernelsweep.project.host_code import (
     is_enumeration,
     names_of,
     python_name,
-    split_list,
 )
 from kernelsweep.study.kernels.source import included_files, read_source
 
@@ -167,9 +166,9 @@ def guess(
     call = next((one for one in calls if not one.unclear and not one.host.unread), (*calls, None)[0])
     if call is None:
         place = f"{_line_in(texts, launches[0].place)} launches it in a way that can't be read" if launches else ""
-        call = _guarded_call(head, text, name, is_launched=bool(launches))
+        call = _guarded_call(head, text, is_launched=bool(launches))
         if supposed:
-            call = call if call.grid else _supposed_call(head, text, name, (*launches, None)[0])
+            call = call if call.grid else _supposed_call(head, text, (*launches, None)[0])
         doubts = [f"{place or 'the file does not launch it'}, so that the launch is a guess"]
     else:
         doubts = _doubts(call, calls, texts)
@@ -188,7 +187,7 @@ def guess(
         name,
         f"{head.function}<{', '.join(template.values())}>" if template else head.function,
         own,
-        HostCode(texts[own]).line_of_kernel(name),
+        head.line,
         call.parameters,
         axes,
         call.grid,
@@ -200,7 +199,7 @@ def guess(
         call.host.unread,
         [one for one in call.restrictions if {*names_of(one)} <= {*axes}],
         doubts,
-        _guarded(call, head, name),
+        _guarded(call, head),
     )
 
 
@@ -229,8 +228,7 @@ class _Call:
 
 def _parameters(head: KernelHead, launch: Launch | None, host: HostCode) -> list[Parameter]:
     host.types = _template(head, launch, host)
-    body = host.body(head.function.rpartition("::")[2])
-    return [_parameter(one, place, host, body) for place, one in enumerate(head.parameters)]
+    return [_parameter(one, place, host, head.text) for place, one in enumerate(head.parameters)]
 
 
 def _axes_of(parameters: Sequence[Parameter]) -> dict[str, bool]:
@@ -269,20 +267,20 @@ def _call_of(launch: Launch, head: KernelHead, text: str) -> _Call | None:
     return _Call(host, parameters, axes, grid, block, shared, launch.place, restrictions, unclear, unknown)
 
 
-def _guarded_call(head: KernelHead, text: str, name: str, is_launched: bool) -> _Call:
+def _guarded_call(head: KernelHead, text: str, is_launched: bool) -> _Call:
     """The call that a kernel's guard asks for; its sides are empty where it has none."""
     host = HostCode(text)
-    parameters, body = _parameters(head, None, host), host.body(name)
+    parameters, body = _parameters(head, None, host), head.text
     block = _block_of(body, host.types)
     grid = _guarded_grid(body, block, [one.name for one in parameters if one.is_size], is_launched)
     shared = "" if re.search(r"\bextern\s+__shared__", body) else "0"
     return _Call(host, parameters, _axes_of(parameters), grid, block, shared)
 
 
-def _supposed_call(head: KernelHead, text: str, name: str, launch: Launch | None) -> _Call:
+def _supposed_call(head: KernelHead, text: str, launch: Launch | None) -> _Call:
     """A call with a few blocks, which learn_arrays finds room for; without sides where nothing tells the block."""
     host = HostCode(text)
-    parameters, body = _parameters(head, launch, host), host.body(name)
+    parameters, body = _parameters(head, launch, host), head.text
     sizes, block = _axes_of(parameters), _block_of(body, host.types)
     bounds = re.search(r"__launch_bounds__\s*\(([^(),]+)", body)
     for sides, place in ((launch.block, launch.place) if launch else ("", 0), (bounds[1] if bounds else "", len(text))):
@@ -297,12 +295,12 @@ def _supposed_call(head: KernelHead, text: str, name: str, launch: Launch | None
     return _Call(host, parameters, sizes, grid if block else [], block, shared)
 
 
-def _guarded(call: _Call, head: KernelHead, name: str) -> set[str]:
+def _guarded(call: _Call, head: KernelHead) -> set[str]:
     """The sizes that the kernel compares with something."""
-    body, found = call.host.body(name), set[str]()
+    found = set[str]()
     for one, text in zip(call.parameters, head.parameters, strict=True):
         of_kernel = (WORD.findall(text.partition("=")[0]) or [""])[-1]
-        if one.is_size and re.search(rf"[<>]=?[\s(]*{of_kernel}\b|\b{of_kernel}[\s)]*[<>](?!>)", body):
+        if one.is_size and re.search(rf"[<>]=?[\s(]*{of_kernel}\b|\b{of_kernel}[\s)]*[<>](?!>)", head.text):
             found |= {*names_of(one.value)}
     return found
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from kernelsweep.base.cxx import split_list
 from kernelsweep.results import MEASUREMENT_COLUMNS, POINT_COLUMNS
 from kernelsweep.study.expressions import FUNCTIONS
 from kernelsweep.study.problem.problem import CXX_TYPES
@@ -102,10 +103,6 @@ class HostCode:
     types: Mapping[str, str] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
-
-    def line_of_kernel(self, kernel: str) -> int:
-        """The line of a kernel's head; 1 where there is none."""
-        return next((self.text.count("\n", 0, found.end()) + 1 for found, _ in self._bodies(kernel)), 1)
 
     def launches(self, kernel: str) -> Iterator[Launch]:
         """The launches of a kernel, in the text's order."""
@@ -334,16 +331,6 @@ class HostCode:
             raise Unknown
         return f"{name}({', '.join(values_)})"
 
-    def body(self, kernel: str) -> str:
-        """The text of a kernel, from what stands before its name to its last bracket."""
-        return next((self.text[found.start() : end] for found, end in self._bodies(kernel)), "")
-
-    def _bodies(self, kernel: str) -> Iterator[tuple[re.Match[str], int]]:
-        for found in re.finditer(rf"__global__[^;{{]*?\b{kernel}\s*\(", self.text):
-            after = _closing(self.text, found.end() - 1) + 1
-            if self.text[after:].lstrip().startswith("{"):
-                yield found, _closing(self.text, self.text.index("{", after))
-
 
 _STATEMENT = re.compile(
     r"\b(if|else|switch|case|default|return|throw|exit|abort)\b|(\w*(?:assert|ASSERT|CHECK)\w*)\s*\(|[({};]"
@@ -452,18 +439,6 @@ def _closing(text: str, opening: int) -> int:
         if depth == 0:
             return place
     return len(text)
-
-
-def split_list(text: str) -> list[str]:
-    """The parts of a list between commas outside of brackets."""
-    parts, depth = [""], 0
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _flat(text: str) -> str:

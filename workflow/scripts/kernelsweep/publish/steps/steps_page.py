@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelsweep.base.code_hash import cxx_code
+from kernelsweep.base.cxx import cxx_code
 from kernelsweep.base.templates import markdown
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.base.cxx import split_list
 from kernelsweep.errors import UserError
 from kernelsweep.study.expressions import check_expression, expression, number
 from kernelsweep.study.kernels.plan import PLAIN, TENSOR_MAP, Attributes, Launch, Plan, array_of
@@ -218,7 +219,7 @@ def _formulas(entry: KernelSettings) -> Iterator[tuple[str, str | float]]:
         yield f"{where}.shared", launch.shared or 0
         for argument in launch.arguments:
             if box := TENSOR_MAP.fullmatch(str(argument)):
-                yield from ((f"{where}.arguments", side) for side in _split(box[2]))
+                yield from ((f"{where}.arguments", side) for side in split_list(box[2]))
             elif not _IDENTIFIER.fullmatch(array_of(str(argument))):
                 yield f"{where}.arguments", argument
     yield "shared", entry.shared
@@ -245,19 +246,9 @@ def function_name(text: str) -> tuple[str, tuple[str, ...]]:
     match = _KERNEL.fullmatch(text)
     if match is None:
         raise UserError(f"{text!r} is no function. Allowed: a name such as rows or rows<rows_x, 4>.")
-    return match["name"], tuple(_split(match["arguments"])) if match["arguments"] is not None else ()
-
-
-def _split(arguments: str) -> list[str]:
-    """The arguments of a template, separated by commas outside of brackets."""
-    parts, depth = [""], 0
-    for character in arguments:
-        depth += (character in "<([") - (character in ">)]")
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return [part.strip() for part in parts]
+    if match["arguments"] is None:
+        return match["name"], ()
+    return match["name"], tuple(split_list(match["arguments"], "<>()[]") or [""])
 
 
 @cache
@@ -332,6 +323,6 @@ def _argument(text: str | float | np.generic, point: Mapping[str, Any]) -> Any:
     if text in point:
         return point[text]
     if made := TENSOR_MAP.fullmatch(text):
-        box = ", ".join(f"{number(side, point):g}" for side in _split(made[2]))
+        box = ", ".join(f"{number(side, point):g}" for side in split_list(made[2]))
         return f"tensor_map({made[1]}, {box}, swizzle={made[3] or 0})"
     return text if _IDENTIFIER.fullmatch(array_of(text)) else expression(text)(point)

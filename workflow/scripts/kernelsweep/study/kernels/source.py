@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.base.code_hash import cxx_code, imported_user_files, names_in, user_code_hash
+from kernelsweep.base.code_hash import imported_user_files, names_in, user_code_hash
 from kernelsweep.base.compilers import named_headers
+from kernelsweep.base.cxx import cxx_code
 from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError, nearest
 from kernelsweep.study.kernels.launches import KernelLaunches
