@@ -27,7 +27,7 @@ _MATHS = (
 )
 _KNOWN = re.compile(
     rf"(?:{_MATHS})[fl]?|_ZN?K?8emulator\w+|__tsan_\w+|__ubsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(?:cpy|move|set|cmp)"
-    r"|__\w+_chk|__stack_chk_fail|str(?:cmp|len)|v?snprintf|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
+    r"|__\w+_chk|__stack_chk_fail|str(?:cmp|len|str)|v?snprintf|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
 )
 
 

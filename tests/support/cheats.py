@@ -385,6 +385,22 @@ HONEST = {
         "            sum += __shfl_down_sync(0xffffffff, sum, far);\n"
         "        if (lane == 0)\n            y[row] = sum;\n    }\n",
     ),
+    "atomic": Kernel(
+        "A block adds a row by atomic functions, after loads of four numbers where they are aligned.",
+        "right",
+        "",
+        "    __shared__ float sum;\n    for (int row = blockIdx.x; row < rows; row += gridDim.x) {\n"
+        "        if (threadIdx.x == 0)\n            sum = 0;\n        __syncthreads();\n"
+        "        const float *from = A + row * columns;\n        int k = threadIdx.x;\n"
+        "        if (reinterpret_cast<size_t>(from) % 16 == 0 && columns % 4 == 0)\n"
+        "            for (; k < columns / 4; k += blockDim.x) {\n"
+        "                const float4 four = __ldg(reinterpret_cast<const float4 *>(from) + k);\n"
+        "                atomicAdd(&sum, four.x * x[4 * k] + four.y * x[4 * k + 1]);\n"
+        "                atomicAdd(&sum, four.z * x[4 * k + 2] + four.w * x[4 * k + 3]);\n            }\n"
+        "        else\n            for (; k < columns; k += blockDim.x)\n"
+        "                atomicAdd(&sum, from[k] * x[k]);\n        __syncthreads();\n"
+        "        if (threadIdx.x == 0)\n            __stcs(y + row, sum);\n        __syncthreads();\n    }\n",
+    ),
     "words": Kernel(
         "Words that cheats need are in texts, in comments, and the names of other things; numbers have separators.",
         "right",
