@@ -16,14 +16,13 @@ from checkout import ROOT
 from kernelsweep.base.compilers import gxx
 from kernelsweep.capture.apply import Winner, in_pairs
 from kernelsweep.capture.injection import cupti
-from kernelsweep.capture.line_table import source_files
 from kernelsweep.capture.study_files import (
     Captured,
     array_of,
     make_anonymous,
+    source_files,
     take_results,
-    write_arrays,
-    write_record,
+    write_capture,
 )
 from kernelsweep.compile import nvcc
 from kernelsweep.errors import UserError
@@ -235,8 +234,7 @@ def test_results_may_be_off_by_what_rounding_moves_them_where_the_launch_writes(
     launch.launches = {"1": {"arrays": {"p0": array_of(launch, "float32", before.tobytes(), after.tobytes())}}}
     launch.contents["moved"] = moved
     assert launch.contents[launch.launches["1"]["arrays"]["p0"]["after"]].shape == (2, 4096)  # of three pages
-    write_arrays(folder, launch, True)
-    write_record(folder, {"launches": launch.launches, "spread": {"1": {"p0": "moved"}}})
+    write_capture(folder, launch, {"launches": launch.launches, "spread": {"1": {"p0": "moved"}}}, is_final=True)
     _, _, reference, error_bound, _ = captured(str(tmp_path / "problem.py"))
     np.testing.assert_array_equal(reference(1)["p0"], after)
     bound = error_bound(1)["p0"]

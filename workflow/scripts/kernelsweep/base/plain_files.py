@@ -1,11 +1,14 @@
-"""Read a text that may come from anybody: a plain file of limited size."""
+"""Read a text that may come from anybody, in a plain file of limited size; write texts."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
+
+from kernelsweep.errors import UserError
 
 # More than any text of ours has: the JSON of a comparison of some 100,000 points.
 LARGEST = 2**27
@@ -23,3 +26,13 @@ def read_text(path: str | Path, encoding: str = "utf-8", most: int = LARGEST) ->
         raise OSError(errno.EFBIG, f"more than {most:,} bytes", str(path))
     with open(path, "rb") as file:
         return file.read(most).decode(encoding)
+
+
+def write_texts(files: Mapping[Path, str], are_new: bool = False) -> None:
+    """Write texts into files, whose folders are made. Raises UserError if they have to be new, and one exists."""
+    for path in files if are_new else ():
+        if path.exists():
+            raise UserError(f"{path} exists already. Choose another name, or move it away.")
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -19,7 +19,7 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from kernelsweep.capture.injection import library, run
+from kernelsweep.capture.injection import library, read_command, run
 from kernelsweep.compile.binaries import global_variables
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.gpus import visible_gpus
@@ -70,9 +70,7 @@ def main(arguments: Sequence[str], points_of: Callable[[str, str, str], Path], u
     )
     parser.add_argument("name", help="the study's")
     parser.add_argument("--pairs", type=int, default=5, help="of runs: one with the original, one with the winner")
-    own = list(arguments)
-    command = own[own.index("--") + 1 :] if "--" in own else []
-    given = parser.parse_args(own[: own.index("--")] if "--" in own else own)
+    given, command = read_command(parser, arguments)
     if not command or given.pairs < 3:
         parser.error("name the program behind --, and at least 3 pairs")
     answer, is_same = in_pairs(command, find_winner(read_study(given.name, Path.cwd()), points_of, units), given.pairs)

@@ -19,19 +19,18 @@ from typing import Any
 
 from tabulate import tabulate
 
-from kernelsweep.capture.injection import Watched, watch
-from kernelsweep.capture.line_table import source_files
+from kernelsweep.base.plain_files import write_texts
+from kernelsweep.capture.injection import Watched, read_command, watch
 from kernelsweep.capture.replay import replays
 from kernelsweep.capture.study_files import (
     Captured,
     Source,
     make_anonymous,
     read_launches,
+    source_files,
     study_files,
     take_results,
-    write_arrays,
-    write_record,
-    write_texts,
+    write_capture,
 )
 from kernelsweep.compile.nvcc import demangled
 from kernelsweep.errors import UserError
@@ -90,9 +89,7 @@ def _read(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--most", type=_bytes, default="2GiB", help="of a launch's buffers; by default 2GiB")
     parser.add_argument("--source", type=Path, metavar="FILE.cu", help="build a second kernel from this file")
     parser.add_argument("--anonymous", action="store_true", help="random values of the same range in all buffers")
-    own = list(arguments)
-    command = own[own.index("--") + 1 :] if "--" in own else []
-    given = parser.parse_args(own[: own.index("--")] if "--" in own else own)
+    given, command = read_command(parser, arguments)
     if not command:
         parser.error("name the program behind --, as in: kernelsweep capture -- ./app input")
     if bool(given.name) is not bool(given.kernel):
@@ -175,8 +172,7 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
     folder = Path("kernels", given.name, FOLDER)
     if given.anonymous:
         make_anonymous(captured)
-    write_arrays(folder, captured, False)
-    write_record(folder, record)
+    write_capture(folder, captured, record)
     write_texts(study_files(given.name, captured, program, "It was not replayed."))
     if given.anonymous:
         try:
@@ -185,11 +181,9 @@ def _write_study(given: argparse.Namespace, command: Sequence[str], watched: Wat
             shutil.rmtree(folder.parent)
             Path("config/studies", f"{given.name}.yaml").unlink()
             raise UserError(f"{error} The results of random values come from a replay. Nothing was written.") from error
-        write_arrays(folder, captured, False)
-        write_record(folder, record)
+        write_capture(folder, captured, record)
     told = _replayed(given.name, captured, record)
-    write_arrays(folder, captured, True)
-    write_record(folder, record)
+    write_capture(folder, captured, record, is_final=True)
     of_time = f", which had {record['share']:.1%} of the time of all its kernels" if total else ""
     notes = "".join(f" Note: {note}." for note in dict.fromkeys(captured.notes))
     description = f"Launch {', '.join(captured.launches)} of `{captured.name}` in `{program}`{of_time}. {told}{notes}"

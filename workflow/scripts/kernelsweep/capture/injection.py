@@ -6,8 +6,10 @@ needs the driver alone.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -68,6 +70,12 @@ def library(source: str) -> Path:
                 raise UserError(f"g++ refused {file.name}, with the headers in {folders[0]}:\n{run.stderr.strip()}")
         made.replace(kept)
     return kept
+
+
+def read_command(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options of a command line, and a program's own behind `--`."""
+    own = [*itertools.takewhile(lambda one: one != "--", arguments)]
+    return parser.parse_args(own), [*arguments[len(own) + 1 :]]
 
 
 def run(command: Sequence[str], variables: Mapping[str, str], output: IO[bytes] | None = None) -> int:

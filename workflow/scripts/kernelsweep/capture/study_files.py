@@ -16,8 +16,11 @@ from typing import Any
 
 import numpy as np
 import yaml
+from elftools.common.utils import struct_parse
+from elftools.dwarf.structs import DWARFStructs
 from elftools.elf.elffile import ELFFile
 
+from kernelsweep.compile.binaries import CONSTANT_MEMORY, variables
 from kernelsweep.compile.nvcc import demangled, name_and_types, resources_in
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
@@ -27,7 +30,6 @@ from kernelsweep.study.problem.user_module import RESERVED
 
 _DTYPES = {cxx: name for name, cxx in CXX_TYPES.items() if name not in ("bool", "bfloat16")}
 _DTYPES |= {"char": "int8", "long long": "int64", "unsigned long long": "uint64", "bool": "uint8"}
-_CONSTANT_MEMORY = ".nv.constant3"
 # A kernel of more threads is left to the GPU: the emulator runs some 10^6 a second.
 _MOST_EMULATED = 2**20
 
@@ -250,21 +252,35 @@ def _add_variables(captured: Captured, records: Sequence[Mapping[str, Any]], fol
         is_set = any(before != (first or bytes(len(before))) or after != before for before, after in found.values())
         if not section or not is_set:
             continue
-        (captured.constants if section == _CONSTANT_MEMORY else captured.variables).append(name)
+        (captured.constants if section == CONSTANT_MEMORY else captured.variables).append(name)
         for number, (before, after) in found.items():
             captured.launches[number]["arrays"][name] = array_of(captured, "uint8", before, after)
 
 
 def _initial(image: bytes) -> dict[str, tuple[str, bytes]]:
     """The section and the first contents of a module's variables; contents are empty for zeros."""
-    found, elf = {}, ELFFile(io.BytesIO(image))
-    table: Any = elf.get_section_by_name(".symtab")
-    for symbol in table.iter_symbols() if table else ():
-        if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
-            section = elf.get_section(symbol["st_shndx"])
-            data = section.data() if section["sh_type"] != "SHT_NOBITS" else b""
-            found[symbol.name] = (section.name, data[symbol["st_value"] : symbol["st_value"] + symbol["st_size"]])
+    found = {}
+    for symbol, section in variables(ELFFile(io.BytesIO(image))):
+        data = section.data() if section["sh_type"] != "SHT_NOBITS" else b""
+        found[symbol.name] = (section.name, data[symbol["st_value"] : symbol["st_value"] + symbol["st_size"]])
     return found
+
+
+def source_files(image: bytes) -> list[Path]:
+    """The source files that a cubin's line table names and that there are on this machine, in its order.
+
+    nvcc writes the table with -lineinfo, as DWARF's, version 2.
+    """
+    section = ELFFile(io.BytesIO(image)).get_section_by_name(".debug_line")
+    table, start = section.data() if section else b"", 0
+    form = DWARFStructs(little_endian=True, dwarf_format=32, address_size=8).Dwarf_lineprog_header
+    found = []
+    while start < len(table):
+        head = struct_parse(form, io.BytesIO(table), start)
+        folders = [b"", *head.include_directory]
+        found += [Path(os.fsdecode(folders[one.dir_index]), os.fsdecode(one.name)) for one in head.file_entry]
+        start += 4 + head.unit_length
+    return [file for file in dict.fromkeys(found) if file.is_file()]
 
 
 def _registers(image: bytes, symbol: str, folder: Path) -> int | None:
@@ -276,8 +292,11 @@ def _read(folder: Path, name: str) -> bytes:
     return (folder / name).read_bytes() if name else b""
 
 
-def write_arrays(folder: Path, captured: Captured, is_final: bool) -> None:
-    """Write a capture's arrays, compressed if these are final, and its machine code, and have git ignore them."""
+def write_capture(folder: Path, captured: Captured, record: Mapping[str, Any], is_final: bool = False) -> None:
+    """Write a capture: its arrays, compressed if these are final, its machine code, and last its record.
+
+    git ignores all of it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     part = folder / "part"
@@ -288,11 +307,6 @@ def write_arrays(folder: Path, captured: Captured, is_final: bool) -> None:
                 np.lib.format.write_array(file, np.ascontiguousarray(contents), allow_pickle=False)
     part.replace(folder / ARRAYS)
     (folder / CODE).write_bytes(captured.image)
-
-
-def write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    """Write capture.json, whole or not at all."""
-    part = folder / "part"
     part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     part.replace(folder / RECORD)
 
@@ -326,13 +340,6 @@ def take_results(captured: Captured, results: Mapping[tuple[str, str], Elements]
 
 def _arrays(captured: Captured) -> list[dict[str, Any]]:
     return [array for launch in captured.launches.values() for array in launch["arrays"].values()]
-
-
-def write_texts(files: Mapping[Path, str]) -> None:
-    """Write texts into files, whose folders are made."""
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
 
 
 def study_files(name: str, captured: Captured, program: str, told: str) -> dict[Path, str]:

@@ -9,18 +9,19 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from elftools.elf.sections import Section, Symbol
 
 from kernelsweep.reasons import Reason
 
 # The sections of a cubin with variables in global memory: those that begin as zeros, and the others.
 _ZEROS = ".nv.global"
 _VARIABLES = (_ZEROS, ".nv.global.init")
+CONSTANT_MEMORY = ".nv.constant3"
 
 
 def write_binary(binary: Path, units: Sequence[Path]) -> None:
@@ -53,12 +54,16 @@ def unit_files(binary: Path, folder: Path) -> list[Path]:
 def global_variables(cubin: Path) -> dict[str, bool]:
     """The variables of a cubin in global memory, by name: whether they begin as zeros."""
     with cubin.open("rb") as file:
-        elf = ELFFile(file)
-        table = elf.get_section_by_name(".symtab")
-        assert isinstance(table, SymbolTableSection)
-        sections = {elf.get_section_index(name): name for name in _VARIABLES if elf.get_section_by_name(name)}
-        objects = [one for one in table.iter_symbols() if one["st_info"]["type"] == "STT_OBJECT"]
-        return {one.name: sections[one["st_shndx"]] == _ZEROS for one in objects if one["st_shndx"] in sections}
+        found = [(one, section.name) for one, section in variables(ELFFile(file)) if section.name in _VARIABLES]
+        return {one.name: section == _ZEROS for one, section in found}
+
+
+def variables(elf: ELFFile) -> Iterator[tuple[Symbol, Section]]:
+    """The variables of a cubin, each with the section that it is in."""
+    table: Any = elf.get_section_by_name(".symtab")
+    for symbol in table.iter_symbols() if table else ():
+        if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
+            yield symbol, elf.get_section(symbol["st_shndx"])
 
 
 # Its keys: status (ok, or build_failed where no variant compiles), message (the compiler's errors or warnings), reason,

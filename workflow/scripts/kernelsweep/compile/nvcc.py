@@ -18,6 +18,7 @@ from elftools.elf.sections import Section, SymbolTableSection
 
 from kernelsweep.base.compilers import run_compiler
 from kernelsweep.base.cxx import split_list
+from kernelsweep.compile.binaries import CONSTANT_MEMORY, variables
 from kernelsweep.compile.toolkit import DEFAULT_TOOLKIT, not_found, tool_paths
 from kernelsweep.errors import BuildError
 
@@ -37,7 +38,6 @@ _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) 
 _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 _NO_RESOURCES = {"shared_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0}
-_CONSTANT_MEMORY = ".nv.constant3"
 # Sections that are no part of a function's code: places of lines in the source, which move with comments; tables of
 # symbols, whose entries stand by name where they matter; the command line, of which the code has what follows from it;
 # and calls, which the code itself has.
@@ -197,13 +197,9 @@ def symbol_reports(resources: Mapping[str, Mapping[str, Any]], cubin: Path) -> d
         elf = ELFFile(file)
         table = elf.get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
-        sizes, place = _parameter_bytes(elf), elf.get_section_index(_CONSTANT_MEMORY)
+        sizes = _parameter_bytes(elf)
         # C++ doesn't mangle a global variable's name.
-        constants = {
-            one.name: int(one["st_size"])
-            for one in table.iter_symbols()
-            if one["st_info"]["type"] == "STT_OBJECT" and one["st_shndx"] == place
-        }
+        constants = {one.name: int(one["st_size"]) for one, of in variables(elf) if of.name == CONSTANT_MEMORY}
         for symbol, digest in _code_hashes(elf, table, reports).items():
             types = [f"?{size}" for size in sizes.get(symbol, [])]
             reports[symbol] |= {"constant_bytes": constants, "binary_sha256": digest, "parameter_types": types}

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from kernelsweep.base.plain_files import write_texts
 from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.errors import UserError
 from kernelsweep.project.check import (
@@ -194,12 +195,7 @@ class Study:
         texts[kernel] = f'#include "{os.path.relpath(self._file, kernel.parent.resolve())}"\n'
         settings = {**self._settings(self._all_axes), "problem": f"kernels/{name}/problem.py"}
         texts[root / f"config/studies/{name}.yaml"] = yaml.safe_dump(settings, sort_keys=False, width=120)
-        for path in texts:
-            if path.exists():
-                raise UserError(f"{path} exists already.")
-        for path, text in texts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_texts(texts, are_new=True)
         return [*texts]
 
     @property

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from kernelsweep.base.plain_files import write_texts
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.check import Given, Runs, arguments_of, folders_in, learnt
@@ -42,24 +43,16 @@ def start_study(arguments: Sequence[str]) -> str:
     check_name(arguments[0])
     name, *files = arguments
     folder, told = Path("kernels", name), ""
-    study, kernel, problem = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
+    texts = ((_TEMPLATES / file).read_text(encoding="utf-8") for file in _FILES)
+    study, kernel, problem = (text.replace("NAME", name) for text in texts)
     if files:
         file = Path(files[0])
         kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
         study, problem, told = _texts_for(file, name, study)
-    written = {
-        Path(f"config/studies/{name}.yaml"): study,
-        folder / f"{name}.cu": kernel,
-        folder / "problem.py": problem,
-    }
-    for path in written:
-        if path.exists():
-            raise UserError(f"{path} exists already. Choose another name, or move it away.")
-    for path, text in written.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        schemas = os.path.relpath(HOME / "workflow/schemas", path.parent)
-        own = path.suffix == ".cu" and files
-        path.write_text(text if own else text.replace("NAME", name).replace("SCHEMAS", schemas), encoding="utf-8")
+    file_of_study = Path(f"config/studies/{name}.yaml")
+    study = study.replace("SCHEMAS", os.path.relpath(HOME / "workflow/schemas", file_of_study.parent))
+    written = {file_of_study: study, folder / f"{name}.cu": kernel, folder / "problem.py": problem}
+    write_texts(written, are_new=True)
     return f"Written: {', '.join(map(str, written))}.{told} Run it: kernelsweep {name}"
 
 
