@@ -153,7 +153,7 @@ struct Worker {
     unsigned arrived;       // threads waiting at the barrier
     Site barrier;           // where they wait
     const void *barrier_call; // in the code: a function's barrier has one for each call of the function
-    unsigned astray;        // threads waiting at other barriers, which end the block once no thread can run
+    unsigned astray;        // threads waiting at other barriers
     Thread *first_astray;
     unsigned satisfied;     // those whose predicate holds
     unsigned outcome;       // how many there were at the barrier passed last
@@ -188,6 +188,7 @@ struct Worker {
     Failure failure; // none as long as the block runs
     char message[512];
     Lanes ended_lanes[most_threads / lanes_of_a_warp];
+    Lanes astray_lanes[most_threads / lanes_of_a_warp]; // while some are astray
     uint64_t partial_block; // the launch's first block with a barrier that threads passed because others had ended
     Site partial_barrier;
     unsigned prepared_stacks;
@@ -339,10 +340,32 @@ EMULATOR_COLD inline void resume_waiting_lanes(Worker &worker)
         fail_waiting_lanes(worker);
 }
 
+// Whether each warp's threads wait at one barrier, and none by a function that counts threads: bar.sync of PTX, which
+// __syncthreads() is, counts warps at a barrier of the hardware, wherever they have called it.
+EMULATOR_COLD inline bool are_whole_warps(const Worker &worker)
+{
+    bool are_whole = worker.satisfied == 0;
+    for (unsigned warp = 0; warp * lanes_of_a_warp < worker.block_threads; ++warp) {
+        const Lanes lanes = worker.astray_lanes[warp];
+        are_whole = are_whole && (lanes == 0 || lanes == worker.live_lanes_of(warp));
+        for (Lanes rest = lanes; rest != 0; rest &= rest - 1) {
+            const Thread *const first = worker.threads + warp * lanes_of_a_warp;
+            are_whole = are_whole && first[first_of(rest)].value == first[first_of(lanes)].value;
+        }
+    }
+    return are_whole;
+}
+
 // All threads of the block wait, not all of them at one barrier.
-__attribute__((noreturn)) EMULATOR_COLD inline void fail_astray(Worker &worker)
+EMULATOR_COLD inline void open_barriers_of_warps(Worker &worker)
 {
     const Site &here = worker.first_astray->site, &there = worker.barrier;
+    if (are_whole_warps(worker)) {
+        counting::note_other_barrier(worker.first_astray->index, here, there);
+        __builtin_memset(worker.astray_lanes, 0, sizeof worker.astray_lanes);
+        worker.astray = 0;
+        return;
+    }
     fail(worker, Failure::barrier,
          "%u of %u threads wait at the barrier at %s:%d:%u, and %u elsewhere: %s waits at the one at %s:%d:%u",
          worker.arrived, worker.block_threads, there.file, there.line, there.column, worker.astray,
@@ -353,8 +376,8 @@ __attribute__((noreturn)) EMULATOR_COLD inline void fail_astray(Worker &worker)
 EMULATOR_COLD inline void open_barrier_without_ended_threads(Worker &worker)
 {
     if (worker.astray != 0)
-        fail_astray(worker);
-    if (worker.block_number < worker.partial_block) {
+        open_barriers_of_warps(worker);
+    if (worker.ended != 0 && worker.block_number < worker.partial_block) {
         worker.partial_block = worker.block_number;
         worker.partial_barrier = worker.barrier;
     }
@@ -477,19 +500,22 @@ EMULATOR_APART void wait_for_news(Worker &worker, const Phases &awaited, Site si
     let_others_run(worker, &self);
 }
 
-// A thread comes to another barrier than the last one. If others wait there, it waits in vain: the others run on first,
-// so that all are counted that wait in the end.
-EMULATOR_COLD inline void arrive_at_another_barrier(Worker &worker, Site site, const void *call)
+// A thread comes to another barrier than the last one. If others wait there, it waits here until all threads wait; returns
+// whether it has.
+EMULATOR_COLD inline bool has_waited_astray(Worker &worker, Site site, const void *call)
 {
     if (worker.arrived == 0) {
         worker.barrier = site;
         worker.barrier_call = call;
-        return;
+        return false;
     }
     Thread &self = *worker.current;
     self.site = site;
+    self.value = uintptr_t(call);
+    worker.astray_lanes[self.index / lanes_of_a_warp] |= only_lane(worker.lane_of(self));
     worker.first_astray = worker.astray++ == 0 ? &self : worker.first_astray;
     let_others_run(worker, &self);
+    return true;
 }
 
 // The last thread of the block has arrived, and goes on itself; the others are ready.
@@ -509,9 +535,9 @@ EMULATOR_COLD inline void open_barrier(Worker &worker)
 EMULATOR_APART unsigned wait_at_barrier(bool predicate, Site site, const void *call)
 {
     Worker &worker = this_worker();
-    if (__builtin_expect(worker.barrier_call != call, 0))
-        arrive_at_another_barrier(worker, site, call);
     worker.satisfied += predicate;
+    if (__builtin_expect(worker.barrier_call != call, 0) && has_waited_astray(worker, site, call))
+        return worker.outcome;
     if (__builtin_expect(++worker.arrived == worker.block_threads, 0))
         open_barrier(worker);
     else
@@ -627,6 +653,7 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     worker.block_index = place_of_block(number, worker.grid_size);
     worker.arrived = worker.astray = worker.satisfied = worker.ended = worker.waiting_lanes = 0;
     __builtin_memset(worker.ended_lanes, 0, sizeof worker.ended_lanes);
+    __builtin_memset(worker.astray_lanes, 0, sizeof worker.astray_lanes);
     __builtin_memset(worker.paused, 0, sizeof worker.paused);
     if (worker.stalled_warps != 0) { // since a block has failed
         __builtin_memset(worker.stalled, 0, sizeof worker.stalled);

@@ -25,7 +25,7 @@ OF_BLOCK = (3, 5)  # among them
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MOST_RECORDED_STEPS = 65_536  # as most_steps in hooks.hpp
 MOST_STEPS = 6  # that are told
-MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane")
+MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane", "other_barrier")
 
 # What ends a launch, as Failure in block.hpp; both of the first have no name.
 FAILURES = ("", "", "barrier", "misaligned", "out_of_bounds", "illegal_access", "not_supplied")
@@ -105,11 +105,12 @@ class Mistake(ctypes.Structure):
     fenced            of a race: whether the launch has fences that could order the two accesses
     cause             of a race, as in races.hpp: 1 an asynchronous copy that is not waited for, 2 a bulk copy without a
                       fence for the asynchronous proxy
-    launches_before   of a race: how many launches earlier the other access was; other_kernel, other_grid and
-                      other_block_size are that launch's
+    launches_before   of a race: how many launches earlier the other access was; other_name (of its kernel),
+                      other_grid and other_block_size are that launch's
     has_waited        of a race of two launches: whether the later one's thread had waited for the launch before it
     offset            bytes from the buffer's start, or from the start of all shared memory; an inactive lane's number
-    file, line        of the shuffle from an inactive lane, in place of a site
+    file, line        in place of a site: of the shuffle from an inactive lane; of a warp's barrier, where others wait
+                      at that at line `offset` of the file other_name
     """
 
     _fields_ = [
@@ -125,7 +126,7 @@ class Mistake(ctypes.Structure):
         ("count", ctypes.c_uint64),
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
-        ("other_kernel", ctypes.c_char_p),
+        ("other_name", ctypes.c_char_p),
     ]
 
     @property

@@ -20,13 +20,15 @@ _IN_FLIGHT, _ACROSS_PROXIES = 1, 2
 SAME_VALUE = "same_value"
 # A race of a plain read with atomic functions.
 UNORDERED_READ = "unordered_read"
+# Warps that wait at several barriers at once.
+OTHER_BARRIER = "other_barrier"
 
 
 @dataclass(frozen=True)
 class Finding:
     """A mistake in a kernel's use of memory.
 
-    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE or UNORDERED_READ
+    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE, UNORDERED_READ or OTHER_BARRIER
     lines        file:line of the access, and of the other access of a race
     count        the number of instances at these lines
     array        the name of the array
@@ -74,13 +76,9 @@ def in_words(
         # A race that reads too early often reads a place that is not written yet.
         if one.mistake == "uninitialised" and one.site in races:
             continue
-        if one.mistake == "inactive_lane":
-            reads = f"{_thread(one, one.thread, one.block)} reads the value of lane {one.offset} of its warp"
-            here = f"{os.fsdecode(one.file)}:{one.line}"
-            told = f"{reads} at {here}, which takes no part in the shuffle"
-            found[one.mistake, "", frozenset([here]), True] = Finding(
-                one.mistake, (here,), told, one.count, "", is_doubtful=True
-            )
+        if one.mistake in ("inactive_lane", OTHER_BARRIER):
+            warp = _of_warp(one)
+            found[one.mistake, "", frozenset(warp.lines), True] = warp
             continue
         site, other = sites[one.site], sites[one.other_site]
         here, there = line(site.address), line(other.address)
@@ -104,6 +102,22 @@ def in_words(
         key = (mistake.kind, array, frozenset(lines), is_doubtful)
         found[key] = replace(found[key], count=found[key].count + one.count) if key in found else mistake
     return list(found.values())
+
+
+def _of_warp(one: Mistake) -> Finding:
+    """A shuffle from an inactive lane, or a warp that waits at another barrier than the rest."""
+    thread, here = _thread(one, one.thread, one.block), f"{os.fsdecode(one.file)}:{one.line}"
+    if one.mistake == "inactive_lane":
+        told = (
+            f"{thread} reads the value of lane {one.offset} of its warp at {here}, which takes no part in the shuffle"
+        )
+        return Finding(one.mistake, (here,), told, one.count, "", is_doubtful=True)
+    there = f"{os.fsdecode(one.other_name)}:{one.offset}"
+    told = (
+        f"the warp of {thread} waits at the barrier at {here}, and others at the one at {there}. CUDA allows a barrier "
+        "under a condition only if it holds for the whole block. GPUs count warps, whichever barrier they wait at"
+    )
+    return Finding(one.mistake, (here, there), told, one.count)
 
 
 def _note(site: Site, other: Site) -> str:
@@ -170,7 +184,7 @@ def _other_thread(one: Mistake) -> str:
     if not one.launches_before:
         return f"thread {thread} of block {block}"
     launch = "the launch" if one.launches_before == 1 else f"{one.launches_before} launches"
-    return f"thread {thread} of block {block} of {os.fsdecode(one.other_kernel)}, {launch} before,"
+    return f"thread {thread} of block {block} of {os.fsdecode(one.other_name)}, {launch} before,"
 
 
 def _place(number: int, size: Sequence[int]) -> str:

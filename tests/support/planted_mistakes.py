@@ -21,7 +21,7 @@ _TO_THE_END = r"(?s)const (?:Element|float) \*(\w+)(.*)partials\[blockIdx.x\] = 
 PLANTED = {
     "missing_syncthreads": ("races", "race", r"    __syncthreads\(\);\n(?=\s*for)", ""),
     "missing_syncwarp": ("races", "race", r" +__syncwarp\(\);\n", ""),
-    "conditional_barrier": ("barriers", "barrier", r"\n    (__syncthreads\(\);)", r"\n    if (thread < 32)\n    \1"),
+    "conditional_barrier": ("barriers", "barrier", r"\n    (__syncthreads\(\);)", r"\n    if (thread < 40)\n    \1"),
     "uninitialised_read": ("uninitialised", "uninitialised", _FILL, r"if (\1)\n        shared[thread] = \2;"),
     "last_block_left_out": (
         "result", "wrong_result", _START, "    if (blockIdx.x == gridDim.x - 1)\n        return;\n",

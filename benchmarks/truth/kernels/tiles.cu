@@ -101,7 +101,7 @@ __global__ void smoothed_in_place(const int *x, int *y, int *z)
     z[i] = x[i] + z[i + 1];
 }
 
-// wrong (barriers: barrier): half of the threads wait in the loop, and half behind it
+// note (barriers: other_barrier): one warp waits in the loop, and the other behind it
 __global__ void loop_of_some(const int *x, int *y, int *z)
 {
     __shared__ int tile[64];

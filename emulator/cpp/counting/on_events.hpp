@@ -152,6 +152,17 @@ EMULATOR_UNCOUNTED uint64_t read_inactive_lane(unsigned thread, unsigned lane, c
     return doubts.are_settled ? 0x0101010101010101u * doubts.filling : own;
 }
 
+EMULATOR_UNCOUNTED void note_other_barrier(unsigned thread, const emulator::Site &here, const emulator::Site &there)
+{
+    const Access waiter = {requests.run, ordering.moment, thread, 0, 0};
+    Finding *const found = find_finding(other_barrier, {}, waiter, waiter, here.file, uint32_t(here.line));
+    if (found == nullptr)
+        return;
+    ++found->count;
+    found->other_name = there.file;
+    found->offset = there.line;
+}
+
 EMULATOR_UNCOUNTED Lanes resume_paused_lanes()
 {
     const Lanes lanes = requests.paused;

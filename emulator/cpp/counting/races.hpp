@@ -109,7 +109,7 @@ EMULATOR_UNCOUNTED_INLINE Cell &earlier_cell(Shadow &shadow, size_t index, unsig
 // a bulk copy, and no fence for the asynchronous proxy comes between.
 enum Cause : uint32_t { unordered, in_flight, across_proxies };
 
-enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane };
+enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane, other_barrier };
 
 // A kind of mistake between two places in the code, its first instance, and how often it happened.
 struct Finding {
@@ -131,11 +131,11 @@ struct Finding {
     uint32_t other_grid[3]; // of its launch
     uint32_t other_block_size[3];
     uint32_t has_waited; // of a race with an earlier launch: whether the thread has waited for the one before its own
-    int64_t offset; // of an inactive lane: the lane
+    int64_t offset; // of an inactive lane: the lane; of another barrier: the others' line
     uint64_t count;
     const char *file; // where it is not null: the place, in place of the sites
     uint32_t line;
-    const char *other_kernel; // of the launch of the other access, if that is another one
+    const char *other_name; // of a race: the kernel of the other access; of another barrier: the others' file
 };
 
 struct Findings {
@@ -274,7 +274,7 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
         found.other_grid[side] = other_launch.grid[side];
         found.other_block_size[side] = other_launch.block_size[side];
     }
-    found.other_kernel = other_launch.kernel;
+    found.other_name = other_launch.kernel;
     found.has_waited = launches_before != 0 && has_waited(now.thread);
     return &found;
 }

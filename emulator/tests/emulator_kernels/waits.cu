@@ -14,7 +14,7 @@ __global__ void early_return(int first_block, int stride, int offset, int *resul
 // A part of the block skips a barrier and runs on to the next one.
 __global__ void skipped_barrier()
 {
-    if (threadIdx.y < 2)
+    if (threadIdx.x < 8)
         __syncthreads(); // skipped
     __syncthreads(); // next
 }

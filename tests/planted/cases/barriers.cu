@@ -85,7 +85,7 @@ __global__ void one_warp_between(const int *x, int *y, int *z)
     y[i] = tile[t / 2];
 }
 
-// wrong (barriers: barrier): under a condition of the thread
+// note (barriers: other_barrier): under a condition that holds for a whole warp
 __global__ void under_condition(const int *x, int *y, int *z)
 {
     if (t < 32)
@@ -172,7 +172,7 @@ __global__ void switch_of_block(const int *x, int *y, int *z)
     y[i] = is_small ? value : -value;
 }
 
-// wrong (barriers: barrier): more rounds in some threads
+// note (barriers: other_barrier): more rounds in one warp
 __global__ void different_counts(const int *x, int *y, int *z)
 {
     for (int round = 0; round < 2 + (t < 32); ++round)

@@ -14,6 +14,7 @@ from kernelsweep.results import (
     NOT_CHECKED,
     NOTES,
     ORDER,
+    OTHER_BARRIER,
     OTHER_CODE,
     SAME_VALUE,
     UNORDERED_READ,
@@ -32,6 +33,7 @@ _CHECK_OF_MISTAKE = {
     "inactive_lane": "uninitialised",
     INDIFFERENT_READ: "uninitialised",
     "out_of_bounds": "bounds",
+    OTHER_BARRIER: "barriers",
     ORDER: "result",
 }
 
