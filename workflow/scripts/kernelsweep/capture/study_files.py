@@ -30,8 +30,8 @@ from kernelsweep.study.problem.user_module import RESERVED
 
 _DTYPES = {cxx: name for name, cxx in CXX_TYPES.items() if name not in ("bool", "bfloat16")}
 _DTYPES |= {"char": "int8", "long long": "int64", "unsigned long long": "uint64", "bool": "uint8"}
-# A kernel of more threads is left to the GPU: the emulator runs some 10^6 a second.
-_MOST_EMULATED = 2**20
+# A kernel of more threads is left to the GPU: of 2^23 short ones, the emulator takes 8 s and 1.7 GB.
+_MOST_EMULATED = 2**23
 
 _PROBLEM = '''"""What {name} computed in {program}: captured by kernelsweep, see docs/capture.md."""
 
