@@ -39,6 +39,7 @@ from kernelsweep.study.study import read_study
 
 _PAGE = r"(?m)^  Page  "  # An answer has it.
 _TIMES = ("time_us", "time_low_us", "time_high_us")
+_ALWAYS = (*_TIMES, "message", "flags")  # columns that a study has also where all are empty
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,13 +107,13 @@ class PlatformResults:
         )
 
     def study(self, name: str) -> pandas.DataFrame:
-        """A study's measurements, without the columns that are empty there, but with times, NA on the emulator.
+        """A study's measurements, without the columns that are empty there, besides times, messages and flags.
 
         Raises UserError for another name.
         """
         self._check_known(name)
         rows = self.measurements[self.measurements["study"] == name]
-        rows = rows.drop(columns=[column for column in rows if column not in _TIMES and rows[column].isna().all()])
+        rows = rows.drop(columns=[column for column in rows if column not in _ALWAYS and rows[column].isna().all()])
         words = rows.select_dtypes("category").columns
         return rows.assign(**{word: rows[word].cat.remove_unused_categories() for word in words}).reset_index(drop=True)
 
