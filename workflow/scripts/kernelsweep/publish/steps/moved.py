@@ -106,8 +106,10 @@ def _weights(data: StudyData, pair: pandas.DataFrame) -> dict[str, str]:
 
 def _of_others(data: StudyData, pair: pandas.DataFrame, steps: Sequence[StoryRow]) -> set[str]:
     """The metrics per warp if the numbers of warps differ, and the shares of hits if those of sectors do."""
-    points, weights = [step.point for step in steps if step.point], _weights(data, pair)
-    warps = [point["grid_size"] * math.ceil(point["block_size"] / 32) for point in points if point["block_size"] > 0]
+    weights, points = _weights(data, pair), [step.point for step in steps if step.point]
+    # Not every study has an axis block_size.
+    sizes = [(point["grid_size"], point["block_size"]) for point in points if pandas.notna(point["block_size"])]
+    warps = [grid_size * math.ceil(block_size / 32) for grid_size, block_size in sizes]
     found = set()
     for metric, definition in data.metrics.definitions.items():
         own = weights.get(definition["combine"])
