@@ -72,7 +72,7 @@ def leased() -> Iterator[Gpu]:
     gpus = visible_gpus()
     if not gpus:
         sys.exit("No GPU is visible here: NVML lists none, or CUDA_VISIBLE_DEVICES hides it.")
-    with leased_gpu(gpus[0].platform) as device:
+    with leased_gpu(gpus[0].platform) as (device, _):
         yield device
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,10 +21,15 @@ from types import SimpleNamespace
 from kernelsweep.device import lease
 lease.FOLDER, lease.NOTICE_SECONDS = Path(sys.argv[1]), 0.2
 lease.gpus_of = lambda _: [SimpleNamespace(uuid=sys.argv[2])]
-with lease.leased_gpu("", lambda line: print(line, flush=True), shared="shared" in sys.argv) as gpu:
+def tell(line):
+    print(line, flush=True)
+with lease.leased_gpu("", tell, job="axpy/axpy", shared="shared" in sys.argv) as (gpu, held):
+    held.tell("n 510")
     print("has", gpu.uuid, flush=True)
     sys.stdin.read()
 """
+
+WAITING = r"waiting for GPU GPU-1, which axpy/axpy has had for 0:0\d, now at n 510 for 0:0\d\n"
 
 
 def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
@@ -43,7 +49,7 @@ def test_the_second_job_says_for_whom_it_waits_until_the_first_is_gone(
         assert line(first) == "has GPU-1\n"
         second, elsewhere = start(2, "GPU-1"), start(3, "GPU-2")
         assert line(elsewhere) == "has GPU-2\n"
-        assert line(second) == "waiting for GPU GPU-1, which another process uses\n"
+        assert re.fullmatch(WAITING, line(second) or "")
         assert line(second, 0.3) is None
         first.kill()
         assert line(second) == "has GPU-1\n"
@@ -55,7 +61,7 @@ def test_jobs_that_time_nothing_share_a_gpu_but_not_with_one_that_does(tmp_path:
         sharing = [jobs.start(HOLDER, str(tmp_path), "GPU-1", "shared") for _ in range(2)]
         assert [line(job) for job in sharing] == ["has GPU-1\n"] * 2
         timing = jobs.start(HOLDER, str(tmp_path), "GPU-1")
-        assert line(timing) == "waiting for GPU GPU-1, which another process uses\n"
+        assert re.fullmatch(WAITING, line(timing) or "")
         sharing[0].communicate()
         assert line(timing, 0.3) is None
         sharing[1].communicate()

@@ -57,7 +57,7 @@ def chunk_job(folder: Path, task: KernelTask, kernel: KernelSource, chunk: int, 
     with Journal(chunk_journal(path, chunk), print, journals_of(path)) as journal:
         visits = find_visits(task, planned, {}, journal, DEVICE)
         if not visits.is_done:
-            with lease.leased_gpu("nvidia-h200") as gpu:
+            with lease.leased_gpu("nvidia-h200") as (gpu, _):
                 begin = time.monotonic()
                 with Workers(task, visits.numbers) as workers, Bench(task, Front(journal), workers) as bench:
                     run(FullSweep(visits), bench)

@@ -1,16 +1,23 @@
-"""References are computed once, by one job at a time, in processes of their own, while the device measures."""
+"""References are computed once, by one job at a time, in processes of their own, and no device waits for the host."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import kernelsweep as ks
+from kernelsweep.device import kinds, lease
 from kernelsweep.device.point.instances import second_seed
 from kernelsweep.device.task import KernelTask, Protocol
 from kernelsweep.errors import UserError
@@ -20,6 +27,9 @@ from kernelsweep.study.problem.problem_file import problem_of
 from kernelsweep.study.settings import KernelSettings, LaunchSettings
 from kernelsweep.sweep.references import References
 
+KERNEL = """__global__ void twice(float *y, const float *x, int n)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }
+"""
 PROBLEM = """
 import os
 import time
@@ -79,3 +89,91 @@ def test_a_reference_is_computed_once_for_all_jobs_of_a_problem(
     assert len(Path("calls").read_text(encoding="utf-8").splitlines()) == 8
     with pytest.raises(UserError, match=r"problem\.py, line 16: reference raises .* too large"):
         prepare(task_of(named), [Point({"n": 65, "block": 1})])
+
+
+SLOW = """
+import time
+import numpy as np
+
+def sleeps():
+    with open("sleeps", "a") as file:
+        file.write(f"{time.monotonic()} {time.monotonic() + SECONDS}\\n")
+    time.sleep(SECONDS)
+
+def inputs(random, n):
+    sleeps()
+    return {"x": random.random(n, "float32")}
+
+def outputs(n):
+    return {"y": ((n,), "float32")}
+
+def reference(x):
+    sleeps()
+    return {"y": 2 * x.astype(float)}
+
+def error_bound(roundings):
+    sleeps()
+    return {"y": 0}
+
+def result(y):
+    sleeps()
+    return {"y": y}
+"""
+
+
+def job_at_a_pretended_gpu(folder: Path, seconds: float) -> None:
+    """A study's job in a folder beside those that share the GPU; it leaves the times of its leases in `leases`."""
+    from kernelsweep.sweep import kernel_job
+
+    folder.mkdir()
+    os.chdir(folder)
+    lease.FOLDER = folder.parent
+    lease.gpus_of = lambda _: [SimpleNamespace(uuid="GPU-1", name="H200")]  # type: ignore[assignment,list-item]
+    lease.check_state = lambda *_: None
+    clocked = replace(kinds.KINDS["emulator"], implementation="model_clock:ModelClock", has_clock=True, needs_gpu=True)
+    kinds.KINDS["emulator"] = clocked  # type: ignore[index]
+    leased = kernel_job.leased_device
+
+    @contextmanager
+    def noted(*given: Any, **more: Any) -> Iterator[lease.Lease]:
+        with leased(*given, **more) as held:
+            begun = time.monotonic()
+            yield held
+            with open("leases", "a", encoding="utf-8") as file:
+                file.write(f"{begun} {time.monotonic()}\n")
+
+    kernel_job.leased_device = noted
+    Path("problem.py").write_text(SLOW.replace("SECONDS", str(seconds)), encoding="utf-8")
+    Path("twice.cu").write_text(KERNEL, encoding="utf-8")
+    launches = [{"grid": "n / block", "block": "block", "arguments": ["y", "x", "n"]}]
+    settings = {"title": "y = 2 x", "problem": "problem.py", "axes": {"n": [100], "block": [64]}}
+    settings["kernels"] = [{"name": "twice", "launches": launches}]
+    study = ks.checked_study("twice", folder, settings, "settings", {"twice": folder / "twice.cu"})
+    outcomes = ks.sweep_kernel(study, "twice", folder / "kept", visits=1)
+    assert {outcome.status for outcome in outcomes.values()} == {"ok"}
+
+
+def test_no_device_waits_for_a_function_of_the_host(tmp_path: Path) -> None:
+    # Pins: four studies that wait for 120 s, because a fifth has the GPU at 0% of use while its host works.
+    fork = get_context("fork")
+    sleeper, other = (
+        fork.Process(target=job_at_a_pretended_gpu, args=(tmp_path / name, seconds))
+        for name, seconds in (("sleeper", 0.6), ("other", 0.0))
+    )
+    sleeper.start()
+    while not (tmp_path / "sleeper/sleeps").exists():
+        assert sleeper.is_alive()
+        time.sleep(0.01)
+    other.start()
+    other.join(60)
+    assert other.exitcode == 0
+    sleeper.join(60)
+    assert sleeper.exitcode == 0
+
+    def times(name: str) -> list[list[float]]:
+        lines = (tmp_path / "sleeper" / name).read_text(encoding="utf-8").splitlines()
+        return [[float(number) for number in line.split()] for line in lines]
+
+    for begun, ended in times("sleeps"):
+        kept = sum(max(0.0, min(ended, until) - max(begun, since)) for since, until in times("leases"))
+        assert kept < 0.4, f"{kept} of {ended - begun} s of work of the host's"

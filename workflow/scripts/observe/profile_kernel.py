@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from textwrap import shorten
 
 from kernelsweep.base.json_files import read_device, read_json
-from kernelsweep.base.logs import logged, notifier
+from kernelsweep.base.logs import logged
 from kernelsweep.compile.binaries import failure_of
 from kernelsweep.compile.toolkit import tool_version
 from kernelsweep.device.kinds import kind_of
@@ -64,7 +64,7 @@ with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
         built = BuiltKernel(kernel, report, binary)
         platform = kind_of(wildcards.platform).implementation
         task = built.task(platform, Protocol(None, seed=plan.seed))
-        with leased_device(wildcards.platform, device, notifier(terminal, name)):
+        with leased_device(wildcards.platform, device, name, terminal):
             # One run of ncu has one cache setting.
             for cache in dict.fromkeys(each.point["cache"] for each in runnable):
                 requests = [(each.point, each.variant) for each in runnable if each.point["cache"] == cache]

@@ -68,7 +68,7 @@ with logged(snakemake) as terminal, TemporaryDirectory() as scratch:
     else:
         name = f"{wildcards.study}/{kernel.name}, compute-sanitizer"
         with (
-            leased_device(wildcards.platform, device, notifier(terminal, name), shared=True),
+            leased_device(wildcards.platform, device, name, terminal, shared=True),
             ThreadPoolExecutor(len(TOOLS)) as tools,
         ):
             rows = [*tools.map(check, TOOLS)]

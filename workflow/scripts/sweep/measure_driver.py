@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernelsweep.base.json_files import read_device
-from kernelsweep.base.logs import logged, notifier
+from kernelsweep.base.logs import logged
 from kernelsweep.device.lease import leased_device
 from kernelsweep.device.sampling import sampling_settings
 from kernelsweep.results import MEASUREMENT_COLUMNS, write_rows
@@ -14,7 +14,7 @@ with logged(snakemake) as terminal:
     wildcards, plan = snakemake.wildcards, snakemake.params.plan
     device = read_device(snakemake.input.device)
     problem = problem_of(plan.problem, Path.cwd())
-    with leased_device(wildcards.platform, device, notifier(terminal, f"{wildcards.study}, limits")):
+    with leased_device(wildcards.platform, device, f"{wildcards.study}, limits", terminal):
         # This import starts CUDA, which then sees only the leased GPU.
         from kernelsweep.device.gpu import GpuPlatform
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -79,6 +79,10 @@ class Builder:
                 self._built[number].set_result(self._unit(number, stem, found))
             future = self._built[number]
         return future.result() if future.done() and not future.exception() else None
+
+    def is_built(self, variant: str, seconds: float) -> bool:
+        """Whether the unit of a variant is compiled, or refused, within so many seconds."""
+        return bool(wait([self._asked(variant)[1]], seconds).done)
 
     def wait(self, variant: str) -> BuiltUnit:
         """The unit of a variant, once it is compiled. Raises BuildError, with the compiler's message.

@@ -65,7 +65,15 @@ class Rest:
     is_over: bool = False
 
 
-Message = Start | VisitRequest | Rest
+@dataclass(frozen=True)
+class GoOn:
+    """Says that the device is the process's again, after work of the host's that took long."""
+
+
+# Work on the host that takes longer gives the device to other jobs meanwhile.
+MOST_HOST_SECONDS = 0.1
+
+Message = Start | VisitRequest | Rest | GoOn
 
 
 def written(message: Message) -> str:

@@ -8,13 +8,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from queue import SimpleQueue
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from kernelsweep.compile.built_unit import BuiltUnit
+from kernelsweep.device.lease import Lease
 from kernelsweep.device.outcome import Outcome
-from kernelsweep.device.request import VisitRequest
+from kernelsweep.device.request import MOST_HOST_SECONDS, VisitRequest
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.client import Workers
 from kernelsweep.errors import BuildError
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
 # A point that takes longer than this is named while it runs.
 SECONDS_UNTIL_NAMED = 10.0
 
-# Waits for the device with a UUID, or for any where that is ""; gives its UUID.
-Lease = Callable[[str], AbstractContextManager[str]]
+# Waits for the device with a UUID, or for any where that is "".
+Leases = Callable[[str], AbstractContextManager[Lease]]
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class Front:
     source: str = ""
     short_counts: bool = False
 
+    def is_built(self, visit: Visit, seconds: float) -> bool:
+        """Whether the visit's variant is compiled, or refused, within so many seconds."""
+        return self.builder is None or self.builder.is_built(visit.variant, seconds)
+
     def ready(self, visit: Visit) -> Ready:
         """Wait until the visit's variant is compiled, and look the visit up."""
         if self.builder is None:
@@ -86,7 +92,8 @@ class Front:
 class Bench:
     """Makes visits to a kernel's points, each in one of several processes. A context manager that ends them.
 
-    The device is opened for the first visit that is run. It is leased while visits are made.
+    The device is opened for the first visit that is run. It is leased while visits are made, and given back for work
+    of the host's or of the compiler's that takes longer than MOST_HOST_SECONDS.
     """
 
     def __init__(
@@ -94,18 +101,19 @@ class Bench:
         task: KernelTask,
         front: Front,
         workers: Workers,
-        lease: Lease = nullcontext,
+        leases: Leases = lambda _: nullcontext(Lease()),
         limits: TimeLimits | None = None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """workers by the visits' numbers; limits of several benches, if there are; tell gets a line on a slow point."""
-        self._front, self._workers, self._lease = front, workers, lease
+        self._front, self._workers, self._leases = front, workers, leases
         self._processes = [*workers]
         self._task, self._shared_limits, self._tell = task, limits, tell
         self._leased = ExitStack()
-        self._device: str | None = None  # Workers stay at the device that was leased first.
-        self._is_leased = False
+        self._device = ""  # Workers stay at the device that was leased first.
+        self._lease: Lease | None = None
         self._opened_for: int | None = None
+        self._is_open = False
 
     def visit(self, visit: Visit) -> Outcome:
         """Make a visit, unless the journal has it. What is run is added there, failures, too.
@@ -114,6 +122,8 @@ class Bench:
         be written.
         """
         self.begin(visit)
+        if not self._front.is_built(visit, MOST_HOST_SECONDS):
+            self.give_back()
         return self.make(visit, self._front.ready(visit))
 
     def make(self, visit: Visit, ready: Ready) -> Outcome:
@@ -122,14 +132,16 @@ class Bench:
             return ready.outcome
         self.begin(visit)
         limits = self._limits
-        self._workers.open(visit.number)
+        self._open()
         partner = visit.partners.of(ready.identity, visit.variant) if visit.partners else None
         criterion = visit.paired if partner else visit.criterion
         request = VisitRequest(visit.point, visit.variant, visit.check, ready.unit, partner, criterion)
         process = visit.number if visit.process is None else visit.process
         started = time.perf_counter()
+        if self._lease:
+            self._lease.tell(visit.point)
         with self._named(visit.point, limit := limits.of(visit.point)):
-            outcome = self._workers[process].run(request, limit)
+            outcome = self._workers[process].run(request, limit, self)
         for timing in outcome.visits:
             timing.process = process
         if outcome.status == "ok":
@@ -150,18 +162,32 @@ class Bench:
 
     def begin(self, visit: Visit) -> None:
         """Lease the device, and have the processes open it, without waiting for that, if they haven't."""
-        if not self._is_leased:
-            self._device = self._leased.enter_context(self._lease(self._device or ""))
-            self._is_leased = True
+        self.take()
         if self._opened_for != visit.number:
             if self._opened_for is not None:
                 self._workers.rest()
             self._workers.start(visit.number, visit.point)
-            self._opened_for = visit.number
+            self._opened_for, self._is_open = visit.number, False
+
+    def take(self) -> None:
+        """Lease the device, if it isn't leased."""
+        if self._lease is None:
+            self._lease = self._leased.enter_context(self._leases(self._device))
+            self._device = self._lease.uuid
 
     def give_back(self) -> None:
-        """Give the device back, as while references are missing. The next visit leases it again."""
-        self._is_leased = False
+        """Give the device back, once it is open, as while references are missing. The next visit leases it again."""
+        self._open()
+        self._end_lease()
+
+    def _open(self) -> None:
+        """Wait until the processes have opened the device: that would disturb another job's samples."""
+        if not self._is_open and self._opened_for is not None:
+            self._workers.open(self._opened_for)
+            self._is_open = True
+
+    def _end_lease(self) -> None:
+        self._lease = None
         self._leased.close()
 
     @cached_property
@@ -176,13 +202,13 @@ class Bench:
             self._workers.rest(are_over=True)
         # Before another job has the device: the ends of contexts would disturb its samples.
         self._workers.stop()
-        self.give_back()
+        self._end_lease()
 
 
 class Pool:
     """Makes visits side by side, one at a time at each of several devices. A context manager that ends them.
 
-    A visit waits for its compiler, then for its data, and then for a device that is free.
+    A visit waits for a device that is free, which it gives back while it waits for its compiler or for its data.
     """
 
     def __init__(
@@ -191,15 +217,15 @@ class Pool:
         prepare: Callable[[], Bench],
         further: Callable[[ExitStack], list[Bench]],
         ask: Callable[[Visit], None] = lambda _: None,
-        await_data: Callable[[Point], None] = lambda _: None,
+        await_data: Callable[[Point, float], bool] = lambda *_: True,
     ) -> None:
         """Open no device yet.
 
         prepare     starts the processes of the first device, while this process may still be forked
-        further     leases the first device, and gives the benches of all others; each opens its own meanwhile. What it
-                    enters on the stack stays until the pool ends
+        further     gives the benches of all other devices that are free, once the first is leased. What it enters on
+                    the stack stays until the pool ends
         ask         has a visit's variant compiled
-        await_data  waits until the right results of a point are known
+        await_data  waits until the right results of a point are known, or for so many seconds; returns whether they are
         """
         self._front, self._prepare, self._further, self._ask, self._await = front, prepare, further, ask, await_data
         self._open = ExitStack()
@@ -211,6 +237,7 @@ class Pool:
         first = None if self._threads else self._open.enter_context(self._prepare())
         self._ask(visit)
         if first:
+            first.begin(visit)
             benches = [first, *map(self._open.enter_context, self._further(self._open))]
             for bench in benches:
                 bench.begin(visit)
@@ -222,12 +249,13 @@ class Pool:
         return self._threads.submit(self._make, visit)
 
     def _make(self, visit: Visit) -> Outcome:
-        ready = self._front.ready(visit)
-        if ready.outcome:
-            return ready.outcome
-        self._await(visit.point)
         bench = self._idle.get()
         try:
+            if not (self._front.is_built(visit, MOST_HOST_SECONDS) and self._await(visit.point, MOST_HOST_SECONDS)):
+                bench.give_back()
+            ready = self._front.ready(visit)
+            if not ready.outcome:
+                self._await(visit.point, inf)
             return bench.make(visit, ready)
         finally:
             self._idle.put(bench)

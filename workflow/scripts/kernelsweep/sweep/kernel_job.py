@@ -17,7 +17,7 @@ from kernelsweep.compile.builder import Builder
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.gpus import gpus_of
 from kernelsweep.device.kinds import kind_of
-from kernelsweep.device.lease import free_gpus, leased_device
+from kernelsweep.device.lease import Lease, free_gpus, leased_device
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.client import Workers
@@ -134,15 +134,13 @@ class KernelJob:
                 return at_the_device.enter_context(self._references(checked))
 
             @cache
-            def lease() -> list[str]:
-                # A search runs on all GPUs that are free. The lease leaves one visible.
+            def gpus() -> list[str]:
+                # A search runs on all that are free. A lease leaves one visible.
                 needs_gpu = kind_of(self.platform).needs_gpu
-                gpus = [gpu.uuid for gpu in gpus_of(self.platform)] if needs_gpu else []
-                at_the_device.enter_context(self._lease())
-                return gpus
+                return [gpu.uuid for gpu in gpus_of(self.platform)] if needs_gpu else []
 
             def open_device(phase: str) -> Show:
-                lease()
+                gpus()
                 references()
                 return at_the_device.enter_context(self._progress(phase)).show
 
@@ -152,10 +150,11 @@ class KernelJob:
                 open_device,
                 sweep.plan,
                 self.source_sha256,
-                lambda: free_gpus(lease()),
+                self._lease,
+                lambda: free_gpus(gpus()),
                 self.builder,
                 lambda point: units(sweep.kernel, [point]),
-                lambda point: references().wait([problem.data_of(point)]),
+                lambda point, most: references().wait([problem.data_of(point)], most),
                 self._partners,
                 self.margin,
                 notifier(self.terminal, self.name),
@@ -177,8 +176,8 @@ class KernelJob:
     def _references(self, checked: Sequence[Point], small_here: bool = False) -> References:
         return References(self.task, checked, notifier(self.terminal, self.name), self.processes, small_here)
 
-    def _lease(self, only: str = "") -> AbstractContextManager[str]:
-        return leased_device(self.platform, self.device, notifier(self.terminal, self.name), only=only)
+    def _lease(self, only: str = "") -> AbstractContextManager[Lease]:
+        return leased_device(self.platform, self.device, self.name, self.terminal, only=only)
 
     def _progress(self, phase: str, early: EarlyVerdict | None = None) -> AbstractContextManager[Progress]:
         return progress(f"{self.name} {phase}".strip(), self.terminal, early, self.log)

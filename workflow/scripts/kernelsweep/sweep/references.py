@@ -20,6 +20,7 @@ from kernelsweep.base.locks import lock_first
 from kernelsweep.base.logs import in_minutes
 from kernelsweep.base.running import THREAD_VARIABLES, end_with_parent, in_child
 from kernelsweep.device.point.instances import Instances, has_second_input, input_bytes, second_seed
+from kernelsweep.device.request import MOST_HOST_SECONDS
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.process import environment
 from kernelsweep.errors import StudyError, UserError
@@ -35,12 +36,6 @@ _NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
 # A reference and its bounds take this many times the memory of the point's arrays: Black-Scholes in NumPy, with a
 # function that is vectorised in Python, took 7 times, and matrix multiplication 3 times.
 _TIMES_THE_ARRAYS = 10
-
-# A device is opened in about so many seconds.
-_SECONDS_TO_OPEN = 0.6
-
-# The most bytes of inputs whose reference the job itself computes.
-_SMALL = 2**24
 
 
 _Group = TypeVar("_Group")
@@ -103,7 +98,7 @@ class References:
         Raises UserError as wait() does.
         """
         left = list(groups)
-        self.wait(left, _SECONDS_TO_OPEN)
+        self.wait(left, MOST_HOST_SECONDS)
         while left:
             place = self.first_ready(left)
             if place is None:
@@ -119,8 +114,8 @@ class References:
                 raise self._error
             return next((place for place, one in enumerate(data) if not self._left.get(one)), None)
 
-    def wait(self, data: Sequence[Data], most: float = inf) -> None:
-        """Wait until the references of one of these are there, or for so many seconds.
+    def wait(self, data: Sequence[Data], most: float = inf) -> bool:
+        """Wait until the references of one of these are there, or for so many seconds. Returns whether they are.
 
         Raises UserError where a function of the problem is wrong.
         """
@@ -129,13 +124,14 @@ class References:
             before = sum(self._left.values())
             while not self._changed.wait_for(lambda: self.first_ready(data) is not None, min(pause, most)):
                 if time.monotonic() - started >= most:
-                    return
+                    return False
                 missing = sum(self._left.values())
                 done = before - missing
                 left = f", {in_minutes((time.monotonic() - started) / done * missing)} left" if done else ""
                 told = f"{self._total - missing} of {self._total} done on {self._processes} cores{left}"
                 self._notify(f"waiting for references of {self._problem.name}: {told}")
                 pause = _NEXT_NOTICE_SECONDS
+        return True
 
     def __enter__(self) -> References:
         return self
@@ -172,17 +168,20 @@ class References:
 def _have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
     """Have the references of points on disk whose inputs are small. Returns whether those of all points are there.
 
-    Where one has large inputs, none after it is computed. Raises StudyError where a function of the problem is wrong.
+    Where one has large inputs, or they take long all together, none after it is computed. Raises StudyError where a
+    function of the problem is wrong.
     """
-    problem, instances = problem_of(task.problem), Instances(task)
+    problem, instances, started = problem_of(task.problem), Instances(task), time.monotonic()
     try:
         for point in _by_size(problem, points):
+            if time.monotonic() - started > MOST_HOST_SECONDS:
+                return False
             first = instances.at(point)
             size = input_bytes(first, point)
-            if size > _SMALL:
+            if not has_second_input(size):
                 return False
             first.expect(point)
-            if task.protocol.second_input and has_second_input(size):
+            if task.protocol.second_input:
                 instances.at(point, True).expect(point)
     except UserError as error:
         raise StudyError(str(error)) from error

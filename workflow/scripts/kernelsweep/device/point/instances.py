@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 from kernelsweep.device.task import KernelTask
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.file_instance import FileInstance
@@ -16,16 +18,23 @@ class Instances:
         self._problem = problem_of(task.problem)
         self._kept: dict[bool, FileInstance] = {}
         self._kept_of: Data = ()
+        self._lock = Lock()
+
+    def has(self, point: Point, is_second: bool = False) -> bool:
+        """Whether an instance is there already."""
+        return is_second in self._kept and self._problem.data_of(point) == self._kept_of
 
     def at(self, point: Point, is_second: bool = False) -> FileInstance:
         """The instance of a point, or that of the second input."""
-        if self._problem.data_of(point) != self._kept_of:
-            self._kept, self._kept_of = {}, self._problem.data_of(point)
-        if is_second not in self._kept:
+        with self._lock:  # A worker makes the first one while it opens its device.
+            if self.has(point, is_second):
+                return self._kept[is_second]
+            if self._problem.data_of(point) != self._kept_of:
+                self._kept, self._kept_of = {}, self._problem.data_of(point)
             seed = self._task.protocol.seed
             seed = second_seed(seed) if is_second else seed
-            self._kept[is_second] = self._problem.instance(self._task.kernel, point, seed)
-        return self._kept[is_second]
+            instance = self._kept[is_second] = self._problem.instance(self._task.kernel, point, seed)
+            return instance
 
 
 # A point is run with a second input, too, if its inputs are at most so large: a kernel that remembers shows it there,

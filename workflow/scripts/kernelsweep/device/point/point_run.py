@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -73,12 +74,16 @@ class PairedSamples:
 
 @dataclass(frozen=True)
 class PointRun:
-    """A point whose memory is prepared."""
+    """A point whose memory is prepared.
+
+    on_host  a context for work of the host's, meanwhile others may have the device
+    """
 
     platform: Platform
     memory: KernelMemory
     point: Point
     plan: Plan
+    on_host: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def launches(self, place: int = 0) -> Callable[[], None]:
         """A function that queues the plan's launches. Make it once a point: looking up the arguments takes time."""
@@ -147,9 +152,10 @@ class PointRun:
         if right:
             return right
         results = self.memory.fetched_results(place)
-        judgement = instance.judge(self.point, results, depth)
-        told = judgement.mistake and f"{judgement.mistake}{self.memory.untouched(results, place)}"
-        return replace(judgement, mistake=told)
+        with self.on_host():
+            judgement = instance.judge(self.point, results, depth)
+            told = judgement.mistake and f"{judgement.mistake}{self.memory.untouched(results, place)}"
+            return replace(judgement, mistake=told)
 
     @property
     def leaves_state(self) -> bool:

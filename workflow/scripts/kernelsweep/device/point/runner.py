@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from kernelsweep.device.point.instances import Instances, has_second_input
 from kernelsweep.device.point.memory import KernelMemory
 from kernelsweep.device.point.point_run import PairedSamples, PointRun, Samples
 from kernelsweep.device.point.timing import take_samples
-from kernelsweep.device.request import VisitRequest
+from kernelsweep.device.request import MOST_HOST_SECONDS, VisitRequest
 from kernelsweep.device.sampling import MedianKnown
 from kernelsweep.device.task import KernelTask
 from kernelsweep.errors import LaunchError, MisfitError, UserError
@@ -31,8 +33,16 @@ from kernelsweep.study.problem.file_instance import FileInstance
 from kernelsweep.study.problem.problem import Elements
 from kernelsweep.study.problem.problem_file import problem_of
 
-# What a runner reports: a point's first run has a time limit of its own.
-FIRST_RUN_BEGINS, FIRST_RUN_ENDS = "begins", "ends"
+
+class Now(StrEnum):
+    """What a runner reports: a point's first run has a time limit of its own, and the host's work needs no device."""
+
+    FIRST_RUN_BEGINS = "begins"
+    FIRST_RUN_ENDS = "ends"
+    HOST_BEGINS = "host begins"
+    HOST_ENDS = "host ends"
+    WAITS = "waits"  # after work of the host's that took longer than MOST_HOST_SECONDS
+
 
 # A variant's name with the values of all axes but the cache.
 _Launched = tuple[object, ...]
@@ -54,12 +64,12 @@ class Runner:
         platform: Platform,
         task: KernelTask,
         instances: Instances | None = None,
-        report: Callable[[str], None] = lambda _: None,
+        report: Callable[[Now], None] = lambda _: None,
     ) -> None:
         """Load the task's binary, if it has one.
 
         instances  the task's, if some are made already
-        report     gets FIRST_RUN_BEGINS before a point's first run, and FIRST_RUN_ENDS after it
+        report     gets what happens now, and returns from Now.WAITS once the device is the runner's again
         """
         self._platform, self._report = platform, report
         self._task = task
@@ -73,6 +83,8 @@ class Runner:
         # What was right in this process, by all that is launched: points whose cache alone differs are one.
         self._right: dict[tuple[object, ...], Outcome] = {}
         self._launched: set[tuple[object, ...]] = set()
+        self._host_seconds = 0.0  # of this visit
+        self._known: dict[tuple[bool, bool], FileInstance] = {}  # by whether it is the second, and judged
         if task.binary:
             platform.load(Path(task.binary), task.variants)
 
@@ -106,12 +118,12 @@ class Runner:
             return Outcome("launch_failed", str(error), reason=error.reason)
 
     def _run(self, request: VisitRequest) -> Outcome:
-        started, busy_before = time.perf_counter(), self._platform.busy_seconds
+        started, busy_before, self._host_seconds = time.perf_counter(), self._platform.busy_seconds, 0.0
         if request.unit:
             self._load(request.unit)
         point, run = request.point, self._point_run(request.point)
         launched = (request.variant, *((axis, value) for axis, value in point.items() if axis != "cache"))
-        first = self._instances.at(point)
+        first = self._instance(run, request.check)
         # The problem's own check may have refused the names already, but runs beside this job.
         check_names(run.plan, first, point, self._launches.place, f"the kernel {self._task.kernel!r}")
         self.memory.prepare(point, run.plan, first)
@@ -121,11 +133,11 @@ class Runner:
             return outcome
         launch = run.plan.launches[0]
         outcome.occupancy = self._platform.occupancy(launch.function, launch.threads, launch.shared_bytes)
-        second = self._instances.at(point, True) if request.check and self._has_second_input() else None
+        second = self._instance(run, True, is_second=True) if request.check and self._has_second_input() else None
         if self._sampling and is_timed(point):
-            spent = time.perf_counter() - started
+            spent = time.perf_counter() - started - self._host_seconds
             timing, last = self._time(run, request, launched, second, spent)
-            timing.seconds = round(time.perf_counter() - started, 6)
+            timing.seconds = round(time.perf_counter() - started - self._host_seconds, 6)
             timing.busy_seconds = round(self._platform.busy_seconds - busy_before, 6)
             outcome.visits = [timing]
             if timing.before and request.partner:
@@ -146,9 +158,9 @@ class Runner:
         assert sampling
         # A first launch may wait for the device, which waits while samples are queued.
         if not request.check and launched not in self._launched:
-            self._report(FIRST_RUN_BEGINS)
+            self._report(Now.FIRST_RUN_BEGINS)
             run.check_run()
-            self._report(FIRST_RUN_ENDS)
+            self._report(Now.FIRST_RUN_ENDS)
         self._launched.add(launched)
         partner = self._partner(run, request, launched) if request.partner else None
         places = self.memory.prepare_places(run.point, run.beside(partner), second)
@@ -215,13 +227,41 @@ class Runner:
         self._launched.add(launched)
         return other
 
+    def _instance(self, run: PointRun, is_judged: bool, is_second: bool = False) -> FileInstance:
+        """The instance of a point; on a platform with a clock with what it is judged by, before the device works."""
+        if not self._sampling:
+            return self._instances.at(run.point, is_second)
+        known = self._known.get((is_second, is_judged))
+        if known and self._instances.has(run.point, is_second) and known is self._instances.at(run.point, is_second):
+            return known
+        if not self._instances.has(run.point):
+            self._known.clear()
+        with self.on_host():
+            instance = self._known[is_second, is_judged] = self._instances.at(run.point, is_second)
+            if is_judged:
+                instance.expect(run.point, self._depth_of(run))
+            return instance
+
+    @contextmanager
+    def on_host(self) -> Iterator[None]:
+        """Report the block as work of the host's: if it takes long, others have the device meanwhile."""
+        self._report(Now.HOST_BEGINS)
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            took_long = time.perf_counter() - started >= MOST_HOST_SECONDS
+            self._report(Now.WAITS if took_long else Now.HOST_ENDS)
+            self._host_seconds += time.perf_counter() - started
+
     def _point_run(self, point: Point) -> PointRun:
-        return PointRun(self._platform, self.memory, point, self._launches.at(point))
+        on_host = self.on_host if self._sampling else nullcontext
+        return PointRun(self._platform, self.memory, point, self._launches.at(point), on_host)
 
     def _check(self, run: PointRun) -> Outcome:
         instance, repeated = self._instances.at(run.point), self._task.protocol.repeated_runs
-        self._report(FIRST_RUN_BEGINS)
-        return check_point(run, instance, self._depth_of(run), repeated, partial(self._report, FIRST_RUN_ENDS))
+        self._report(Now.FIRST_RUN_BEGINS)
+        return check_point(run, instance, self._depth_of(run), repeated, partial(self._report, Now.FIRST_RUN_ENDS))
 
     def _depth_of(self, run: PointRun) -> int:
         """The longest chain of roundings that an element's value goes through on the device."""

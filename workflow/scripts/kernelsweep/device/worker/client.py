@@ -11,14 +11,14 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kernelsweep.base.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
 from kernelsweep.base.sandbox import is_untrusted
 from kernelsweep.device.kinds import kind_of_implementation
 from kernelsweep.device.outcome import Outcome, of_json, read_outcome
-from kernelsweep.device.point.runner import FIRST_RUN_BEGINS
-from kernelsweep.device.request import Rest, Start, VisitRequest
+from kernelsweep.device.point.runner import Now
+from kernelsweep.device.request import MOST_HOST_SECONDS, GoOn, Rest, Start, VisitRequest
 from kernelsweep.device.task import KernelTask
 from kernelsweep.device.worker.process import WorkerProcess
 from kernelsweep.errors import GPU_FAILED, StudyError, UserError, gpu_failed
@@ -54,6 +54,16 @@ _TOO_LARGE = "it took more than half of this machine's memory"
 
 def _memory_of_untrusted() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+class TakesTurns(Protocol):
+    """What has a device, and may give it to others meanwhile."""
+
+    def take(self) -> None:
+        """Wait for the device, unless it is there."""
+
+    def give_back(self) -> None:
+        """Give the device back."""
 
 
 class Worker:
@@ -103,20 +113,23 @@ class Worker:
         told = f"{self._task.platform}: the process that runs the points can't start ({words})"
         raise gpu_failed(told) if status == GPU_FAILED else UserError(told)
 
-    def run(self, request: VisitRequest, seconds: float) -> Outcome:
+    def run(self, request: VisitRequest, seconds: float, turns: TakesTurns | None = None) -> Outcome:
         """A visit's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
         seconds  how long the point's first run may take: its inputs, judgement and samples have longer
+        turns    gives the device back while the host works for longer than MOST_HOST_SECONDS
 
         Raises UserError if no worker can start, and where a function of the user's fails.
         """
-        outcome, killed = self._outcome(request, seconds)
+        outcome, killed = self._outcome(request, seconds, turns)
         if killed:  # Kernels don't send SIGKILL, so the cause is elsewhere unless it happens again.
-            outcome, _ = self._outcome(request, seconds)
+            outcome, _ = self._outcome(request, seconds, turns)
         return outcome
 
-    def _outcome(self, request: VisitRequest, seconds: float) -> tuple[Outcome, bool]:
+    def _outcome(self, request: VisitRequest, seconds: float, turns: TakesTurns | None) -> tuple[Outcome, bool]:
         """The outcome of a request, and whether the worker was killed by SIGKILL meanwhile."""
+        if turns:
+            turns.take()
         process = self._asked(request) or self._asked(request)
         if process is None:
             return Outcome(
@@ -124,8 +137,17 @@ class Worker:
             ), False
         answer = _answer(process, limit := self._timeout)
         while answer and "now" in answer:
-            limit = seconds if answer["now"] == FIRST_RUN_BEGINS else self._timeout
-            answer = _answer(process, limit)
+            limit = seconds if answer["now"] == Now.FIRST_RUN_BEGINS else self._timeout
+            if answer["now"] == Now.WAITS:
+                if turns:
+                    turns.take()
+                with suppress(BrokenPipeError):
+                    process.send(GoOn())
+            is_of_host = turns and answer["now"] == Now.HOST_BEGINS
+            answer = _answer(process, MOST_HOST_SECONDS if is_of_host else limit)
+            if turns and is_of_host and answer is None:
+                turns.give_back()
+                answer = _answer(process, limit)
         if answer is None:
             self.stop()
             why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's other points"

@@ -4,8 +4,9 @@ Where it is a new Python, its argument is the platform's implementation, which i
 messages (device/request.py) from standard input, a line each, and answers each with a line of JSON on standard output:
 
     Start      {"ready": true}, once the platform is open and the kernel loaded
-    VisitRequest    {"outcome": ..., "lost": ...} or {"refused": ...}, after {"now": "runs"} and {"now": "ran"}
+    VisitRequest    {"outcome": ..., "lost": ...} or {"refused": ...}, after {"now": ...} with runner.Now
     Rest       {"rests": ...}, once all buffers are given back
+    GoOn       nothing: the process has waited for it after {"now": "waits"}
 
 `lost` says whether the process lost its context. The process ends after such an answer, and when its input ends.
 `refused` is the text of a UserError, as where a function of the user's has raised. Where the kernel is over, the
@@ -20,9 +21,10 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from threading import Thread
 from typing import Any, TextIO
 
 from kernelsweep.base.running import end_with_parent, name_this_process, outlive_parent
@@ -31,7 +33,7 @@ from kernelsweep.device.kinds import load
 from kernelsweep.device.outcome import Outcome, outcome_values
 from kernelsweep.device.platform import MemoryMistake, Platform
 from kernelsweep.device.point.instances import Instances
-from kernelsweep.device.point.runner import Runner
+from kernelsweep.device.point.runner import Now, Runner
 from kernelsweep.device.request import Rest, VisitRequest, read
 from kernelsweep.device.worker.orders import in_other_orders
 from kernelsweep.errors import GPU_FAILED, ContextLost, UserError, is_of_gpu
@@ -48,7 +50,12 @@ def serve(requests: TextIO, answers: TextIO) -> None:
     def answer(**values: Any) -> None:
         print(json.dumps(values), file=answers, flush=True)
 
-    for line in requests:
+    def report(now: Now) -> None:
+        answer(now=now)
+        if now == Now.WAITS:
+            requests.readline()
+
+    for line in iter(requests.readline, ""):
         start = read(line)
         if own_end is not None:
             os.close(own_end)
@@ -59,12 +66,11 @@ def serve(requests: TextIO, answers: TextIO) -> None:
         task = start.task
         instances = Instances(task)
         implementation = load(task.platform)
-        with ThreadPoolExecutor(1) as other:
-            if start.first:  # An exception is raised again when the point is run.
-                other.submit(_make_data, instances, start.first)
-            platform = platform or implementation()
-            runner = Runner(platform, task, instances, lambda now: answer(now=now))
-            answer(ready=True)
+        if start.first:
+            Thread(target=_make_data, args=(instances, start.first), daemon=True).start()
+        platform = platform or implementation()
+        runner = Runner(platform, task, instances, report)
+        answer(ready=True)
         if not _serve_kernel(requests, answer, platform, runner):
             return
         platform.unload()
@@ -74,12 +80,13 @@ def serve(requests: TextIO, answers: TextIO) -> None:
 
 
 def _make_data(instances: Instances, point: Point) -> None:
-    instances.at(point).arrays(point)
+    with suppress(Exception):  # It is raised again when the point is run.
+        instances.at(point)
 
 
 def _serve_kernel(requests: TextIO, answer: Callable[..., None], platform: Platform, runner: Runner) -> bool:
     """Run points of a kernel. Returns whether another may follow; False where the input has ended."""
-    for line in requests:
+    for line in iter(requests.readline, ""):
         request = read(line)
         if isinstance(request, Rest):
             runner.memory.free()

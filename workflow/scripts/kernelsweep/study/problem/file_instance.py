@@ -95,6 +95,9 @@ class ReferenceStore:
 # Inputs of so many bytes take longer to make than to map; and of so many, longer to write than to make.
 _LARGE, _TOO_LARGE = 2**20, 2**31
 
+# Smaller ones are kept that took so many seconds, so that no device waits for them.
+_SLOW_SECONDS = 0.1
+
 # Arrays that took fewer seconds to compute are made again sooner than they are kept and found.
 _DEAR_SECONDS = 0.002
 
@@ -145,7 +148,9 @@ class Inputs:
             tensors = {name: replace(kept[name], is_tensor=True) for name in facts.get("tensors", ())}
             return {**kept, **numbers, **tensors}, facts["digest"]
         given = {"kernel": self.kernel, "random": generator("inputs", self.seed, self.axes)}
+        started = time.perf_counter()
         returned = self.function.call(self.axes, given)
+        is_slow = time.perf_counter() - started > _SLOW_SECONDS
         made = read_mapping(returned, self.function.shown, "{'A': random.random(n, np.float32)}", read_input)
         arrays = {name: value for name, value in made.items() if isinstance(value, ArrayValue)}
         size = sum(array.elements.nbytes for array in arrays.values())
@@ -153,7 +158,8 @@ class Inputs:
         typed = [value.dtype for value in made.values() if isinstance(value, ArrayValue | np.generic)]
         if (
             not self.store
-            or not _LARGE <= size < _TOO_LARGE
+            or not (is_slow or size >= _LARGE)
+            or size >= _TOO_LARGE
             or any(one.names or one.isbuiltin == 2 or one.kind == "c" for one in typed)
         ):
             return made, ""
@@ -227,12 +233,17 @@ class FileInstance:
     def _asks_for_roundings(self) -> bool:
         return "error_bound" in self.functions and "roundings" in self.functions["error_bound"].parameters
 
-    def expect(self, point: Point) -> None:
-        """Compute the reference and its bounds now, so that judge() finds them on disk. Raises UserError."""
+    def expect(self, point: Point, roundings: int | None = None) -> None:
+        """Compute the reference and its bounds now, so that judge() finds them, or another process on disk.
+
+        roundings  as for bounds(); without them, bounds that ask for them are not computed
+
+        Raises UserError.
+        """
         if "reference" in self.functions:
             _ = self.expected
-            if not self._asks_for_roundings:
-                _ = self.bounds()
+            if roundings is not None or not self._asks_for_roundings:
+                _ = self.bounds(roundings or 0)
 
     def check(self) -> None:
         """Raise UserError for a reference of other arrays than the outputs."""

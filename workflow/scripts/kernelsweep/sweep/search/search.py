@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kernelsweep.device.lease import Lease
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.device.pairs import PairsDecide
 from kernelsweep.device.sampling import Both, MedianKnown
@@ -41,7 +42,7 @@ from kernelsweep.study.kernels.units import Unit
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
 from kernelsweep.study.spaces import ValidPoints
-from kernelsweep.sweep.bench import Bench, Front, Pool
+from kernelsweep.sweep.bench import Bench, Front, Leases, Pool
 from kernelsweep.sweep.earlier import finalists as finalists_before
 from kernelsweep.sweep.full import FullSweep
 from kernelsweep.sweep.journal import Journal
@@ -79,10 +80,11 @@ class Laboratory:
                    points. A search whose points are all in the journal needs no device
     plan           the plan of a point
     source_sha256  the kernel's
+    leases         leases the first device, as of a Bench
     further_gpus   a context with the UUIDs of further GPUs to run proposals on. The finalists all run on one
     builder        compiles the variants, where the task has no binary
     units          the units of a point, which are compiled if it is proposed
-    await_data     waits until the right results of a point are known, before the first run at its place
+    await_data     as of a Pool
     partners       earlier versions of points, beside which finalists and the first proposals run
     margin         the smallest difference between versions that matters, as a fraction
     notify         gets a line for the user
@@ -93,10 +95,11 @@ class Laboratory:
     open_device: Callable[[str], Show]
     plan: Callable[[Point], PlannedPoint]
     source_sha256: str = ""
+    leases: Leases = lambda _: nullcontext(Lease())
     further_gpus: Callable[[], AbstractContextManager[Sequence[str]]] = lambda: nullcontext(())
     builder: Builder | None = None
     units: Callable[[Point], Sequence[Unit]] = lambda _: ()
-    await_data: Callable[[Point], None] = lambda _: None
+    await_data: Callable[[Point, float], bool] = lambda *_: True
     partners: FindPartners = lambda _: None
     margin: float = 0.01
     notify: Callable[[str], None] = print
@@ -244,18 +247,16 @@ def _rough_pool(strategy: SearchStrategy, at: Laboratory, finalists: _Finalists)
     """Where proposals run, as many at a time as there are GPUs."""
     limits = TimeLimits(strategy.task, at.journal)
 
-    def bench(device: str | None = None) -> Bench:
-        return Bench(strategy.task, at.front, Workers(strategy.task, [0], device=device), limits=limits)
-
     def prepare() -> Bench:
         # Workers can be forked only before the builder starts threads.
-        first = bench()
+        first = Bench(strategy.task, at.front, Workers(strategy.task, [0]), at.leases, limits)
         finalists.prepare()
+        strategy.open()
         return first
 
     def further(until_end: ExitStack) -> list[Bench]:
-        strategy.open()
-        return [bench(gpu) for gpu in until_end.enter_context(at.further_gpus())]
+        gpus = until_end.enter_context(at.further_gpus())
+        return [Bench(strategy.task, at.front, Workers(strategy.task, [0], gpu), limits=limits) for gpu in gpus]
 
     def ask(visit: Visit) -> None:
         if at.builder:
@@ -328,11 +329,11 @@ class _Finalists:
         visits = at.find(self._task, planned)
         if not visits.is_done:
             for point in points:
-                at.await_data(point)
+                at.await_data(point, inf)
             show = at.open_device("finalists")
             workers, self._prepared = self._prepared or Workers(self._task, visits.numbers), None
             sweep = FullSweep(visits, find_partners=partial(at.partners, planned), margin=at.margin)
-            with Bench(self._task, at.front, workers) as bench:
+            with Bench(self._task, at.front, workers, at.leases) as bench:
                 run(sweep, bench, lambda visit, outcome: show(sweep.done, sweep.total, visit.point, outcome))
         return visits.results()
 
