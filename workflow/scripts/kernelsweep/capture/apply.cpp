@@ -192,13 +192,14 @@ CUstream own_stream(const char *name, CUstream stream)
     return !stream && std::strstr(name, "_ptsz") ? CU_STREAM_PER_THREAD : stream;
 }
 
-using Launch = decltype(cuLaunchKernel);
 using LaunchEx = decltype(cuLaunchKernelEx);
 
-CUresult launch(const char *name, CUfunction f, Sizes s, CUstream stream, void **values, void **extra)
+// A launch by the driver's function of this name; `rest` is what each has behind the stream.
+template <class Function, class... Rest>
+CUresult launch(const char *name, CUfunction f, Sizes s, CUstream stream, Rest... rest)
 {
     const std::vector<Variable> copied = replace(f, s, own_stream(name, stream));
-    CUresult status = driver<Launch>(name)(f, s[0], s[1], s[2], s[3], s[4], s[5], s[6], stream, values, extra);
+    CUresult status = driver<Function>(name)(f, s[0], s[1], s[2], s[3], s[4], s[5], s[6], stream, rest...);
     copy_back(copied, own_stream(name, stream));
     return status;
 }
@@ -223,7 +224,13 @@ void *ours(const char *name, bool own_stream);
     VISIBLE CUresult name(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
                           unsigned shared, CUstream stream, void **values, void **extra)                               \
     {                                                                                                                  \
-        return launch(#name, f, {gx, gy, gz, bx, by, bz, shared}, stream, values, extra);                              \
+        return launch<decltype(cuLaunchKernel)>(#name, f, {gx, gy, gz, bx, by, bz, shared}, stream, values, extra);    \
+    }
+#define LAUNCH_COOPERATIVE(name)                                                                                       \
+    VISIBLE CUresult name(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
+                          unsigned shared, CUstream stream, void **values)                                             \
+    {                                                                                                                  \
+        return launch<decltype(cuLaunchCooperativeKernel)>(#name, f, {gx, gy, gz, bx, by, bz, shared}, stream, values); \
     }
 #define LAUNCH_EX(name)                                                                                                \
     VISIBLE CUresult name(const CUlaunchConfig *config, CUfunction f, void **values, void **extra)                     \
@@ -232,6 +239,8 @@ void *ours(const char *name, bool own_stream);
     }
 LAUNCH(cuLaunchKernel)
 LAUNCH(cuLaunchKernel_ptsz)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
 LAUNCH_EX(cuLaunchKernelEx)
 LAUNCH_EX(cuLaunchKernelEx_ptsz)
 
@@ -267,6 +276,9 @@ void *ours(const char *name, bool own_stream)
     const std::pair<const char *, void *> known[] = {
         {"cuLaunchKernel", own_stream ? (void *)cuLaunchKernel_ptsz : (void *)cuLaunchKernel},
         {"cuLaunchKernel_ptsz", (void *)cuLaunchKernel_ptsz},
+        {"cuLaunchCooperativeKernel",
+         own_stream ? (void *)cuLaunchCooperativeKernel_ptsz : (void *)cuLaunchCooperativeKernel},
+        {"cuLaunchCooperativeKernel_ptsz", (void *)cuLaunchCooperativeKernel_ptsz},
         {"cuLaunchKernelEx", own_stream ? (void *)cuLaunchKernelEx_ptsz : (void *)cuLaunchKernelEx},
         {"cuLaunchKernelEx_ptsz", (void *)cuLaunchKernelEx_ptsz},
         {"cuGetProcAddress", (void *)cuGetProcAddress},
