@@ -247,7 +247,7 @@ class ComparisonPlan:
     store           of compiled units
     explored        what the explorer needs to know of each study
     index           the page of all pages
-    never_measured  kernels (study/kernel) that are left out, because they have no earlier version
+    never_measured  how many kernels are left out, because they have no earlier version
     pictured        by kernel (study/kernel), the step whose accesses are drawn
     """
 
@@ -257,7 +257,7 @@ class ComparisonPlan:
     store: str
     explored: Mapping[str, Plain]
     index: str
-    never_measured: Sequence[str]
+    never_measured: int
     pictured: Mapping[str, str]
 
 

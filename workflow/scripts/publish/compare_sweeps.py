@@ -14,7 +14,6 @@ from kernelsweep.judge.comparison.text import comparison_answer, comparison_text
 from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
-from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.index.statuses import when
 from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
@@ -43,7 +42,7 @@ with logged(snakemake):
     registers = {kernel: registers_in_words(those, store) for kernel, those in counted_points(points).items()}
     verdict = verdict_lines(points, margin, unchanged, registers) + program_lines(points, margin, Path())
     if plan.never_measured:
-        verdict.append(f"Not compared, because never measured: {list_texts(plan.never_measured)}.")
+        verdict.append(f"Not compared, because never measured: {plan.never_measured} of the kernels.")
     device = read_device(snakemake.input.device)
     of_after = device["provenance"]
     proofs = read_proofs(snakemake.input.proofs)

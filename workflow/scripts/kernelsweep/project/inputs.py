@@ -331,23 +331,14 @@ def of_compared(project: Project, platform: str, file: str) -> list[str]:
 
 
 def compared_kernels(project: Project, platform: str) -> list[tuple[str, str]]:
-    """The kernels that are compared, each with its study."""
-    left_out = never_measured(project, platform)
-    return [(study, kernel) for study, kernel in project.kernels_of(platform) if f"{study}/{kernel}" not in left_out]
+    """The kernels that are compared, each with its study: nobody waits for those that were never measured.
 
-
-def never_measured(project: Project, platform: str) -> list[str]:
-    """The kernels (study/kernel) without an earlier version, as none was measured; nobody waits for these in `compare`.
-
-    None where another sweep is compared with, and where no kernel was measured.
+    All where another sweep is compared with, and where no kernel was measured.
     """
-    kernels = [] if project.config.compare.before != PREVIOUS else project.kernels_of(platform)
-    without = [
-        f"{study}/{kernel}"
-        for study, kernel in kernels
-        if not journals_of(Path(path("journal", platform=platform, study=study, kernel=kernel)))
-    ]
-    return without if len(without) < len(kernels) else []
+    kernels, before = project.kernels_of(platform), project.config.compare.before
+    files = [Path(path("journal", platform=platform, study=study, kernel=kernel)) for study, kernel in kernels]
+    measured = [one for one, journal in zip(kernels, files, strict=True) if journals_of(journal)]
+    return measured if measured and before == PREVIOUS else kernels
 
 
 def compared_with(project: Project, platform: str) -> list[str]:

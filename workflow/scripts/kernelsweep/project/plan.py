@@ -465,7 +465,7 @@ def comparison(project: Project, platform: str) -> plans.ComparisonPlan:
         store=path("unit_store"),
         explored=_explored_studies(project, platform),
         index=path("index"),
-        never_measured=inputs.never_measured(project, platform),
+        never_measured=len(project.kernels_of(platform)) - len(inputs.compared_kernels(project, platform)),
         pictured=_pictured_steps(project),
     )
 
