@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernelsweep.device.outcome import Timing
-from kernelsweep.device.sampling import MedianKnown, Sampled, Sampling, Taken, is_settled, per_visit, sample
+from kernelsweep.device.sampling import MedianKnown, Sampling, Taken, is_settled, per_visit, sample
 from kernelsweep.statistics import Interval, median_interval, ratio, summarise, summarise_visits
 
 SETTINGS = Sampling(relative_precision=0.005, min_samples=20, max_samples=500, max_seconds=0.5)
@@ -32,7 +32,7 @@ class Machine:
         self.now += count * self._seconds
         return [self._draw(self._generator) for _ in range(count)], self.throttled()
 
-    def sampled(self, settings: Sampling) -> Sampled:
+    def sampled(self, settings: Sampling) -> Timing:
         """What sampling until the median is known takes."""
 
         def take(count: int) -> tuple[list[Taken], bool]:

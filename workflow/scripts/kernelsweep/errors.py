@@ -91,15 +91,16 @@ def nearest(word: str, known: Iterable[str], similarity: float = 0.6) -> str:
     return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
-def check_known(value: object, known: Iterable[object], subject: str) -> None:
+def check_known(value: object, known: Iterable[object], subject: str, these: str = "Allowed") -> None:
     """Raise UserError for a value that is none of those known, and say what is allowed.
 
     subject  begins the sentence, which the value follows: "own.yaml: reference has"
+    these    what the known ones are
     """
     allowed = list(known)
     if value not in allowed:
         guess = nearest(str(value), map(str, allowed)) or ";"
-        raise UserError(f"{subject} {shown_value(value)}{guess} Allowed: {', '.join(map(str, allowed)) or 'none'}.")
+        raise UserError(f"{subject} {shown_value(value)}{guess} {these}: {', '.join(map(str, allowed)) or 'none'}.")
 
 
 def is_of_gpu(error: BaseException) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import atexit
-import ctypes
 import gc
 import importlib
 import json
@@ -31,8 +30,10 @@ from pathlib import Path
 from select import select
 from typing import Any, NoReturn
 
+from kernelsweep.base.code_hash import names_in
+from kernelsweep.base.running import name_this_process
+
 _TASKS = Path("/proc/self/task")
-_PR_SET_NAME = 15  # linux/prctl.h
 _LONGEST_REQUEST = 1 << 20
 _SECONDS_BETWEEN_CALLS = 5.0
 
@@ -186,13 +187,8 @@ def _answer(running: dict[int, socket.socket]) -> None:
 
 def _imports_of(script: str) -> list[str]:
     """What a script imports at its top, from modules also the names that may be modules."""
-    names: list[str] = []
-    for node in ast.parse(Path(script).read_bytes()).body:
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return names
+    statements = ast.parse(Path(script).read_bytes()).body
+    return [name for one in statements if isinstance(one, ast.Import | ast.ImportFrom) for name in names_in(one)]
 
 
 def _import(names: Sequence[str]) -> None:
@@ -227,7 +223,7 @@ def _run(script: str, name: str, folder: str, environment: dict[str, str]) -> No
     status: Any = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
+        name_this_process(name)
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)

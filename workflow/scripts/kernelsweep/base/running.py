@@ -43,9 +43,9 @@ def outlive_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, 0)
 
 
-def name_this_process() -> None:
-    """Name the process that opens a device."""
-    ctypes.CDLL(None).prctl(_PR_SET_NAME, PROCESS_NAME.encode(), 0, 0, 0)
+def name_this_process(name: str = PROCESS_NAME) -> None:
+    """Name a process, by default as one that opens a device; Linux keeps 15 characters."""
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
 def process_name(number: int) -> str | None:

@@ -165,7 +165,7 @@ def function_reports(output: str, cubin: Path, functions: Iterable[str]) -> dict
         name, types = name_and_types(spelled.removeprefix("void "))  # An extern "C" symbol tells no types.
         known = itertools.zip_longest(types, reports[symbol]["parameter_types"])
         reports[symbol]["parameter_types"] = [f"{_kind(kind)}{size[1:]}" for kind, size in known if size is not None]
-        by_name[_plain(name)] = reports[symbol]
+        by_name[plain_name(name)] = reports[symbol]
     return {function: _of_function(function, by_name) for function in functions}
 
 
@@ -228,7 +228,7 @@ def _of_function(function: str, by_name: Mapping[str, dict[str, Any]]) -> dict[s
     nvcc names an enumerator by its number, and a function by its type. Such arguments fit any, if one instance alone
     does.
     """
-    name = _plain(function)
+    name = plain_name(function)
     head, arguments = name.partition("<")[0], _arguments(name)
     longer = [found for found in by_name if found.startswith(name.removesuffix(">") + ("," if ">" in name else "<"))]
     alike = [
@@ -253,14 +253,15 @@ def _arguments(name: str) -> list[str]:
     return split_list(name.partition("<")[2].rpartition(">")[0], "<>()")
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A function's C++ name without what spellings differ in.
 
-    That is spaces, suffixes and casts of numbers, `unsigned int`, `half`, and namespaces without a name.
+    That is spaces, suffixes and casts of numbers, true and false, `unsigned int`, `half`, and namespaces without names.
     """
     name = name.replace("(anonymous namespace)::", "")
     name = re.sub(r"\b(half2?|nv_bfloat162?)\b", r"__\1", name)
-    name = re.sub(r"\((?:unsigned |signed )?(?:char|short|int|long|long long)\)(?=-?\d)", "", name)
+    name = re.sub(r"\((?:unsigned |signed )?(?:bool|char|short|int|long|long long)\)(?=-?\d)", "", name)
+    name = re.sub(r"\b(?:false|true)\b", lambda word: str(int(word[0] == "true")), name)
     name = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", name)
     name = re.sub(r"\bunsigned(?! (?:int|char|short|long))\b", "unsigned int", name)
     return re.sub(r"\s*([<>,*&])\s*", r"\1", name).strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelsweep.device.point.memory import arrays_of
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known, nearest
 from kernelsweep.study.kernels.plan import Plan, array_of
 from kernelsweep.study.kernels.source import KernelSource
 from kernelsweep.study.point import Point
@@ -45,11 +45,7 @@ def check_names(plan: Plan, instance: FileInstance, point: Point, place: str, wh
         ("variables", [*plan.variables], [*arrays]),
     ):
         for name in names:
-            if name not in allowed:
-                if key == "constants" and name in known:
-                    raise UserError(
-                        f"{where}: constants has {name!r}, a number without a type: write np.float32({name})."
-                    )
-                guess = nearest(name, allowed) or ";"
-                of = "Arrays among the inputs" if allowed is inputs else "Arrays"
-                raise UserError(f"{where}: {key} has {name!r}{guess} {of}: {', '.join(allowed)}.")
+            if key == "constants" and name in known and name not in allowed:
+                raise UserError(f"{where}: constants has {name!r}, a number without a type: write np.float32({name}).")
+            of = "Arrays among the inputs" if allowed is inputs else "Arrays"
+            check_known(name, allowed, f"{where}: {key} has", of)

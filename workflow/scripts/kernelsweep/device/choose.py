@@ -13,7 +13,7 @@ from kernelsweep.base.json_files import read_json
 from kernelsweep.device.gpus import USE_EMULATOR, check_pycuda, has_pycuda, visible_gpus
 from kernelsweep.device.kinds import GPU
 from kernelsweep.device.names import is_recording, recording_name, recording_platform
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known, nearest
 from kernelsweep.study.kernels.units import EMULATOR
 
 
@@ -85,13 +85,9 @@ def _chosen(
 ) -> dict[str, Model | None]:
     """The platforms for one name, each with its model if it is a GPU."""
     if is_recording(named):
-        name = recording_name(named)
-        known = recordings(root)
-        if name not in known:
-            raise UserError(
-                f"platform: there is no recording {name!r} in resources/recordings/{nearest(name, known) or ';'} "
-                f"There: {', '.join(known) or 'none'}."
-            )
+        check_known(
+            recording_name(named), recordings(root), "platform: there is no recording", "In resources/recordings/"
+        )
         return {named: None}
     if named == EMULATOR:
         return {EMULATOR: None}

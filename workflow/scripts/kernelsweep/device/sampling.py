@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
+from kernelsweep.device.outcome import Timing
 from kernelsweep.statistics import FEWEST_SAMPLES, median_interval, timer_step
 
 # Samples queued at once. Work that waits in the stream behind a sample delays the sample and makes it scatter. With 20
@@ -40,16 +41,6 @@ class Sampling:
     max_samples: int
     max_seconds: float
     fewest_samples: int = FEWEST_SAMPLES
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """A point's samples in microseconds. The other fields are as in outcome.Timing."""
-
-    samples: list[float]
-    settled: bool
-    throttled: list[int]
-    clean: bool
 
 
 class Criterion(Protocol):
@@ -193,7 +184,7 @@ def sample(
     relative_precision: float,
     spent: float = 0.0,
     clock: Callable[[], float] = time.monotonic,
-) -> Sampled:
+) -> Timing:
     """Take samples of a point until a criterion is finished.
 
     take                takes at most so many samples; returns them, and whether the device was throttled meanwhile
@@ -221,6 +212,6 @@ def sample(
         if len(samples) >= criterion.fewest_samples and (at_limit or criterion.is_finished()):
             break
     clean = len(samples) - len(throttled) >= min(criterion.fewest_samples, len(samples))
-    set_aside = set(throttled) if clean else set()
-    counted = [time_us for number, time_us in enumerate(samples) if number not in set_aside]
-    return Sampled(samples, is_settled(counted, relative_precision), throttled, clean)
+    timing = Timing(samples, throttled=throttled, clean=clean)
+    timing.settled = is_settled(timing.counted, relative_precision)
+    return timing

@@ -82,14 +82,10 @@ def _asked(
         return None
     axes = next(([axis] for axis in sizes if gone([axis], factor)), sizes) if len(sizes) > 1 else sizes
     of = f" in {' and '.join(axes)}" if len(guessed.sizes) > 1 else ""
-    if factor and all(_covers(guessed, axis, factor, *steps[axis]) for axis in axes):
+    # Whether the launch and the kernel are made for sizes that are no multiples of the factor.
+    if factor and all(steps[axis][0] == 1 and factor >= steps[axis][1] and axis in guessed.guarded for axis in axes):
         return ""
     return f"it may ask for multiples of {factor}{of}" if factor else f"it may ask for powers of two{of}"
-
-
-def _covers(guessed: Guess, axis: str, factor: int, first: int, step: int) -> bool:
-    """Whether the launch and the kernel are made for sizes that are no multiples of the factor."""
-    return first == 1 and factor >= step and axis in guessed.guarded
 
 
 def _step(guessed: Guess, point: Mapping[str, int], axis: str) -> tuple[int, int]:

@@ -47,22 +47,19 @@ class Capture:
     def _archive(self) -> Any:
         return np.load(self.folder / ARRAYS)
 
-    def before(self, launch: int, name: str) -> Bytes:
-        """The bytes of an array before a launch."""
-        contents: Bytes = self._archive[self._array(launch, name)["before"]]
-        return contents
+    def before(self, launch: int, name: str) -> np.ndarray[Any, Any]:
+        """The elements of an array before a launch; unsigned integers, which hold any bits, where no type is known."""
+        array = self._arrays(launch)[name]
+        contents: Bytes = self._archive[array["before"]]
+        return contents.view(array["dtype"])
 
-    def after(self, launch: int, name: str) -> Bytes:
-        """The bytes of an array after a launch."""
-        array = self._array(launch, name)
-        contents = self.before(launch, name)
+    def after(self, launch: int, name: str) -> np.ndarray[Any, Any]:
+        """The elements of an array after a launch, as before()."""
+        array, before = self._arrays(launch)[name], self.before(launch, name)
         if not array["after"]:
-            return contents
-        return with_pages(contents, self._archive[f"{array['after']}_pages"], self._archive[array["after"]])
-
-    def typed(self, launch: int, name: str, contents: Bytes) -> np.ndarray[Any, Any]:
-        """An array's bytes as its elements; where the type isn't known, as unsigned integers, which hold any bits."""
-        return contents.view(self._array(launch, name)["dtype"])
+            return before
+        pages = self._archive[f"{array['after']}_pages"]
+        return with_pages(before.view(np.uint8), pages, self._archive[array["after"]]).view(array["dtype"])
 
     def spread(self, launch: int) -> dict[str, np.ndarray[Any, Any]]:
         """How far replays moved each element of a launch's outputs at most; without those that none moved."""
@@ -71,16 +68,16 @@ class Capture:
 
     def outputs(self, launch: int) -> list[str]:
         """The arrays that a launch has changed."""
-        return [name for name, array in self.record["launches"][str(launch)]["arrays"].items() if array["after"]]
+        return [name for name, array in self._arrays(launch).items() if array["after"]]
 
     def scalars(self, launch: int) -> dict[str, np.generic]:
         """A launch's parameters that are no plain pointer to the start of an array, by name."""
         parameters = self.record["launches"][str(launch)]["parameters"]
         return {one["name"]: _value(one) for one in parameters if not one["array"]}
 
-    def _array(self, launch: int, name: str) -> Mapping[str, Any]:
+    def _arrays(self, launch: int) -> Mapping[str, Mapping[str, Any]]:
         arrays: Mapping[str, Mapping[str, Any]] = self.record["launches"][str(launch)]["arrays"]
-        return arrays[name]
+        return arrays
 
 
 def read_capture(folder: Path) -> Capture:
@@ -105,8 +102,7 @@ def captured(file: str) -> tuple[Function, Function, Function, Function, Functio
     capture = read_capture(Path(file).parent / FOLDER)
 
     def inputs(launch: int) -> dict[str, Any]:
-        names = capture.record["launches"][str(launch)]["arrays"]
-        arrays = {name: capture.typed(launch, name, capture.before(launch, name)) for name in names}
+        arrays = {name: capture.before(launch, name) for name in capture.record["launches"][str(launch)]["arrays"]}
         return {**arrays, **capture.scalars(launch)}
 
     def outputs(launch: int) -> dict[str, Any]:
@@ -115,12 +111,12 @@ def captured(file: str) -> tuple[Function, Function, Function, Function, Functio
         return {name: (arrays[name]["bytes"] // dtype.itemsize, dtype) for name, dtype in dtypes.items()}
 
     def reference(launch: int) -> dict[str, Any]:
-        return {name: capture.typed(launch, name, capture.after(launch, name)) for name in capture.outputs(launch)}
+        return {name: capture.after(launch, name) for name in capture.outputs(launch)}
 
     def error_bound(launch: int) -> dict[str, Any]:
         bounds = {}
         for name, spread in capture.spread(launch).items():
-            before, after = (capture.typed(launch, name, of(launch, name)) for of in (capture.before, capture.after))
+            before, after = capture.before(launch, name), capture.after(launch, name)
             rounding = 4 * np.finfo(after.dtype).eps * abs(after.astype(np.float64)) if after.dtype.kind == "f" else 0
             bounds[name] = np.where(before != after, 8 * spread.astype(np.float64) + rounding, 0.0)
         return bounds

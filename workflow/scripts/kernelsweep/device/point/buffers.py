@@ -38,6 +38,7 @@ class Buffers:
         self._granularity = granularity
         before, self._behind = guard
         self._front = _rounded(before, granularity)
+        self._ends_with_the_memory = platform.watches or (self._front > 0 and not self._behind)
         self._memory: dict[tuple[str, Role, int], tuple[int, Memory]] = {}
 
     def room(self, name: str, role: Role, size: int, place: int = 0) -> bool:
@@ -88,10 +89,6 @@ class Buffers:
         for _, memory in self._memory.values():
             self._platform.free(memory)
         self._memory.clear()
-
-    @property
-    def _ends_with_the_memory(self) -> bool:
-        return self._platform.watches or (self._front > 0 and not self._behind)
 
     def _guards(self, name: str, role: Role, size: int) -> Iterator[tuple[Memory, int, int]]:
         """The guard before a buffer and that behind it: memory, length, and start from the buffer's, in bytes."""

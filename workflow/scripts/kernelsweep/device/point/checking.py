@@ -33,12 +33,14 @@ def check_point(
     counts = run.platform.counts()
     judgement = run.judge(instance, depth)
     leaves_state = run.leaves_state
-    compares_bits = not judgement.mistake and repeated_runs > 1 and _rounds(run)
+    has_floats = any(result.dtype.kind not in "biu" for result in run.memory.results().values())
+    compares_bits = not judgement.mistake and repeated_runs > 1 and has_floats
     compares_bits = compares_bits and run.memory.comparison.keep(run.memory.results())
     outside = run.memory.overwritten()
     changed = run.memory.changed()
     mistake = judgement.mistake or outside or (_undeclared(run, changed) if instance.is_judged else None)
-    if not mistake and (leaves_state or _has_own_state(run)):
+    # What a run leaves in the kernel's own arrays, the next one may find.
+    if not mistake and (leaves_state or any(array.contents is not None for array in run.plan.arrays.values())):
         for _ in range(repeated_runs - 1):
             run.check_run()
             if again := run.judge(instance, depth).mistake:
@@ -99,16 +101,6 @@ def _undeclared(run: PointRun, changed: list[str]) -> str | None:
     if changed[0] in run.plan.arrays:
         return message
     return f"{message}. If the kernel may change {changed[0]}, name it in its updates, or among the problem's outputs"
-
-
-def _has_own_state(run: PointRun) -> bool:
-    """Whether a run may find in the kernel's own arrays what the run before has left."""
-    return any(array.contents is not None for array in run.plan.arrays.values())
-
-
-def _rounds(run: PointRun) -> bool:
-    """Whether some result is of floats."""
-    return any(result.dtype.kind not in "biu" for result in run.memory.results().values())
 
 
 def _bit_identical(run: PointRun, repeated_runs: int) -> bool:

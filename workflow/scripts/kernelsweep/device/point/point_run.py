@@ -1,4 +1,4 @@
-"""One point on a platform: its launches, a run of them, and a sample."""
+"""One point on a platform: its launches, a run of them, and its samples, with the device's conditions meanwhile."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelsweep.device.pairs import ORDER
-from kernelsweep.device.platform import Memory, Platform
+from kernelsweep.device.outcome import Timing
+from kernelsweep.device.pairs import ORDER, FixedSeconds
+from kernelsweep.device.platform import Conditions, Memory, Platform
 from kernelsweep.device.point.fit import fitting
 from kernelsweep.device.point.memory import KernelMemory
+from kernelsweep.device.sampling import Criterion, Taken, sample
 from kernelsweep.study.kernels.plan import Launch, Plan
 from kernelsweep.study.kernels.units import EARLIER
 from kernelsweep.study.point import Point
@@ -184,3 +187,47 @@ class PointRun:
                 step()
 
         return queue
+
+
+def take_samples(
+    run: PointRun,
+    timed: Samples,
+    criterion: Criterion,
+    relative_precision: float,
+    pairs: PairedSamples | None = None,
+    spent: float = 0.0,
+) -> Timing:
+    """Time a point that was found right.
+
+    criterion           when there are samples enough
+    relative_precision  of the median, by which the samples count as settled
+    pairs               samples of the point and of its partner, to be taken in place of its own
+    spent               the seconds of the visit so far
+
+    Raises LaunchError and ContextLost.
+    """
+    conditions: list[Conditions] = []
+    before: list[float] = []
+
+    def take(count: int) -> tuple[list[Taken], bool]:
+        taken: list[Taken]
+        if pairs:
+            now, old = pairs.time()
+            before.append(old)
+            taken = [(now, old)]
+        else:
+            taken = [(time_us, None) for time_us in run.platform.time(timed, count)]
+        conditions.append(run.platform.conditions())
+        return taken, bool(conditions[-1].throttle_reasons)
+
+    return replace(
+        sample(take, deepcopy(criterion), relative_precision, spent),
+        before=before,
+        fixed=isinstance(criterion, FixedSeconds),
+        throttle_reasons=sorted({reason for seen in conditions for reason in seen.throttle_reasons}),
+        clocks_are_set=any(seen.clocks_are_set for seen in conditions),
+        device_uuid=run.platform.uuid,
+        clock_mhz=min((seen.clock_mhz for seen in conditions if seen.clock_mhz is not None), default=None),
+        temperature_c=max((seen.temperature_c for seen in conditions if seen.temperature_c is not None), default=None),
+        power_w=conditions[-1].power_w,
+    )

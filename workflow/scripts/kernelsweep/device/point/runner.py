@@ -17,8 +17,7 @@ from kernelsweep.device.platform import Platform
 from kernelsweep.device.point.checking import check_last_samples, check_point, check_second_input
 from kernelsweep.device.point.instances import Instances, has_second_input
 from kernelsweep.device.point.memory import KernelMemory
-from kernelsweep.device.point.point_run import PairedSamples, PointRun, Samples
-from kernelsweep.device.point.timing import take_samples
+from kernelsweep.device.point.point_run import PairedSamples, PointRun, Samples, take_samples
 from kernelsweep.device.request import MOST_HOST_SECONDS, VisitRequest
 from kernelsweep.device.sampling import MedianKnown
 from kernelsweep.device.task import KernelTask

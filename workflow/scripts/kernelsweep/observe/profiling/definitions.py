@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import UserError, check_known
 
 # Factors from ncu's base units to the units that a metric may have.
 _FACTORS = {
@@ -88,9 +88,7 @@ def _factor(name: str, unit: str, base: str) -> float:
 def check_metric_names(names: Iterable[str], table: Mapping[str, object], file: str) -> None:
     """Raise UserError if a study in the file `shown` names a metric that the configuration doesn't have."""
     for name in names:
-        if name not in table:
-            guess = nearest(name, table) or ";"
-            raise UserError(f"{file}: metrics names {name!r}{guess} In config/metrics.yaml: {', '.join(table)}.")
+        check_known(name, table, f"{file}: metrics names", "In config/metrics.yaml")
 
 
 def asked_for(chosen: Sequence[Definition]) -> list[str]:

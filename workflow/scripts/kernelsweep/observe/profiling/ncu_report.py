@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
+from kernelsweep.compile import nvcc
 from kernelsweep.errors import UserError
 from kernelsweep.observe.profiling.definitions import Definition
 from kernelsweep.observe.requests import Answer
@@ -21,13 +22,8 @@ from kernelsweep.study.point import Point
 
 # Digits of a value; counters have no more.
 _DIGITS = 10
-# "(unsigned int)8" as a template argument, which C++ writes 8u.
-_CAST = re.compile(r"\((?:unsigned |signed )?\w+(?: \w+)?\)(-?\d+)")
-_BOOLEAN = re.compile(r"\b(?:false|true)\b")
 # " [RADIUS=4]", what a function's unit is given in the build report.
 _GIVEN = re.compile(r" \[[-\w].*\]$", re.DOTALL)
-_LITERAL = re.compile(r"(?<=\d)[uUlL]+\b")
-_SIGNATURE = re.compile(r"(?:\w+ )?(?P<function>\w+(?:<.*>)?)\(.*\)")
 
 
 @dataclass(frozen=True)
@@ -88,10 +84,7 @@ def plain_name(name: str) -> str:
     `unrolled<int, Sum, 8u>` become `unrolled<int, Sum, 8>`. The build report's `rows<32, true> [RADIUS=4]` becomes
     `rows<32, 1>`, as ncu writes it: without the macros, which ncu does not know.
     """
-    name = _GIVEN.sub("", name)
-    match = _SIGNATURE.fullmatch(name)
-    plain = _LITERAL.sub("", _CAST.sub(r"\1", match["function"] if match else name))
-    return _BOOLEAN.sub(lambda found: str(int(found[0] == "true")), plain)
+    return nvcc.plain_name(nvcc.name_and_types(_GIVEN.sub("", name).removeprefix("void "))[0]).replace(",", ", ")
 
 
 def match_launches(capture: Capture, answers: Sequence[Answer], kernel: str) -> list[list[CapturedLaunch]]:

@@ -297,12 +297,9 @@ def read_functions(module: UserModule, axes: Collection[str], judged: bool = Tru
             raise UserError(f"{shown}: has {name} beside mistake. {name} belongs to a reference; leave one out.")
     for function in functions.values():
         # Arrays' names are known when inputs has been called.
-        known = {*axes, *GIVEN[function.name]}
-        if function.name in ("reference", "error_bound") and "inputs" not in functions:
-            known -= {"inputs"}
-            check_parameters(function, known)
-        elif not function.names_data:
-            check_parameters(function, known)
+        has_none = function.name in ("reference", "error_bound") and "inputs" not in functions
+        if has_none or not function.names_data:
+            check_parameters(function, {*axes, *GIVEN[function.name]} - ({"inputs"} if has_none else set()))
     return functions
 
 
