@@ -72,10 +72,14 @@ def end_of_job(log: Path, code: str, is_answer: bool = False) -> int:
 def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_error(
     tmp_path: Path, passed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ending = words()
+    ending = words(is_quiet=True)
     logs = ["end_run.log", "one.log", "bug.log"]
+    tell("a table", event="run_info", stats={"make_page": 2})
     for job, log in enumerate(logs):
-        tell("a job", event="job_info", jobid=job, log=[log], output=["x"])
+        of = {"rule_name": "publish_study", "wildcards": {"study": "matmul"}}
+        tell("a job", event="job_info", jobid=job, log=[log], output=["x"], **of)
+    tell("a job", event="job_info", jobid=8, rule_name="make_page")
+    tell("its end", event="job_finished", job_id=8)
     said = [
         "print('Long.' * 9_999); raise UserError('Mend it.')",
         "print('x' * 100_000); raise UserError('Mend this.\\none, 3 points not run: Mend it.')",
@@ -93,14 +97,23 @@ def test_the_answer_comes_last_and_then_each_failed_jobs_sentence_without_its_er
     tell("look above", logging.ERROR)
     tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
     assert passed == ["a job failed", "a job failed"]
-    # A job without a sentence: Snakemake's error is all that there is, and is no other job's.
+    # A crash ends the run with its error, its log, and what there is no page of.
     tell("the command crashed", logging.ERROR, event="error", exception="RuleException")
     tell("a job crashed", logging.ERROR, event="job_error", jobid=2, log=logs[2:])
     tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
-    assert passed[2:] == ["the command crashed", "a job crashed", "not all jobs ended well"]
+    assert passed[2:] == ["a job crashed"]
+    # A job without a sentence: Snakemake's error is all that there is, and is no other job's.
+    tell("the command died", logging.ERROR, event="error", exception="RuleException")
+    tell("a job died", logging.ERROR, event="job_error", jobid=3, log=[])
+    tell("not all jobs ended well", logging.ERROR, event="error", exception="WorkflowError")
+    assert passed[3:] == ["the command died", "a job died", "not all jobs ended well"]
     monkeypatch.chdir(tmp_path.parent)  # As Snakemake does at its end, with -d.
     ending.say()
-    assert capsys.readouterr().err == f"\n{'Long.' * 9_999}\n\nMend it.\nMend this.\n"
+    answer, *last = capsys.readouterr().err.rstrip().rsplit("\n", 4)
+    assert answer == f"\n{'Long.' * 9_999}\n" and last[:2] == ["Mend it.", "Mend this."]
+    assert last[2] == f"kernelsweep made a mistake: ValueError: a bug (<string>:5). Its stack: {tmp_path / 'bug.log'}"
+    assert last[3] == "1 page was not made, because kernelsweep failed in drawing matmul."
+    assert "Traceback" in (tmp_path / "bug.log").read_text()
 
 
 def test_the_longest_answer_is_first_and_the_page_of_all_pages_follows(
@@ -114,7 +127,7 @@ def test_the_longest_answer_is_first_and_the_page_of_all_pages_follows(
     same.earlier = lambda: ["last.log", "never_run.log"]
     same.say()
     nothing = "Nothing to do: all that was asked for is there and up to date."
-    assert capsys.readouterr().err == f"\n{nothing}\n\nAs last time.\n\n  All pages  {page}\n\n"
+    assert capsys.readouterr().err == f"\nAs last time.\n\n{nothing}\n\n  All pages  {page}\n\n"
     ending = words()
     for platform, text in {"gpu": "Two\\nlines.", "emulator": "One line."}.items():
         (tmp_path / f"results/{platform}").mkdir(parents=True)
@@ -142,9 +155,9 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         tell("own work", **own)
     tell("ours", is_of_kernelsweep=True)
     tell("a warning", logging.WARNING)
-    tell("a table", event="run_info", stats={"a_rule_of_a_long_name": 30, "other": 14, "total": 44})
+    tell("a table", event="run_info", stats={"prove_kernel": 30, "other": 14, "total": 44})
     kernel = {"study": "matmul", "kernel": "naive"}
-    for job, rule in enumerate(("build_kernel", "measure_kernel", "publish_matmul", *["a_rule_of_a_long_name"] * 5)):
+    for job, rule in enumerate(("build_kernel", "measure_kernel", "publish_study", *["prove_kernel"] * 5)):
         tell("a job", event="job_info", jobid=job, rule_name=rule, wildcards=kernel if job < 2 else {"study": "matmul"})
     for done, seconds in ((1, 1.0), (2, 3.0), (3, 6.0), (4, 8.5), (5, 14.0), (6, 110.0)):
         now[0] = 100 + seconds
@@ -154,11 +167,11 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
     assert [one for one in passed if one != "a job"] == [
         "ours",
         "a warning",
-        "44 jobs: 30 a_rule_of_a_long_name, 14 other",
-        "2 of 44 jobs: publish_matmul for 0:03, a_rule_of_a_long_name matmul and 4 more",
-        "4 of 44 jobs, 0:45 left: a_rule_of_a_long_name matmul and 3 more",
-        "5 of 44 jobs, 1:00 left: a_rule_of_a_long_name matmul and 2 more",
-        "6 of 44 jobs: a_rule_of_a_long_name matmul for 1:50 and 1 more",
+        "44 jobs",
+        "2 of 44 jobs: drawing matmul for 0:03, checking matmul and 4 more",
+        "4 of 44 jobs, 0:45 left: checking matmul, checking matmul and 2 more",
+        "5 of 44 jobs, 1:00 left: checking matmul, checking matmul, checking matmul",
+        "6 of 44 jobs: checking matmul for 1:50, checking matmul",
     ]
 
 
@@ -199,5 +212,5 @@ def test_on_a_terminal_progress_is_one_line_that_others_erase(
     tell("a step", event="progress", done=1, total=4)
     tell("ours", is_of_kernelsweep=True)
     ending.say()
-    line = "▕██──────▏ 25% · 1/4 · matmul/naive 40/80 · measure matmul"
+    line = "▕██──────▏ 25% · 1/4 · matmul/naive 40/80 · measuring matmul"
     assert terminal.getvalue() == f"\r\033[K{line}\r\033[K"

@@ -20,6 +20,7 @@ from checkout import ROOT
 from planted import built, measured, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
+from kernelsweep.base import locks
 from kernelsweep.results import read_rows
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
 from kernelsweep.sweep.journal import journals_of
@@ -52,6 +53,19 @@ def wait_until(true: Callable[[], object], job: subprocess.Popen[str]) -> None:
         assert job.poll() is None, "the job has ended too early"
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_only_a_run_that_is_alone_deletes_the_locks_of_a_killed_one(tmp_path: Path) -> None:
+    # Pins: a second run that began with the first took no lock of its own, so that a third deleted Snakemake's of it.
+    held, lock = locks._LOCKS_OF_THIS_RUN, tmp_path / "locks/0.input.lock"
+    lock.parent.mkdir()
+    clears = [locks.clear_locks_of_killed_run(tmp_path) for _ in range(2)]
+    os.close(held.pop(-2))  # The first ends.
+    lock.touch()
+    assert [*clears, locks.clear_locks_of_killed_run(tmp_path)] == [False] * 3 and lock.exists()
+    for _ in range(2):
+        os.close(held.pop())
+    assert locks.clear_locks_of_killed_run(tmp_path) and not lock.exists()
 
 
 def test_a_killed_worker_costs_no_point(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from snakemake.settings.types import DeploymentMethod
 from kernelsweep.base.locks import clear_locks_of_killed_run
 from kernelsweep.project.project import load_project
 from kernelsweep.project.resources import gpu_count, most_measuring
-from kernelsweep.project.targets import figure, help_text
+from kernelsweep.project.targets import ends, figure, help_text
 
 
 def jobs_bring_pycuda():
@@ -49,13 +49,10 @@ def renew_index():
 def earlier_answers():
     """The logs of the jobs that ended the last run of these targets."""
     asked = targets_of(workflow) or ["all"]
-    if folder := {"compare": "comparison", "grade": "grade"}.get(asked[0]):
-        return [log("end_run", scope=f"{platform}/{folder}") for platform in PROJECT.platforms]
     if asked == ["figure"]:
         folder, _, file = figure(PROJECT)[0].partition("/studies/")
         return [f"{folder}/logs/figure/{Path(file).parts[0]}/end_{Path(file).stem}.log"]
-    studies = [None] if asked == ["all"] else [name for name in asked if name in PROJECT.studies]
-    return [log("end_run", scope=scope_of(platform, study)) for platform in PROJECT.platforms for study in studies]
+    return [log("end_run", scope=folder) for folder in ends(PROJECT, asked)]
 
 
 LAST_WORDS.renew = renew_index

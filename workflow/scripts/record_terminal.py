@@ -11,7 +11,7 @@ import time
 from html import escape
 from pathlib import Path
 
-from kernelsweep.base.templates import TERMINAL
+from kernelsweep.base.logs import COLUMNS
 
 # In pixels; a letter's width is that of the font's em of 13.
 LINE, LETTER, EDGE = 18, 7.83, 14
@@ -33,7 +33,7 @@ def lines_of(command: str) -> list[tuple[float, str, str]]:
         return data
 
     started = time.monotonic()
-    os.environ |= {"COLUMNS": str(TERMINAL), "TERM": "xterm"}
+    os.environ |= {"COLUMNS": str(COLUMNS), "TERM": "xterm"}
     pty.spawn(["bash", "-c", command], read)
     lines, rest = [(0.0, f"$ {command}", _BLUE)], ""
     for moment, data in seen:
@@ -43,7 +43,7 @@ def lines_of(command: str) -> list[tuple[float, str, str]]:
             text = _ESCAPES.sub("", shown)
             if text.startswith(_LEFT_OUT):
                 continue
-            parts = [text[start : start + TERMINAL] for start in range(0, max(1, len(text)), TERMINAL)]
+            parts = [text[start : start + COLUMNS] for start in range(0, max(1, len(text)), COLUMNS)]
             lines += [(moment - started, part, _colour(shown, text)) for part in parts]
     return lines
 
@@ -65,7 +65,7 @@ def picture(commands: list[str]) -> str:
             moment = seconds
             lines.append((begin, text, colour))
         begin += LONGEST_WAIT
-    width, height = TERMINAL * LETTER + 2 * EDGE, len(lines) * LINE + 2 * EDGE
+    width, height = COLUMNS * LETTER + 2 * EDGE, len(lines) * LINE + 2 * EDGE
     texts = [
         f"<text x='{EDGE}' y='{EDGE + LINE * (number + 0.75):g}' fill='{colour}' xml:space='preserve' "
         f"style='animation-delay:{seconds:.2f}s'>{escape(text)}</text>"

@@ -1,7 +1,6 @@
 """Join the kernels' metrics into metrics.csv, and say what they show, and why some of them are empty."""
 
-from kernelsweep.base.logs import logged
-from kernelsweep.base.templates import wrapped
+from kernelsweep.base.logs import fitted, logged
 from kernelsweep.publish.summary import missing_metrics, sectors_in_words
 from kernelsweep.results import METRIC_COLUMNS, read_rows, write_rows
 
@@ -10,4 +9,4 @@ with logged(snakemake, is_answer=True):
     write_rows(snakemake.output[0], METRIC_COLUMNS, rows)
     missing = [f"{title}: {entry}" for title, entries in missing_metrics(rows).items() for entry in entries]
     known = f"Counters: {sum(row['value'] != '' for row in rows):,} of {len(rows):,} values, in {snakemake.output[0]}."
-    print(*(wrapped(line) for line in [known, *sectors_in_words(rows), *missing]), sep="\n")
+    print(*(fitted(line) for line in [known, *sectors_in_words(rows), *missing]), sep="\n")

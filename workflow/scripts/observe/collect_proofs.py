@@ -1,8 +1,7 @@
 """Join the kernels' proofs into proofs.csv, and say what they found. An unexpected finding is an error of the run."""
 
 from kernelsweep.base.answer import Answer
-from kernelsweep.base.logs import logged
-from kernelsweep.base.templates import wrapped
+from kernelsweep.base.logs import fitted, logged
 from kernelsweep.judge.data.proofs import (
     expected_lines,
     proof_errors,
@@ -19,5 +18,5 @@ with logged(snakemake):
         write_rows(joined, PROOF_COLUMNS, (row for path in snakemake.input.proofs for row in each_row(path)))
     listed = [f"{title}: {entry}" for title, entries in unproven(proofs).items() for entry in entries]
     lines = [f"Checked: {proofs_in_words(proofs)}.", *listed, *expected_lines(proofs)]
-    text = "\n".join(wrapped(line) for line in lines)
+    text = fitted("\n".join(lines))
     Answer(text, [*proof_errors(proofs), *tool_errors(proofs)]).write(snakemake.output.answer)

@@ -237,6 +237,7 @@ def _run(script: str, name: str, folder: str, environment: dict[str, str]) -> No
             print(status, file=sys.stderr)
             status = 1
     except BaseException:
+        sys.stderr.write("\r\033[K" * sys.stderr.isatty())  # the line of progress
         traceback.print_exc()
     finally:
         with suppress(Exception):

@@ -7,6 +7,7 @@ import os
 import platform as host
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 # Print a notice only after waiting this long, so that short waits stay silent.
@@ -67,24 +68,25 @@ def lock_now(path: Path, opened: Callable[[Path], int], shared: bool = False) ->
 def clear_locks_of_killed_run(folder: Path) -> bool:
     """Delete the locks in `folder`/locks if the run of Snakemake that made them has ended; True if there were any.
 
-    Snakemake's own locks outlive a killed run, and then stop every later run. So from this call on, each run also holds
-    a lock that ends with its process. A run on another machine may be one whose lock is not seen here: NFS can be
-    mounted so.
+    Snakemake's own locks outlive a killed run, and then stop every later run. So from this call on, each run shares a
+    lock that ends with its process; only a run that has it alone deletes. A run on another machine may be one whose
+    lock is not seen here, because NFS can be mounted so.
     """
     locks = folder / "locks"
     try:
         folder.mkdir(exist_ok=True)
         file = os.open(folder / "kernelsweep.run", os.O_RDWR | os.O_CREAT, 0o666)
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        here, last = host.node().encode(), os.pread(file, 255, 0)
-        if last not in (here, b"") and any(locks.glob("*.lock")):
-            os.close(file)
-            return False
-        os.truncate(file, os.pwrite(file, here, 0))
-    except OSError:  # Another run is active, or this file system has no such locks: Snakemake reports it.
+        _LOCKS_OF_THIS_RUN.append(file)
+        stale: list[Path] = []
+        with suppress(BlockingIOError):  # Another run is active.
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            here, last = host.node().encode(), os.pread(file, 255, 0)
+            if last in (here, b"") or not any(locks.glob("*.lock")):
+                os.truncate(file, os.pwrite(file, here, 0))
+                stale = [*locks.glob("*.lock")]
+        for path in stale:
+            path.unlink(missing_ok=True)
+        fcntl.flock(file, fcntl.LOCK_SH)
+    except OSError:  # This file system has no such locks: Snakemake reports what is locked.
         return False
-    _LOCKS_OF_THIS_RUN.append(file)
-    stale = list(locks.glob("*.lock")) if locks.is_dir() else []
-    for path in stale:
-        path.unlink(missing_ok=True)
     return bool(stale)

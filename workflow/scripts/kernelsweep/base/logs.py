@@ -14,14 +14,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any, TextIO
 
 from kernelsweep.base.made_from import PARAMETER, keep, sources_of_job
 from kernelsweep.base.running import how_it_ended, running_in
-from kernelsweep.errors import FULL, UserError, gpu_failed, is_of_gpu, unwritable
+from kernelsweep.errors import FULL, UserError, gpu_failed, in_a_line, is_of_gpu, unwritable
 
 # Variables of a run on a terminal, which draws one line of all jobs: that it does, and the file for a job's own part.
 ONE_LINE, LINE_FILE = "KERNELSWEEP_ONE_LINE", "KERNELSWEEP_LINE_FILE"
+
+# Of a terminal, or of what stands in its place.
+COLUMNS = 80
 
 # The exit status of a job whose last words are a sentence for the user.
 SAID = 3
@@ -33,20 +37,22 @@ class Ending:
     """What a run says of a job at its end.
 
     answer    the job's output, if that is an answer of the run
-    sentence  the mistake of the user's for which the job failed; empty if it didn't fail, or failed otherwise
+    sentence  why the job failed; empty if it didn't, or its process just ended
+    crashed   whether that was no mistake of the user's
     """
 
     answer: str = ""
     sentence: str = ""
+    crashed: bool = False
 
 
 @contextmanager
 def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
     """Send standard output and error to a job's log; yields the terminal's stream, for progress.
 
-    Errors are written to the log, and end the process: with status `SAID` for a UserError, a full disk and a lost GPU,
-    whose sentences the run shows at its end, each once; else with status 1 and a traceback on the terminal. Without
-    one, the job's last act is to note what its outputs were made from (made_from.py).
+    An error ends the process, with a sentence that the run shows at its end, each once: with status `SAID` for a
+    UserError, a full disk and a lost GPU; else with status 1, and the stack in the log. Without an error, the job's
+    last act is to note what its outputs were made from (made_from.py).
 
     job        the `snakemake` of the job's script
     is_answer  whether the output is an answer of the run, which shows it at its end
@@ -76,23 +82,24 @@ def logged(job: Any, is_answer: bool = False) -> Iterator[TextIO]:
         _keep_ending(path, "", is_answer)
         return
     except UserError as error:
-        sentence = str(error)
+        status, sentence = SAID, str(error)
     except MemoryError as error:
-        sentence = f"This machine's memory ran out: {error or 'it tells no more'}. {_KEPT}"
+        status, sentence = SAID, f"This machine's memory ran out: {error or 'it tells no more'}. {_KEPT}"
     except Exception as error:
         if isinstance(error, OSError) and error.errno in FULL:
-            sentence = str(unwritable(error.filename or path, error))
+            status, sentence = SAID, str(unwritable(error.filename or path, error))
         elif is_of_gpu(error):
-            sentence = str(gpu_failed(error))
+            status, sentence = SAID, str(gpu_failed(error))
         else:
-            print(traceback.format_exc(), file=terminal)
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(last.filename).name}:{last.lineno}"
+            status, sentence = 1, f"kernelsweep made a mistake: {in_a_line(error)} ({where}). Its stack: {path}"
             _say(traceback.format_exc())
-            sys.exit(1)
     with suppress(OSError):
         sys.stdout.flush()
-    _keep_ending(path, sentence, is_answer)
+    _keep_ending(path, sentence, is_answer, status)
     _say(f"\n{sentence}\n")
-    sys.exit(SAID)
+    sys.exit(status)
 
 
 def _say(message: str) -> None:
@@ -105,12 +112,12 @@ def _file_of(log: str | Path) -> Path:
     return Path(log).with_suffix(".end.json")
 
 
-def _keep_ending(log: str | Path, sentence: str, is_answer: bool = False) -> None:
+def _keep_ending(log: str | Path, sentence: str, is_answer: bool = False, status: int = 0) -> None:
     """Keep what the run says of a job whose log is written."""
     with suppress(OSError):
         answer = Path(log).read_text(encoding="utf-8", errors="replace").strip("\n") if is_answer else ""
         if answer or sentence:
-            _file_of(log).write_text(json.dumps(asdict(Ending(answer, sentence))), encoding="utf-8")
+            _file_of(log).write_text(json.dumps(asdict(Ending(answer, sentence, status == 1))), encoding="utf-8")
 
 
 def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
@@ -123,7 +130,7 @@ def end_log(path: str | Path, job: str, status: int, notes: str) -> None:
     sentence = f"The job {job} was {how_it_ended(status)}{inside}. {_KEPT}"
     with suppress(OSError), open(path, "a", encoding="utf-8") as log:
         log.write(f"\n{sentence}\n")
-    _keep_ending(path, sentence)
+    _keep_ending(path, sentence, status=1)
 
 
 def read_ending(log: str | Path) -> Ending:
@@ -147,6 +154,16 @@ def read_line(log: str | Path) -> str:
 def in_minutes(seconds: float) -> str:
     """Minutes and seconds, such as 0:12."""
     return f"{round(seconds) // 60}:{round(seconds) % 60:02}"
+
+
+def fitted(text: str, columns: int = COLUMNS) -> str:
+    """A text with lines of at most so many columns; no word is broken, and no address."""
+
+    def fit(line: str) -> str:
+        indent = " " * max(4, len(line) - len(line.lstrip()) + 2)
+        return fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+    return "\n".join(line if len(line) <= columns or "://" in line else fit(line) for line in text.split("\n"))
 
 
 def notifier(terminal: TextIO, name: str) -> Callable[[str], None]:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tabulate import tabulate
-
-# The columns of a terminal.
-TERMINAL = 80
 
 
 @cache
@@ -48,11 +44,6 @@ def markdown_table(heads: Mapping[str, bool], rows: Iterable[Sequence[str]]) -> 
     cells = [[cell.replace("|", r"\|") for cell in row] for row in rows]
     sides = ["right" if right else "left" for right in heads.values()]
     return str(tabulate(cells, [*heads], "pipe", colalign=sides, disable_numparse=True))
-
-
-def wrapped(line: str) -> str:
-    """A line for a terminal of 80 columns, without a break in a word."""
-    return fill(line, TERMINAL, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def sections(entries: Mapping[str, Sequence[str]]) -> str:

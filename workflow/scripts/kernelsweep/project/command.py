@@ -1,16 +1,21 @@
-"""The command ``kernelsweep``, which an installation has: Snakemake with kernelsweep's Snakefile, in any folder.
+"""The command kernelsweep: Snakemake with kernelsweep's Snakefile, in any folder.
 
-    kernelsweep check FILE.cu       watch a file's kernels on the emulator, without a study (check --help)
-    kernelsweep new NAME            start a study in this folder: its YAML file, a kernel, and a problem.py
-    kernelsweep new NAME FILE.cu    the same for a kernel of yours, which stays where it is
-    kernelsweep capture -- ./app    the kernels of a program; with NAME and --kernel, one's launch as a study
-    kernelsweep apply NAME -- ./app the program with the study's fastest kernel in the original's place
-    kernelsweep compare [STUDY ...] what an edit did, of these studies or of all
-    kernelsweep watch [STUDY ...]   the same, after each saved file, until Ctrl-C
-    kernelsweep ci                  check this folder's studies in a job of a forge (ci --help)
-    kernelsweep ...                 snakemake -s <kernelsweep's Snakefile> ...
+  kernelsweep check FILE.cu        look for races and accesses out of bounds,
+                                   without a study and without a GPU
+  kernelsweep new NAME [FILE.cu]   begin a study, of your kernel if you name it
+  kernelsweep STUDY                check this folder's study; time it on a GPU
+  kernelsweep compare [STUDY ...]  what an edit did, in these studies or in all
+  kernelsweep watch [STUDY ...]    the same after each saved file, until Ctrl-C
+  kernelsweep capture -- ./app     list a program's kernels; with NAME and
+                                   --kernel, make a study of one's launch
+  kernelsweep apply NAME -- ./app  run the program with the study's fastest
+                                   kernel in the original's place
+  kernelsweep ci                   check this folder's studies in a forge's job
+  kernelsweep help                 the targets, such as prove, count and grade
+  kernelsweep ...                  snakemake -s <kernelsweep's Snakefile> ...
 
-So ``kernelsweep sgemm`` sweeps the study ``sgemm`` of this folder, and ``kernelsweep compare`` tells what an edit did.
+check, capture, apply and ci have a --help of their own. Snakemake's options
+hold: snakemake --help.
 """
 
 from __future__ import annotations
@@ -23,8 +28,10 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import NoReturn
 
+from kernelsweep.base.logs import fitted
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path
@@ -38,7 +45,8 @@ def main() -> None:
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Before NumPy is imported: a process with one thread is forked.
     try:
         if not arguments or arguments[0] in ("-h", "--help"):
-            sys.exit(f"{__doc__}\nSnakemake's options hold: snakemake --help. Documents: {HOME / 'docs/README.md'}")
+            print(__doc__, end="")
+            sys.exit(0 if arguments else 1)
         if arguments[0] == "check":
             sys.exit(check(arguments[1:]))
         if arguments[0] == "ci":
@@ -149,11 +157,12 @@ def check(arguments: Sequence[str]) -> int:
     options = [f"-D{one}" for one in given.D] + [f"-I{one}" for one in given.I]
     cases = [read_case(one) for one in given.case]
     results = []
+    columns = get_terminal_size().columns if sys.stdout.isatty() else 0
     call = Given(cases, given.grid, given.block, given.shared, options, seeds=given.seeds)
     for result in check_file(given.file, given.kernel, call):
         results.append(result)
         if not given.json:
-            print(result, flush=True)
+            print(fitted(str(result), columns) if columns else result, flush=True)
     if given.json:
         print(json.dumps([as_values(one) for one in results], indent=1))
     statuses = {one.status for one in results}

@@ -16,10 +16,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, suppress
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from kernelsweep.base.logs import ONE_LINE, in_minutes, read_ending, read_line
+from kernelsweep.base.logs import COLUMNS, ONE_LINE, Ending, fitted, in_minutes, read_ending, read_line
 from kernelsweep.errors import nearest
 from kernelsweep.home import HOME
 from kernelsweep.project.files import path as path_of
@@ -28,21 +29,23 @@ from kernelsweep.project.time_left import TimeLeft
 # Marks a message as ours: logger.info(message, extra=OURS).
 OURS = {"is_of_kernelsweep": True}
 
-# The target that lists the targets.
-_HELP = "help"
+# The target that lists the targets, and the rule that makes pages.
+_HELP, _PAGES = "help", "make_page"
 
 # A run without an answer ends with so many of the files that were asked for.
 _NAMED_FILES = 3
-
-# And begins with the rules that have the most jobs.
-_NAMED_RULES = 2
 
 _NUMBER = re.compile(r"\d+")
 
 # The first line of progress comes after so many seconds, and the others are so far apart.
 _SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 2.0, 5.0
 _SECONDS_BETWEEN_DRAWINGS = 1.0
-_COLUMNS, _BAR = 80, 8
+_BAR = 8
+
+# What a job of a rule does; others are named by their verb, as "judging".
+_DOING = {"measure_on_emulator": "checking", "prove": "checking", "build": "compiling", "publish": "drawing"}
+_DOING |= {"play": "reading", "end_figure": "drawing", "end_picture": "drawing", "end": "finishing", "leave": "leaving"}
+_WILDCARDS = ("study", "kernel", "rival", "library")
 
 # Events on Snakemake's own work, which --quiet does not know: the beginning and the end of each job.
 _CHATTER_EVENTS = ("job_started", "job_finished", "resources_info", "progress")
@@ -111,6 +114,8 @@ class LastWords(logging.Filter):
         self._before: dict[str, int | None] = {}  # when a job's log had been written before the job started
         self._logs: list[str] = []
         self._failed: dict[int | None, str] = {}  # the sentence of each failed job, by its number; "" for none
+        self._crashed: dict[int | None, str] = {}  # what these jobs did
+        self._pages = 0  # that are still to be made
         self._wanted: list[str] = []
         self._held: dict[int | None, logging.LogRecord] = {}  # by thread
         self._before_jobs: list[str] = []
@@ -176,18 +181,25 @@ class LastWords(logging.Filter):
             has_index = Path(path_of("index")).is_file()
             answers = self._answers()
             if not self._has_jobs and not self._has_error:
-                answers = [_NOTHING, *_in_order(self.earlier()), *([_all_pages()] if has_index else [])]
+                answers = [*_in_order(self.earlier()), _NOTHING, *([_all_pages()] if has_index else [])]
             elif len(answers) > 1 and has_index:
                 answers.append(_all_pages())
             status = self.status() if self.status and self._has_error else 1
         _print(
             [
                 *(["\n" + "\n\n".join(answers) + "\n"] if answers else []),
-                *_once(self._failed.values()),
+                *map(_red, [*_once(self._failed.values()), *self._without_pages()]),
             ]
         )
         if status > 1:  # Snakemake's own is 1.
             os._exit(status)
+
+    def _without_pages(self) -> Iterator[str]:
+        """The sentence on pages that were not made for jobs that crashed."""
+        if self._crashed and self._pages:
+            number = f"{self._pages} pages were" if self._pages > 1 else "1 page was"
+            where = ", ".join(dict.fromkeys(self._crashed.values()))
+            yield f"{number} not made, because kernelsweep failed in {where}."
 
     def _note(self, record: logging.LogRecord, event: str | None) -> None:
         logs: list[str] = getattr(record, "log", None) or []
@@ -198,21 +210,24 @@ class LastWords(logging.Filter):
         if event in ("resources_info", "run_info"):
             self.scheduling()
         if event in ("job_finished", "job_error"):
-            self._running.pop(getattr(record, "job_id", job), None)
+            name, _, _ = self._running.pop(getattr(record, "job_id", job), ("", 0.0, ""))
+            self._pages -= event == "job_finished" and name == _doing(_PAGES)
             self._time_left.end(getattr(record, "job_id", job), time.monotonic())
         if event == "job_info":
             self._has_jobs = True
             self._begin(record, job)
             self._failed.pop(job, None)  # It is tried again.
+            self._crashed.pop(job, None)
             self._before.update((log, _written(log)) for log in logs)
             self._logs += logs
             if not getattr(record, "output", None):  # A target, whose input is what it asks for.
                 self._wanted += getattr(record, "input", None) or []
         if event == "job_error":
-            self._failed[job] = next(
-                (said for one in logs if (said := read_ending(one).sentence) and self._is_new(one)), ""
-            )
-            if self._failed[job]:
+            ending = next((said for one in logs if (said := read_ending(one)).sentence and self._is_new(one)), Ending())
+            self._failed[job] = ending.sentence
+            if ending.crashed:
+                self._crashed[job] = name
+            if ending.sentence:
                 self._held.pop(record.thread, None)
             else:
                 self._release(record.thread)
@@ -233,23 +248,21 @@ class LastWords(logging.Filter):
     def _begin(self, record: logging.LogRecord, job: int | None) -> None:
         """Note that a job begins."""
         wildcards: Mapping[str, str] = getattr(record, "wildcards", None) or {}
-        where = "/".join(wildcards[name] for name in ("study", "kernel") if name in wildcards)
+        where = "/".join(wildcards[name] for name in _WILDCARDS if name in wildcards)
         rule: str = getattr(record, "rule_name", "")
         now = time.monotonic()
         log = next(iter(getattr(record, "log", None) or []), "")
-        self._running[job] = rule if rule.endswith(where) else f"{rule} {where}", now, log
+        self._running[job] = _doing(rule, where), now, log
         self._time_left.begin(job, rule, now)
         if self._next_line == 0.0 and self._is_quiet and not self._is_dry():
             self._next_line = now + _SECONDS_TO_FIRST_LINE
             threading.Thread(target=self._watch, daemon=True).start()
 
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
-        """Log how many jobs there are, and of which rules most are, instead of Snakemake's table."""
+        """Log how many jobs there are, instead of Snakemake's table."""
         self._time_left.plan({rule: count for rule, count in stats.items() if rule != "total"})
-        rules = sorted(((count, rule) for rule, count in stats.items() if rule != "total"), reverse=True)
-        most = ", ".join(f"{count} {rule}" for count, rule in rules[:_NAMED_RULES])
-        more = ", ..." if len(rules) > _NAMED_RULES else ""
-        logging.getLogger(self._logger).info(f"{stats.get('total', 0)} jobs: {most}{more}", extra=OURS)
+        self._pages = stats.get(_PAGES, 0)
+        logging.getLogger(self._logger).info(f"{stats.get('total', 0)} jobs", extra=OURS)
 
     def _watch(self) -> None:
         """Show the progress also while no job ends."""
@@ -274,7 +287,7 @@ class LastWords(logging.Filter):
             bar = "█" * round(_BAR * share) + "─" * (_BAR - round(_BAR * share))
             parts = [f"{share:.0%}", f"{self._done}/{self._total}", *([f"{in_minutes(left)} left"] if left else [])]
             parts += [read_line(log).partition(",")[0] or name for name, _, log in running]
-            self._draw(f"▕{bar}▏ {' · '.join(parts)}"[: _COLUMNS - 1])
+            self._draw(_joined(f"▕{bar}▏ ", dict.fromkeys(parts), " · ", get_terminal_size().columns - 1))
             return
         line = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
         if left is not None:
@@ -282,13 +295,7 @@ class LastWords(logging.Filter):
         elif self._done:
             (longest, since), *shorter = sorted(jobs, key=lambda job: job[1])
             jobs = [(f"{longest} for {in_minutes(now - since)}", since), *shorter]
-        first, *others = [name for name, _ in jobs]
-        line += f": {first}"
-        for place, name in enumerate(others):
-            if len(f"{line}, {name} and 99 more") > _COLUMNS:
-                line += f" and {len(others) - place} more"
-                break
-            line += f", {name}"
+        line = _joined(f"{line}: ", [name for name, _ in jobs], ", ", COLUMNS)
         logging.getLogger(self._logger).info(line, extra=OURS)
 
     def _draw(self, line: str) -> None:
@@ -319,6 +326,25 @@ class LastWords(logging.Filter):
         return [*found, "  Results  " + ", ".join(wanted[:_NAMED_FILES]) + (f" and {more} more" if more > 0 else "")]
 
 
+def _doing(rule: str, where: str = "") -> str:
+    """What a job of a rule does, such as "measuring matmul/naive" or "comparing the sweeps"."""
+    verb, _, what = rule.partition("_")
+    doing = _DOING.get(rule) or _DOING.get(verb) or f"{verb.removesuffix('e')}ing"
+    return f"{doing} {where or (what and f'the {what}')}".strip()
+
+
+def _joined(head: str, parts: Iterable[str], between: str, columns: int) -> str:
+    """A line of as many parts as these columns have place for, and the number of the others."""
+    line, *others = parts
+    line = f"{head}{line}"
+    for place, part in enumerate(others):
+        left = len(others) - place
+        if len(f"{line}{between}{part}{f' and {left - 1} more' * (left > 1)}") > columns:
+            return f"{line} and {left} more"[:columns]
+        line += f"{between}{part}"
+    return line[:columns]
+
+
 def _in_order(logs: Iterable[str]) -> list[str]:
     """The answers of the jobs with these logs, the longest first."""
     return sorted(filter(None, (read_ending(log).answer for log in logs)), key=lambda text: -text.count("\n"))
@@ -344,7 +370,7 @@ def _written(path: str | Path) -> int | None:
 def _print(lines: Iterable[str]) -> None:
     text = "".join(f"{line}\n" for line in lines)
     if sys.stderr.isatty():
-        text = re.sub(r"file://\S+", _linked, text)
+        text = re.sub(r"file://\S+", _linked, fitted(text, get_terminal_size().columns))
     with suppress(BrokenPipeError):
         print(text, end="", file=sys.stderr, flush=True)
 
@@ -354,6 +380,11 @@ def _linked(found: re.Match[str]) -> str:
     path = Path(unquote(urlsplit(found[0]).path))
     shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     return f"\033]8;;{found[0]}\033\\{shown}\033]8;;\033\\"
+
+
+def _red(sentence: str) -> str:
+    """A sentence in red, as Snakemake's own errors are on a terminal."""
+    return sentence if os.environ.get("NO_COLOR") or not sys.stderr.isatty() else f"\033[31m{sentence}\033[0m"
 
 
 def _all_pages() -> str:

@@ -5,12 +5,14 @@ Each raises UserError where this run can't make them, with what to do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kernelsweep.device.kinds import kind_of
 from kernelsweep.device.names import is_recording
 from kernelsweep.errors import UserError, check_known
 from kernelsweep.observe.requests import observed_platforms
 from kernelsweep.project import building, inputs
-from kernelsweep.project.files import OTHERS, parts_of, path, scope_of
+from kernelsweep.project.files import OTHERS, RESULTS, parts_of, path, scope_of
 from kernelsweep.project.project import Project
 from kernelsweep.publish.view_address import picture_in, platform_in, read_view, view_name
 from kernelsweep.study.kernels.units import EMULATOR
@@ -37,6 +39,16 @@ def help_text(project: Project) -> str:
     lines = [f"  {name:<{widest}}  {words}" for name, words in _HELP.items()]
     of_studies = [f"  {name:<{widest}}  {title.partition(': ')[2] or title}" for name, title in titles.items()]
     return "\n".join(["Targets:", *lines, "", "One study:", *of_studies, "", "With -n: what would run."])
+
+
+def ends(project: Project, asked: Iterable[str]) -> list[str]:
+    """The folders of the answers with which a run of these targets ends."""
+    made = {"all": everything, "compare": compare, "grade": grade, "prove": prove, "count": count, "sanitize": sanitize}
+    files: list[str] = []
+    for target in asked:
+        files += made[target](project) if target in made else []
+        files += study(project, target) if target in project.studies else []
+    return [file.removeprefix(f"{RESULTS}/").removesuffix("/.verdict") for file in files if file.endswith("/.verdict")]
 
 
 def everything(project: Project) -> list[str]:

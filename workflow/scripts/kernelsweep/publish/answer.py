@@ -12,7 +12,7 @@ from typing import Any
 from tabulate import tabulate
 
 from kernelsweep.base.answer import Answer
-from kernelsweep.base.templates import TERMINAL, wrapped
+from kernelsweep.base.logs import COLUMNS, fitted
 from kernelsweep.home import COMMAND
 from kernelsweep.judge.best.best_words import use_rows
 from kernelsweep.judge.best.find import LITTLE, Best, Use, at_reference_kind, fastest_by_size, of_reference
@@ -126,11 +126,11 @@ def answer_text(studies: Sequence[StudyAnswer], provenance: str, proofs: Proofs)
         lines.append(f"  recorded before an edit of {list_texts(edited)}")
     if lacking := [f"{study.study}/{kernel}" for study in studies for kernel in study.lacking]:
         lines.append(f"  no point of {list_texts(lacking)} is among these")
-    lines = list(map(wrapped, lines)) + _uses_text(studies)
+    lines = [fitted(line) for line in lines] + _uses_text(studies)
     counts = [f"{claims[verdict]} {words}" for verdict, words in _CLAIMS.items() if claims.get(verdict)]
-    lines += [wrapped(f"  claims: {', '.join(counts)}")] if counts else []
-    lines += [wrapped(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
-    lines += [wrapped(f"  {line}") for line in note_lines(proofs)]
+    lines += [fitted(f"  claims: {', '.join(counts)}")] if counts else []
+    lines += [fitted(f"  checked: {proofs_in_words(proofs)}")] if proofs else []
+    lines += [fitted(f"  {line}") for line in note_lines(proofs)]
     return "\n".join(lines)
 
 
@@ -211,7 +211,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     if not rows:
         return []
     taken = sum(min(most, max(len(row[place]) for row in rows)) for place, most in enumerate(_WIDEST))
-    widest = [*_WIDEST, TERMINAL - taken - _NUMBERS, None, None]
+    widest = [*_WIDEST, COLUMNS - taken - _NUMBERS, None, None]
     # Not by tabulate's maxcolwidths, which takes "1,000" for a number that it can't read.
     cells = [
         [fill(cell, most, break_long_words=False) if most else cell for cell, most in zip(row, widest, strict=True)]
@@ -224,7 +224,7 @@ def _uses_text(studies: Sequence[StudyAnswer]) -> list[str]:
     notes = [f"loses: slower than the fastest of all kernels by at most this. Below {LITTLE:.0%} doesn't matter."]
     notes += ["* Some sizes have a better one: see the page."] if more else []
     notes += [f"Of the configurations that a search measured: {', '.join(searched)}."] if searched else []
-    return ["", *lines, *(wrapped(f"  {note}") for note in notes)]
+    return ["", *lines, *(fitted(f"  {note}") for note in notes)]
 
 
 def run_answer(
