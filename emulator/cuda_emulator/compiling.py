@@ -78,7 +78,7 @@ _WATCHING = [
 # to a type of pointers that has a name.
 _WATCHING_ALIGNMENT = "-fsanitize=alignment"
 _CAST = re.compile(
-    r"reinterpret_cast|static_cast\s*<[^<>;]*\*|\([\w:<>,\s]*\w[\w:<>,\s]*\*[\s*]*(?:const\s*|volatile\s*|__restrict__\s*)*\)"
+    r"reinterpret_cast|static_cast\s*<[^<>;]*\*|\((?=[:<>,\s]*+\w)[\w:<>,\s]*+\*[\s*]*+(?:const\s*|volatile\s*|__restrict__\s*)*\)"
     r"|\btypedef\b[^;()]{0,999}\*|\busing\s+\w+\s*=[^;()]{0,999}\*|\badd_pointer|\bbit_cast\b|\bunion\b"
 )
 _LINK = [

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +18,10 @@ from cheats import CHEATS, FOR_NVCC, HONEST, ON_A_GPU, STUDY, rows_of_exploits, 
 from checkout import ROOT
 from workflow_runs import snakemake
 
+from cuda_emulator.compiling import _CAST
 from kernelsweep.base import sandbox
 from kernelsweep.compile.candidate_code import check_source
+from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
@@ -134,6 +138,7 @@ REFUSED = [
         "__COUNTER__",
         "EMULATOR_ENTRY",
     ),
+    *('a = fooR"(";\n#ifdef threadIdx\n#endif\nb = ")";', "#include <a/*b>\n__COUNTER__ //*/", "' __COUNTER__"),
 ]
 ACCEPTED = [
     *(
@@ -165,6 +170,13 @@ ACCEPTED = [
         'R"(asm ## clock64)"',
         "int a = 1'000, b = 'a';",
     ),
+    *(
+        "#  pragma   unroll  4",
+        '_Pragma( "unroll" )',
+        "#include  <cub/cub.cuh> // x",
+        "#pragma\nint a;",
+        'u8R"(__COUNTER__)"',
+    ),
 ]
 FINDINGS = {
     "clo\\  \nck64()": "clock",
@@ -183,6 +195,29 @@ FINDINGS = {
 def test_words_that_change_the_checked_code_are_refused(text: str) -> None:
     with pytest.raises(UserError, match=r"x\.cu has"):
         check_source(text, "x.cu")
+
+
+# Texts that a search might read again from each of its places.
+SLOW = [
+    *("__attribute__((" + "aligned____" * 40, "[[" + "gnu::unused__" * 40, "#define " * 20_000, "#if " * 40_000),
+    *(
+        "clock" + " " * 150_000 + ";",
+        '"' + '\\"' * 60_000,
+        "'" + "\\'" * 60_000,
+        "#/*" * 40_000,
+        "\n#define A /*" * 10_000,
+    ),
+    *("(" + "a " * 60_000, "[[" + "a," * 60_000, "decltype" + "( " * 60_000, "1'" * 60_000, 'R"(' * 40_000),
+]
+
+
+@pytest.mark.parametrize("text", SLOW, ids=lambda text: text[:12].strip())
+def test_no_text_takes_long_to_read(text: str, tmp_path: Path) -> None:
+    start = time.process_time()
+    for read in (check_source, lambda text, _: kernel_heads(text), lambda text, _: _CAST.search(text)):
+        with suppress(UserError):
+            read(text, "x.cu")
+    assert time.process_time() - start < 6
 
 
 @pytest.mark.parametrize("text", ACCEPTED)

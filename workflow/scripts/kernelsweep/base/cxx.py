@@ -6,12 +6,12 @@ import re
 from functools import cache
 
 # The words that may hold the marks of a comment: numbers with digit separators, strings and characters. What does not
-# end goes to the end of the text, which would else be read for each beginning.
+# end goes to the end of its line, or of the text, which would else be read for each beginning.
 LITERALS = (
-    r"\b\d(?:'?[\w.])*"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)'
-    r'|"(?:\\.|[^"\\\n])*"'
-    r"|'(?:\\.|[^'\\\n])*'"
+    r"\b\d(?:'?\w|\.)*+"
+    r'|\b(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)'
+    r'|"(?:\\.|[^"\\\n])*+"?'
+    r"|'(?:\\.|[^'\\\n])*+'?"
 )
 _LEADING_COMMENTS = re.compile(r"(?:\s|//(?:\\.|[^\\\n])*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT_OR_WORD = re.compile(

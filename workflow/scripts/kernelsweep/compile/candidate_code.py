@@ -32,28 +32,30 @@ _HIDING = re.compile(
     r"|\\U[0-9a-fA-F]{8}|\bno_sanitize\w*|\b__tsan_\w+|\b__SANITIZE_\w+|\b__GXX_\w+|\b__OPTIMIZE\w*"
     r"|\bdecltype\s*\([\s(]*(?:threadIdx|blockIdx|blockDim|gridDim|warpSize)\b"
 )
+# A name in brackets may hold what is else a comment's mark; then it has a blank, or no end.
 _HIDING_DIRECTIVE = re.compile(
-    r"#\s*(?:include_next\b.*|import\b.*|include\s+\w.*|line\s+(?!\d+\s*$).*|\d.*)"
-    r"|#\s*(?:el)?if.*\b(?:threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared__|__device__|__global__|__constant__)\b.*"
+    r"\s*#\s*+(?:include\b(?!\s*+(?:<[^<>\"'\s]+>|\"\")\s*$).*|include_next\b.*|import\b.*|line\s++(?!\d+\s*$).*|\d.*)"
+    r"|\s*#\s*+(?:el)?if.*\b(?:threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared__|__device__|__global__|__constant__)\b.*"
 )
 # Attributes and pragmas that change no code that is checked.
-_ARGUMENTS = r"(?:\s*\((?:[^()]|\([^()]*\))*\))?"
-_ATTRIBUTE_NAMES = r"_*(?:aligned|packed|always_inline|noinline|unused|maybe_unused|may_alias|nodiscard|const|pure)_*"
+_ARGUMENTS = r"(?:\s*+\((?:[^()]|\([^()]*\))*+\))?+\s*+"
+_ATTRIBUTE_NAMES = r"_*+(?:aligned|packed|always_inline|noinline|unused|maybe_unused|may_alias|nodiscard|const|pure)_*+"
 _ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\b")
 _ALLOWED_ATTRIBUTE = re.compile(
-    rf"\b__attribute(?:__)?\s*\(\s*\(\s*(?:{_ATTRIBUTE_NAMES}{_ARGUMENTS}\s*(?:,\s*)?)*\)\s*\)"
+    rf"\b__attribute(?:__)?\s*\(\s*\(\s*(?:{_ATTRIBUTE_NAMES}{_ARGUMENTS}(?:,\s*+)?+)*+\)\s*\)"
 )
 _BRACKETS = re.compile(r"\[\s*\[\s*(?:using\b|\w+)")
 _ALLOWED_BRACKETS = re.compile(
-    r"\[\s*\[\s*(?:(?:(?:__)?gnu(?:__)?\s*::\s*_*(?:always_inline|noinline|unused|aligned|packed)_*"
-    rf"|maybe_unused|nodiscard|likely|unlikely|fallthrough|noreturn|deprecated|no_unique_address){_ARGUMENTS}\s*(?:,\s*)?)*\]\s*\]"
+    r"\[\s*\[\s*(?:(?:_*+gnu_*+\s*::\s*_*+(?:always_inline|noinline|unused|aligned|packed)_*+"
+    rf"|maybe_unused|nodiscard|likely|unlikely|fallthrough|noreturn|deprecated|no_unique_address){_ARGUMENTS}(?:,\s*+)?+)*+\]\s*\]"
 )
 # An index in an index, which is no attribute.
 _INDEX = re.compile(r"[\w\])]\s*$")
 _PRAGMA = re.compile(
-    r"#\s*pragma\s+(?!(?:once|unroll|nounroll|nv_\w+|diag_\w+|hd_warning_disable|message|(?:end)?region|omp|pack|comment|warning|STDC|GCC\s+(?:unroll|ivdep|diagnostic))\b).*"
+    r"^[^\S\n]*#[^\S\n]*+pragma[^\S\n]++(?!(?:once|unroll|nounroll|nv_\w+|diag_\w+|hd_warning_disable|message|(?:end)?region|omp|pack|comment|warning|STDC|GCC\s+(?:unroll|ivdep|diagnostic))\b).*",
+    re.MULTILINE,
 )
-_OPERATOR_PRAGMA = re.compile(r'\b_Pragma\s*\(\s*(?!"\s*(?:unroll|nounroll|nv_\w+)\b)[^)\n]*')
+_OPERATOR_PRAGMA = re.compile(r'\b_Pragma\s*\(\s*+(?!"\s*(?:unroll|nounroll|nv_\w+)\b)[^)\n]*')
 
 # Pragmas that copies of a source have around its includes (device_code.py), and those of mark_branches().
 _OF_COPIES = re.compile(
@@ -63,8 +65,9 @@ _OF_COPIES = re.compile(
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 _CLOCK = re.compile(
     r"\b(?:clock64|wall_clock64|__nanosleep|_*rdtscp?|__builtin_ia32_\w+|__builtin_readcyclecounter|__nvvm_read_ptx\w+"
-    r"|__builtin_nvvm_\w+|globaltimer\w*|get_sreg_(?:clock|globaltimer)\w*)\b|\bclock\s*\)?\s*\(|#\s*define\b[^\n]*\bclock\b"
-    r"|\bchrono\s*::\s*\w+_clock\b"
+    r"|__builtin_nvvm_\w+|globaltimer\w*|get_sreg_(?:clock|globaltimer)\w*)\b|\bclock\s*+(?:\)\s*+)?\(|^[^\S\n]*#[^\S\n]*define\b[^\n]*\bclock\b"
+    r"|\bchrono\s*::\s*\w+_clock\b",
+    re.MULTILINE,
 )
 _CLOCK_OF_ASSEMBLY = re.compile(r"%(?:clock\w*|globaltimer\w*)")
 
@@ -72,7 +75,7 @@ _CLOCK_OF_ASSEMBLY = re.compile(r"%(?:clock\w*|globaltimer\w*)")
 def check_source(text: str, shown: str) -> dict[str, str]:
     """What a source shows, by check. Raises UserError for what no candidate may have; `shown` is its file."""
     joined, words = _words(text, shown)
-    if hiding := next(filter(None, map(_HIDING_DIRECTIVE.search, _DIRECTIVE.findall(words))), None):
+    if hiding := next(filter(None, map(_HIDING_DIRECTIVE.match, _DIRECTIVE.findall(words))), None):
         raise UserError(
             f"{shown} has {hiding[0].strip()[:100]!r}, by which code can be other code where it is checked."
         )
@@ -83,10 +86,17 @@ def check_source(text: str, shown: str) -> dict[str, str]:
 def _words(text: str, shown: str) -> tuple[str, str]:
     """A text with joined lines and without comments, and the same with empty texts. Raises UserError."""
     joined = cxx_code(_SPLICE.sub("", text), keep_leading=False, keep_lines=False)
-    raw = [match[0] for match in _LITERAL.finditer(joined) if match[0][0] == "R"]
+    raw = [match[0] for match in _LITERAL.finditer(joined) if match["mark"] is not None]
     if raw and _SPLICE.search(text):  # which is none in such a text
         raise UserError(f"{shown} has {raw[0][:100]!r}, and lines that a backslash joins. Allowed is one of them.")
-    return joined, _LITERAL.sub(lambda match: match[0] if match[0][0].isdigit() else '""', joined)
+    return joined, _LITERAL.sub(_without_text, joined)
+
+
+def _without_text(literal: re.Match[str]) -> str:
+    """A number or a text without an end as it stands, and `""` for another text."""
+    body = literal[0][1:-1]
+    has_end = literal[0][-1] == literal[0][0] and len(literal[0]) > 1 and (len(body) - len(body.rstrip("\\"))) % 2 == 0
+    return '""' if literal["mark"] is not None or (has_end and not literal[0][0].isdigit()) else literal[0]
 
 
 def _check_words(joined: str, words: str, shown: str) -> None:

@@ -22,8 +22,8 @@ from kernelsweep.study.kernels.source import read_source
 
 _TOKEN = re.compile(
     r"(?P<comment>//(?:\\.|[^\\\n])*|/\*.*?(?:\*/|\Z))"
-    r"|(?P<directive>^[^\S\n]*\#(?:\\\n|//[^\n]*|/\*.*?\*/|[^\n])*)"
-    r"|(?P<name>(?!R\")[A-Za-z_]\w*)"
+    r"|(?P<directive>^[^\S\n]*\#(?:\\\n|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\n])*+)"
+    r"|(?P<name>(?!(?:u8|[uUL])?R\")[A-Za-z_]\w*)"
     rf"|(?P<literal>{LITERALS})"
     r"|(?P<sign>::|\S)",
     re.DOTALL | re.MULTILINE,
@@ -84,7 +84,7 @@ _LEFT_OUT = re.compile(
 _NAMESPACE = re.compile(r'\bnamespace\b|^extern "[^"]*"$')
 # A directive that gives a name a value or takes it away, or that unrolls a loop a number of times.
 _VALUE = re.compile(
-    r"^[^\S\n]*#[^\S\n]*(?:(?:define|undef)[^\S\n]+(\w+)(?://[^\n]*|/\*.*?\*/|\\\n|[^\n])*|pragma[^\S\n]+unroll\b[^\n]+)",
+    r"^[^\S\n]*#[^\S\n]*(?:(?:define|undef)[^\S\n]+(\w+)(?://[^\n]*|/\*.*?(?:\*/|\Z)|\\\n|[^\n])*+|pragma[^\S\n]+unroll\b[^\n]+)",
     re.MULTILINE | re.DOTALL,
 )
 _NEVER = re.compile(r"\s*#\s*if\s+0\s*$")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 import re
 import secrets
+import signal
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import zip_longest
@@ -66,6 +67,7 @@ _OPTION = re.compile(
 )
 _REPEATED = re.compile(r"(.+?)\1{9}")
 _LARGEST_SOURCE, _LARGEST_SETTINGS = 2**20, 2**12
+_READING_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -138,13 +140,30 @@ def graded(
     others = {file.resolve() for file in of_candidates.values()}
     for each, file in of_candidates.items():
         try:
-            candidates[each] = _checked(file, root, others)
-            entry = _entry(each, file, base, candidates[each].findings)
-            study([], {each: entry}, {each: file.resolve()})
+            with _in_time(file):
+                candidates[each] = _checked(file, root, others)
+                entry = _entry(each, file, base, candidates[each].findings)
+                study([], {each: entry}, {each: file.resolve()})
             more[each], files[each] = entry, file.resolve()
         except Exception as error:  # Whatever a stranger's file does to what reads it.
             candidates[each] = Candidate(str(file), in_a_line(error))
     return config, study(layers, more, files), Grading(name, of_study, against, candidates, drawn)
+
+
+@contextmanager
+def _in_time(file: Path) -> Iterator[None]:
+    """Raise UserError where a file keeps what reads it busy for _READING_SECONDS on a processor."""
+
+    def end(*_: object) -> None:
+        raise UserError(f"{file} took more than {_READING_SECONDS} s to read.")
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, _READING_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def exit_status(targets: Sequence[str], verdict: Path) -> int:
