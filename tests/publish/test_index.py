@@ -63,7 +63,7 @@ def test_a_study_that_is_wrong_now_is_right_on_no_page_without_its_date(results:
     alone = "✗ 4 of 9 run by itself, 1970-01-01 00:03 UTC"
     assert rows(results) == {"emulator": told("✗ 13 of 18", "00:03"), **every, "sums": alone}
     page = (results / "index.html").read_text()
-    assert page.index("is not right at 4 of 9 points") < page.index("<h2>"), "red first"
+    assert page.index(": 5 of 9 points failed") < page.index("<h2>"), "red first"
     since = ["emulator/report.html, made 1970-01-01 00:01 UTC. Since then: sums ✗ 4 of 9 right."]
     assert older(results) == since
     # Mended, and all studies run: the study's own page is older now.
@@ -92,7 +92,7 @@ def test_a_study_with_times_is_told_with_what_to_use_and_a_curve(results: Path) 
     content["studies"]["sums"] |= {"title": "Sums: one value", "answer": answer}
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert rows(results)["sums"] == "one value 100% 0 2¹⁶–2²² tree 64 × 8 3.1% 89.0% ✓ 9 of 9"
-    assert '<polyline points="0,18.0 96,2.0"/>' in (results / "index.html").read_text()
+    assert 'd="M0,18.0L96,2.0h0"/>' in (results / "index.html").read_text()
     answer["curve"] = [0.9]  # of one size, which makes no curve
     write(results / "emulator/status.json", json.dumps(content), 100)
     assert "tree 64 × 8" in rows(results)["sums"] and "<polyline" not in (results / "index.html").read_text()

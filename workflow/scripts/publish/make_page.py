@@ -28,7 +28,8 @@ with logged(snakemake):
     points = {}
     if 0 < timed <= MOST_POINTS:
         rows = (row for path in inputs.measurements for row in each_row(path))
-        points = explorer_data(studies, rows)
+        answered = {name: study | {"uses": status["studies"][name]["uses"]} for name, study in studies.items()}
+        points = explorer_data(answered, rows)
 
     # One file, or the folder of one file a kernel.
     files = [Path(os.path.commonpath(inputs.measurements)), *map(Path, inputs.environment)]

@@ -19,7 +19,7 @@ from kernelsweep.judge.best.find import LITTLE, Best, Use, at_reference_kind, fa
 from kernelsweep.judge.claims.claim import FAILS, HOLDS, NOT_DECIDABLE, SOME_SIZES
 from kernelsweep.judge.data.proofs import KernelProof, Proofs, note_lines, proof_errors, proofs_in_words
 from kernelsweep.judge.data.row_counts import RowCounts
-from kernelsweep.judge.data.study_data import place_words
+from kernelsweep.judge.data.study_data import place_words, size_axes
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.summary import Failure, all_right, failed_text, run_facts
 from kernelsweep.study.settings import StudySettings
@@ -153,7 +153,9 @@ def _curves(answer: StudyAnswer, entries: Sequence[Best]) -> dict[str, Any]:
     return {
         "curve": [best.fastest.peak_fraction for best in known],
         "kernels": of_kernels,
-        "sizes": places[:1] + places[-1:],
+        "sizes": places,
+        # Sizes of several axes have no order that a line could follow.
+        "is_joined": len(size_axes(study)) == 1,
         "uses": [row for row in answer.uses if not row["is_refined"]],
     }
 

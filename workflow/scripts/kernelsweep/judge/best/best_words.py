@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,11 +29,13 @@ from kernelsweep.judge.data.words import (
 from kernelsweep.study.settings import StudySettings
 
 NONE = "–"
+# Two axes that are the sides of one thing: tile_width=64 tile_height=32.
+_SIDES = re.compile(r"\b(\w+)_(?:x|m|width)=(\d+) \1_(?:y|n|height)=(\d+)(?! \1_)")
 
 # Further ties are counted but not named: at small sizes nearly every configuration takes the time of a launch.
 MOST_TIES = 8
 # Beside other words there is less room.
-_FEW_TIES = 2
+_FEW_TIES, MOST_SIZES = 2, 4
 
 
 def ties_text(best: Best, most: int = MOST_TIES) -> str:
@@ -46,7 +49,7 @@ def some_of(texts: Sequence[str], most: int) -> str:
 
 
 def configuration_text(configuration: Configuration, beside: Configuration | None = None) -> str:
-    """A configuration in short: `256 × 8 in 1,056 blocks`, or on a study's own axes `tile=2 rows=8`.
+    """A configuration in short: `256 × 8 in 1,056 blocks`, or on a study's own axes `tile=64×32 rows=8`.
 
     Of own axes, those are named whose values differ from the configuration `beside` it.
     """
@@ -54,7 +57,8 @@ def configuration_text(configuration: Configuration, beside: Configuration | Non
     if {"block_size", "unroll"} <= set(values) <= {"block_size", "unroll", "grid_size"}:
         grid = values.get("grid_size")
         return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {grid:,} blocks")
-    return point_text({axis: value for axis, value in values.items() if others.get(axis) != value}) or NONE
+    text = point_text({axis: value for axis, value in values.items() if others.get(axis) != value}) or NONE
+    return _SIDES.sub(r"\1=\2×\3", text)
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -74,6 +78,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
     largest        the largest of the sizes, at which are the following
     time, interval, peak_fraction, of_peak
     gain, beside   how many times as fast as what stands beside it: `9.6×`, `neighbored`; "" without that
+    is_behind      whether that is faster
     """
     return [
         {
@@ -91,6 +96,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "of_peak": of_peak(use.configuration),
             "gain": f"{use.gain:.{1 if use.gain >= 2 else 2}f}×" if use.gain else "",
             "beside": use.beside if use.gain else "",
+            "is_behind": bool(use.gain and use.gain < 1),
         }
         for use in uses
     ]
@@ -104,12 +110,13 @@ def tied_text(use: Use, most: int = MOST_TIES) -> str:
 
 
 def sizes_text(use: Use, study: StudySettings) -> str:
-    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`, `4096³ to 8192³`."""
+    """The sizes for which a configuration is to be used: `all`, `2¹⁶`, `2¹⁶–2²²`, `4096³; 8192³`."""
     if use.everywhere:
         return "all"
     ends = use.sizes[0], use.sizes[-1]
     if sum(len({size[axis] for size in use.sizes}) > 1 for axis in ends[0]) > 1:
-        return " to ".join(place_words(size, study) for size in ends)
+        # Sizes of several axes have no order that a reader knows.
+        return some_of([place_words(size, study) for size in use.sizes], MOST_SIZES)
     return size_words(
         {axis: "–".join(dict.fromkeys(axis_value(axis, size[axis]) for size in ends)) for axis in ends[0]}
     )

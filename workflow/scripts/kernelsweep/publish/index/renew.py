@@ -96,6 +96,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     curve, (width, height) = outcome.answer.get("curve", ()), _CURVE
     curve = curve if len(curve) > 1 else ()
     points = [f"{width * x / (len(curve) - 1):.0f},{height * (1 - min(y, 1.0)):.1f}" for x, y in enumerate(curve)]
+    between = "L" if outcome.answer.get("is_joined", True) else "h0M"
     return {
         "name": study,
         "title": outcome.title.partition(": ")[2],
@@ -104,9 +105,10 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "points": "not counted" if is_uncounted else _counts([outcome]),
         "remark": remark,
         "failed": outcome.failed,
+        "fault": outcome.fault,
         "claims": outcome.claims,
         "answer": outcome.answer,
-        "curve": " ".join(points),
+        "curve": points and f"M{between.join(points)}h0",
     }
 
 

@@ -53,6 +53,13 @@ class StudyOutcome:
         return 0 < self.run == self.right and not self.mistaken
 
     @property
+    def fault(self) -> str:
+        """Why not all is right, such as "84 of 252 points failed"."""
+        if self.right == self.run:
+            return "a check of memory found a mistake" if self.mistaken else "no point was run"
+        return f"{self.run - self.right:,} of {self.run:,} points failed"
+
+    @property
     def in_words(self) -> str:
         """Such as "✗ 168 of 252 right"."""
         text = f"{self.right:,} of {self.run:,} right"

@@ -19,8 +19,11 @@
   const HEADROOM = 1.08, AROUND = 1.02, LOGARITHMIC_FROM = 12, LEAST_APART = 0.25;
   // As in the figures' maps: colours go with this power of a rate, which tells apart what is near the best.
   const GAMMA = 2;
-  const MOST_KERNELS = 8;
   const LABEL_HEIGHT = 14, PER_LETTER = 6.7;
+  // A narrower chart has its names below it.
+  const NARROW = 520;
+  // Between the points of two kernels.
+  const BESIDE = 7;
   // A map's key: its width, and the room of its numbers.
   const KEY = 12, KEY_TEXT = 52;
   // The times of the chosen baseline over a kernel's, the fastest's at the same size over a kernel's, and the share of
@@ -64,18 +67,6 @@
   const isFree = (name) => drawnAxes().some((axis) => axis === name || study.tied.some((group) => group.includes(axis) && group.includes(name)))
     || study.tied.some((group) => group.indexOf(name) > 0);
 
-  // The kernels that a reader sees first: all whose behaviour is defined; of many the story's first one and the fastest.
-  function usualKernels() {
-    const defined = study.kernels.filter((kernel) => !study.undefined.includes(kernel)), name = Object.keys(study.quantities)[0];
-    const best = study.kernels.map(() => -Infinity);
-    study.values[name].forEach((value, point) => {
-      if (value !== null) best[study.kernel[point]] = Math.max(best[study.kernel[point]], name === "time_us" ? -value : value);
-    });
-    const strong = [...defined].sort((a, b) => best[study.kernels.indexOf(b)] - best[study.kernels.indexOf(a)]);
-    const first = [defined[0], ...strong].slice(0, MOST_KERNELS);
-    return defined.length <= MOST_KERNELS ? defined : defined.filter((kernel) => first.includes(kernel));
-  }
-
   // A view with all of a study's parts: what `wanted` leaves out, or names wrongly, is as usual.
   function complete(wanted) {
     const name = wanted.study in studies ? wanted.study : Object.keys(studies)[0];
@@ -89,11 +80,11 @@
     const across = one(wanted.across, [...several(true).map((axis) => axis.name), KERNEL, ...names].filter((axis) => axis !== over));
     const filters = study.axes.map((axis) => {
       const wished = wanted[`at.${axis.name}`];
-      const usualValue = axis.of_kernel || axis.reference < 0 ? BEST : axis.values[axis.reference];
+      const usualValue = axis.reference < 0 ? BEST : axis.values[axis.reference];
       return [`at.${axis.name}`, axis.values.includes(wished) || wished === BEST ? wished : usualValue];
     });
     // Beside the version before an edit, the one after it: other kernels have baselines of their own.
-    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : usualKernels();
+    const usually = study.baseline ? [study.baseline.replace(/ before$/, "")] : study.usual;
     const kernels = wanted.kernels === undefined ? usually
       : wanted.kernels.split(",").filter((kernel) => study.kernels.includes(kernel));
     const show = one(wanted.show ?? (study.baseline && GAIN), [...Object.keys(study.quantities), BEST_SHARE, GAIN]);
@@ -223,8 +214,8 @@
   function fitting(axis, places, scale, room) {
     let last = -Infinity;
     return places.filter((place) => {
-      const fits = scale(place) - last >= room(axis.labels[place]);
-      if (fits) last = scale(place);
+      const half = room(axis.labels[place]) / 2, fits = scale(place) - half >= last;
+      if (fits) last = scale(place) + half;
       return fits;
     });
   }
@@ -292,24 +283,31 @@
     section.dataset.ready = performance.now();
   }
 
+  const isNarrow = () => chart.clientWidth < NARROW;
   const isLogarithmic = (low, high) => view.show === "time_us" && high / low > LOGARITHMIC_FROM;
 
-  // Names at the lines' ends, moved apart.
-  function endLabels(svg, marks) {
+  // Names at the lines' ends, moved apart, with a line to what is not beside them; or below the chart.
+  function endLabels({ svg, right }, marks) {
     const ends = [...d3.group(marks, (mark) => study.kernel[mark.point])].map(([kernel, ofKernel]) => {
       const at = d3.greatest(ofKernel, (mark) => mark.x);
       return { kernel, at, y: at.y };
     });
     ends.sort((a, b) => a.at.y - b.at.y);
-    let last = -Infinity;
-    for (const end of ends) last = end.y = Math.max(end.y, last + LABEL_HEIGHT);
+    const isBelow = isNarrow(), x = isBelow ? MARGIN.left : right - 6;
+    let last = isBelow ? HEIGHT : -Infinity;
+    for (const end of ends) last = end.y = Math.max(isBelow ? 0 : end.y, last + LABEL_HEIGHT);
+    if (isBelow) svg.attr("height", last + LABEL_HEIGHT);
     last = HEIGHT - MARGIN.bottom;
-    for (const end of ends.reverse()) {
+    for (const end of isBelow ? [] : ends.reverse()) {
       end.y = Math.min(end.y, last);
       last = end.y - LABEL_HEIGHT;
     }
-    svg.append("g").selectAll("text").data(ends).enter().append("text").attr("data-kernel", (end) => end.kernel)
-      .attr("x", (end) => end.at.x + 10).attr("y", (end) => end.y + 4).style("fill", (end) => colour(end.kernel)).text((end) => study.kernels[end.kernel]);
+    const names = svg.append("g").selectAll("g").data(ends).enter().append("g").attr("data-kernel", (end) => end.kernel);
+    names.append("text").attr("data-kernel", (end) => end.kernel).attr("x", x).attr("y", (end) => end.y + 4)
+      .style("fill", (end) => colour(end.kernel)).text((end) => study.kernels[end.kernel]);
+    if (isBelow) names.append("path").attr("transform", (end) => `translate(${x - 12},${end.y})`).attr("d", (end) => symbol(end.kernel, 48)).attr("fill", (end) => colour(end.kernel));
+    else names.filter((end) => Math.abs(end.y - end.at.y) > LABEL_HEIGHT / 2 || end.at.x < right - 20).append("path").attr("class", "leader")
+      .attr("d", (end) => `M${end.at.x + 6},${end.at.y}L${x - 3},${end.y}`);
   }
 
   function drawLines(points, label) {
@@ -319,9 +317,12 @@
     const area = canvas(MARGIN.left + (points.some((point) => values[point] >= LARGE) ? WIDER : 0), label), { svg } = area;
     if (!shown.length) return [];
     const isDotted = view.view === POINTS;
-    if (!isDotted) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...shown.map((point) => study.kernels[study.kernel[point]].length)));
+    if (!isDotted && !isNarrow()) area.right -= Math.min(area.right / 2, PER_LETTER * Math.max(...shown.map((point) => study.kernels[study.kernel[point]].length)));
     const places = [...new Set(shown.map((point) => placeOf(view.over, point)))].sort(d3.ascending);
-    const x = scaleOf(axis, places, [area.left + 16, area.right - 16]), joined = scaled(axis, places)?.joined ?? [];
+    // Every point: a kernel's stand beside the others'.
+    const kernels = [...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending);
+    const beside = (kernel) => (isDotted ? BESIDE * (kernels.indexOf(kernel) - (kernels.length - 1) / 2) : 0), room = 16 + Math.abs(beside(kernels[0]));
+    const x = scaleOf(axis, places, [area.left + room, area.right - room]), joined = scaled(axis, places)?.joined ?? [];
     let [low, high] = [Infinity, -Infinity];
     for (const point of shown) {
       const [from, to] = isDotted ? [values[point], values[point]] : endsOf(point);
@@ -337,15 +338,15 @@
       svg.append("path").attr("class", "limit").attr("d", `M${area.left},${limit}H${area.right}`);
     }
     labels(area, axis, places, x, false);
-    // Every point: a kernel's stand beside the others'.
-    const rank = new Map([...new Set(shown.map((point) => study.kernel[point]))].sort(d3.ascending).map((kernel, place, all) => [kernel, isDotted ? 6 * (place - (all.length - 1) / 2) : 0]));
-    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + rank.get(study.kernel[point]), y: y(values[point]) }));
+    const marks = shown.map((point) => ({ point, x: x(placeOf(view.over, point)) + beside(study.kernel[point]), y: y(values[point]) }));
     for (const [kernel, ofKernel] of d3.group(marks, (mark) => study.kernel[mark.point])) {
       const group = svg.append("g").attr("data-kernel", kernel).attr("stroke", colour(kernel)).attr("fill", colour(kernel));
       if (isDotted) {
         // One path for a kernel, with each pixel once: a hundred thousand elements would take seconds.
-        const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x) - 2},${Math.round(mark.y)}h4`));
-        group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
+        const dots = new Set(ofKernel.map((mark) => `M${Math.round(mark.x)},${Math.round(mark.y)}`)), id = `dot-${kernel}`;
+        group.append("marker").attr("id", id).attr("markerUnits", "userSpaceOnUse").attr("overflow", "visible").append("path").attr("d", symbol(kernel, 18)).attr("stroke", "none");
+        const path = group.append("path").attr("class", "dots").attr("d", [...dots].join(""));
+        for (const place of ["start", "mid", "end"]) path.attr(`marker-${place}`, `url(#${id})`);
         continue;
       }
       ofKernel.sort((a, b) => a.x - b.x);
@@ -355,7 +356,7 @@
       group.selectAll(".mark").data(ofKernel).enter().append("path").attr("class", "mark").attr("stroke", "none")
         .attr("transform", (mark) => `translate(${mark.x},${mark.y})`).attr("d", symbol(kernel, 48));
     }
-    if (!isDotted) endLabels(svg, marks);
+    if (!isDotted) endLabels(area, marks);
     listen(svg, marks, () => NEAR);
     return marks;
   }
@@ -375,7 +376,7 @@
     const rate = d3.scalePow().exponent(isTime ? -GAMMA : GAMMA).domain(isTime ? [most, least] : [0, most]);
     const shade = (value) => (least === most ? 1 : rate(value));
     const fill = (point) => (values[point] === null ? "none" : d3.interpolateViridis(shade(values[point])));
-    const letters = Math.floor(x.bandwidth() / PER_LETTER) - 1, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
+    const letters = Math.floor(x.bandwidth() / PER_LETTER) - 2, isNamed = !drawnAxes().includes(KERNEL) && y.bandwidth() >= 2.4 * LABEL_HEIGHT && letters >= 10;
     const nameIn = (point) => {
       const name = study.kernels[study.kernel[point]];
       const half = Math.floor(letters / 2);
@@ -390,11 +391,13 @@
     const problemOf = (point) => problemAxes().map((name) => placeOf(name, point));
     const fastest = new Map(best(shown, problemOf).map((point) => [problemOf(point).join(), interval(point)]));
     cells("fastest", marks.filter(({ point }) => ratio(interval(point), fastest.get(problemOf(point).join())).low <= 1), 2);
+    const firsts = new Set(best(shown, (point) => [placeOf(view.over, point)]));
     const digits = d3.format(`,.${decimals(isTime ? least : most)}f`);
     if (x.bandwidth() >= 46 && y.bandwidth() >= 15) {
-      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point])), isNamed ? -4 : 4], ...(isNamed ? [[nameIn, 12]] : [])];
-      for (const [text, down] of lines) {
-        svg.append("g").attr("class", "cells").selectAll("text").data(marks).enter().append("text").attr("text-anchor", "middle")
+      const lines = [[(point) => (values[point] === null ? "–" : digits(values[point])), isNamed ? -4 : 4, marks]];
+      if (isNamed) lines.push([nameIn, 12, marks.filter(({ point }) => firsts.has(point))]);
+      for (const [text, down, named] of lines) {
+        svg.append("g").attr("class", "cells").selectAll("text").data(named).enter().append("text").attr("text-anchor", "middle")
           .attr("x", (mark) => mark.x).attr("y", (mark) => mark.y + down).text((mark) => text(mark.point))
           .style("fill", (mark) => (values[mark.point] === null ? null : d3.lab(fill(mark.point)).l > 49.5 ? "#000" : "#fff"));
       }
@@ -414,7 +417,7 @@
     key.selectAll("rect").data(shades).enter().append("rect").attr("x", left).attr("width", KEY)
       .attr("y", (place) => y(place + 0.02)).attr("height", (bottom - top) / shades.length + 0.5).attr("fill", (place) => d3.interpolateViridis(place + 0.01));
     const apart = [ends[0]];
-    for (const value of d3.sort(d3.ticks(...d3.extent(ends), 20), (tick) => -shade(tick)))
+    for (const value of d3.sort(d3.ticks(...d3.extent(ends), 5), (tick) => -shade(tick)))
       if (y(shade(value)) - y(shade(apart.at(-1))) >= 2 * LABEL_HEIGHT) apart.push(value);
     key.selectAll("text").data(apart).enter().append("text").attr("x", left + KEY + 4).attr("y", (value) => y(shade(value)) + 4)
       .text((value, place) => (place ? number : digits)(value));

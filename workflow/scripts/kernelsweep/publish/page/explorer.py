@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kernelsweep.judge.data.words import axis_title, axis_value
+from kernelsweep.judge.data.words import axis_title, axis_value, limit_kernel, size_words
 from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE, QUANTITIES
 from kernelsweep.results import ALL_POINT_COLUMNS, with_parameters
 
@@ -21,12 +21,15 @@ _QUANTITIES |= {column: QUANTITIES[column] for column in ("bandwidth_gbs", "gflo
 # Below this share of the peak, the share says little.
 _FAR = 0.05
 
+# At most so many kernels that the answer doesn't name are shown at first.
+_MOST_KERNELS = 8
+
 
 def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
     """The timed points by study, column by column; studies without any are left out.
 
-    studies  by name: title, kinds and titles of axes, reference, tied axes, kernels in order (names), and those with a
-             swept grid
+    studies  by name: title, kinds and titles of axes, reference, tied axes, limits, kernels in order (names), those
+             with a swept grid, and what to use (best_words.use_rows()) where that is known
     rows     of measurements.csv
     """
     timed = [with_parameters(row) for row in rows if row["status"] == "ok" and row["time_us"]]
@@ -67,8 +70,9 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
 
     kernels        names in the order of the story, then what was measured beside the kernels
     undefined      kernels of undefined behaviour, which are shown only when asked for
-    axes           those with several values: name, title, values as texts, as numbers and as labels, the reference's
-                   index (-1 without one), and whether the axis says how a kernel is built or launched
+    usual          kernels that are shown at first
+    axes           those with several values: name, title, values as texts, as numbers and as labels, the index of the
+                   usual one (-1: the best is taken), and whether the axis says how a kernel is built or launched
     tied           groups of these axes that vary together
     at             by axis, each point's index among the values; -1: the point has no value there
     kernel, flags  by point: indices into `kernels` and `remarks`
@@ -85,7 +89,10 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         values = _ordered(set(texts) - {""})
         places = {text: number for number, (text, _) in enumerate(values)} | {"": -1}
         if len(values) > 1:
-            reference = str(study["reference"].get(axis, ""))
+            # A word, such as a precision, that the first kernel has alone makes another problem of the same sizes.
+            firsts = {text for text, point in zip(texts, points, strict=True) if point["kernel"] == names[0]}
+            is_choice = kind == "kernel" and (len(firsts) > 1 or isinstance(values[0][1], float))
+            reference = "" if is_choice else str(study["reference"].get(axis, "")) or min(firsts)
             axes.append(
                 {
                     "name": axis,
@@ -93,11 +100,12 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
                     "values": [text for text, _ in values],
                     "numbers": [value if isinstance(value, float) else None for _, value in values],
                     "labels": [axis_value(axis, value) for _, value in values],
-                    "reference": places.get(reference, -1),
+                    "reference": places.get(reference, -1) if reference else -1,
                     "of_kernel": kind == "kernel",
                 }
             )
             at[axis] = [places[text] for text in texts]
+    _name_sizes(axes, study["tied"], points)
     columns = [column for column in _QUANTITIES if any(point.get(column) for point in points)]
     # A study with arithmetic begins with its rate, as kernels of several types have several peaks. Far from any: times.
     share = max(float(point.get("peak_fraction") or 0) for point in points)
@@ -110,6 +118,7 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "title": study["title"],
         "kernels": names,
         "undefined": sorted(undefined),
+        "usual": _usual(study, [name for name in names if name not in undefined]),
         "axes": axes,
         "tied": [[axis for axis in group if axis in at] for group in study["tied"]],
         "remarks": remarks,
@@ -121,6 +130,26 @@ def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:
         "high": [float(point["time_high_us"]) for point in points],
         "values": {column: [_number(column, point, is_large) for point in points] for column in columns},
     }
+
+
+def _name_sizes(axes: Sequence[dict[str, Any]], tied: Iterable[Sequence[str]], points: Sequence[Row]) -> None:
+    """Label an axis whose values say those of others, in place: 1023 × 1025 × 1021 rather than 1023."""
+    for group, axis in ((group, axis) for group in tied for axis in axes if axis["name"] == group[0]):
+        sizes = {point[axis["name"]]: {name: float(point[name]) for name in group} for point in points}
+        if len(sizes) == len({tuple(point[name] for name in group) for point in points}):
+            axis["labels"] = [size_words(sizes[value]) for value in axis["values"]]
+
+
+def _usual(study: Mapping[str, Any], defined: Sequence[str]) -> list[str]:
+    """The kernels that a reader sees first: what the answer names, the first one, a limit, and if few all others.
+
+    defined  all with times, without those of undefined behaviour
+    """
+    limits = list(map(limit_kernel, study["limits"]))
+    named = {kernel for use in study.get("uses", ()) for kernel in (use["kernel"], use["beside"])}
+    named |= {*defined[:1], *limits[:1]}
+    others = {*study["names"]} - named - {*limits}
+    return [name for name in defined if name in named | (others if len(others) <= _MOST_KERNELS else {*()})]
 
 
 def _ordered(texts: Iterable[str]) -> list[tuple[str, float | str]]:
