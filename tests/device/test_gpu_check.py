@@ -10,7 +10,7 @@ import pytest
 from checkout import ROOT
 from planted import kernel_in, point, run
 
-from kernelsweep.device.worker.process import environment
+from kernelsweep.base.running import environment
 from kernelsweep.statistics import summarise
 
 pytestmark = pytest.mark.gpu

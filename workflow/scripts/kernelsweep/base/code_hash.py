@@ -138,7 +138,7 @@ def _imported_from_us(source: str, importer: Path) -> frozenset[Path]:
 
 
 # The suffixes of what the library reads beside its modules; d3's licence stands in a page, too.
-_READ = frozenset({".css", ".html", ".j2", ".js", ".LICENSE"})
+_READ = frozenset({".css", ".cuh", ".html", ".j2", ".js", ".LICENSE"})
 
 
 @cache

@@ -31,7 +31,7 @@ from select import select
 from typing import Any, NoReturn
 
 from kernelsweep.base.code_hash import names_in
-from kernelsweep.base.running import name_this_process
+from kernelsweep.base.running import environment, name_this_process
 
 _TASKS = Path("/proc/self/task")
 _LONGEST_REQUEST = 1 << 20
@@ -114,13 +114,8 @@ class ForkServer:
             raise ConnectionError("the process that starts jobs has ended")
         if self._control is None:
             self._control, theirs = socket.socketpair()
-            package = str(Path(__file__).resolve().parents[2])
-            paths = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
             # Libraries start no threads then; the last variable is for the allocator in pyarrow, which pandas imports.
-            environment = {
-                **os.environ,
-                "PYTHONPATH": paths,
-                "PYTHONUTF8": "1",
+            without_threads = {
                 "OPENBLAS_NUM_THREADS": "1",
                 "OMP_NUM_THREADS": "1",
                 "JE_ARROW_MALLOC_CONF": "background_thread:false",
@@ -128,7 +123,7 @@ class ForkServer:
             command = [sys.executable, "-P", "-m", "kernelsweep.base.fork_server", str(theirs.fileno())]
             with theirs:
                 self._server = subprocess.Popen(
-                    command, pass_fds=[theirs.fileno()], env=environment, start_new_session=True
+                    command, pass_fds=[theirs.fileno()], env=environment() | without_threads, start_new_session=True
                 )
         return self._control
 

@@ -33,6 +33,13 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 
 
+def environment() -> dict[str, str]:
+    """The environment of a process that imports this library."""
+    package = str(Path(__file__).resolve().parents[2])
+    search_path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": search_path, "PYTHONUTF8": "1"}
+
+
 def end_with_parent() -> None:
     """Have this process killed once the thread that has started it ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -29,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
+from kernelsweep.base.running import environment
 from kernelsweep.device.gpus import has_pycuda, visible_gpus
 from kernelsweep.device.point.memory import KernelMemory
 from kernelsweep.device.point.point_run import PointRun
-from kernelsweep.device.worker.process import environment
 from kernelsweep.errors import UserError
 from kernelsweep.study.captured import CODE, FOLDER, read_capture
 from kernelsweep.study.point import Point

@@ -63,7 +63,7 @@ def cuda_unit(kernel_file: Path, unit: Unit) -> str:
     return f'{_HEAD}{defined}#include "{kernel_file}"\n#line 1 "launches of {kernel_file.name}"\n{table}'
 
 
-_COMPILING = ("build.py", "candidate_code.py", "device_code.py", "emulated.py", "nvcc.py", "user_code.py")
+_COMPILING = ("build.py", "candidate_code.py", "device_code.py", "emulated.py", "nvcc.py", "torch.cuh", "user_code.py")
 
 # The resources of a variant that launches several functions, from the resources of the functions.
 _COMBINED = {"registers": max, "shared_bytes": max, "spill_store_bytes": max, "spill_load_bytes": max}

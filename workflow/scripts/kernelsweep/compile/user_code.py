@@ -9,7 +9,6 @@ function's symbol, "shared": the bytes of dynamic shared memory, 0 by default}. 
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import sys
 from collections.abc import Mapping
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.compilers import run_compiler
+from kernelsweep.base.running import environment
 from kernelsweep.compile import nvcc
 from kernelsweep.errors import BuildError, shown_value
-from kernelsweep.home import HOME
 from kernelsweep.results import number_or_text
 from kernelsweep.study.kernels.source import ARCH, FUNCTION, parameters_of
 
@@ -35,8 +34,7 @@ def compile_by_user(file: Path, cubin: Path, target: str, axes: Mapping[str, str
     """
     code = cubin.with_suffix(".ptx")
     command = [sys.executable, "-m", __name__, str(file), str(code), json.dumps({**axes, ARCH: target})]
-    folders = [str(HOME / "workflow/scripts"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    run = run_compiler(command, PYTHONPATH=os.pathsep.join(folders))
+    run = run_compiler(command, PYTHONPATH=environment()["PYTHONPATH"])
     told = run.stdout.rpartition("\n")[2]
     if run.returncode != 0 or not told:
         raise BuildError(run.stderr.strip().rpartition("\n")[2] or f"{file}: build ended with status {run.returncode}")

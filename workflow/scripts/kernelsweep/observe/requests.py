@@ -17,12 +17,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from kernelsweep.base.running import environment
 from kernelsweep.compile.binaries import Report
 from kernelsweep.compile.build import gpu_source
 from kernelsweep.compile.builder import build
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.task import KernelTask
-from kernelsweep.device.worker.process import environment
 from kernelsweep.errors import UserError
 from kernelsweep.study.kernel_sweep import PlannedPoint, units
 from kernelsweep.study.kernels.source import KernelSource

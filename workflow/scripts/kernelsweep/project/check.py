@@ -174,6 +174,12 @@ def arguments_of(guessed: Guess, inputs: Collection[str] = ()) -> list[str]:
     return [one.value if one.is_size and one.name not in inputs else one.made or one.name for one in guessed.parameters]
 
 
+def launch_of(guessed: Guess, inputs: Collection[str] = ()) -> dict[str, Any]:
+    """A guessed launch as a study has it, besides what is launched."""
+    sides = {"grid": [*guessed.grid], "block": [*guessed.block], "shared": guessed.shared}
+    return {**sides, "arguments": arguments_of(guessed, inputs)}
+
+
 @dataclass(frozen=True)
 class Runs:
     """Runs kernels of a file on the emulator with a problem that says which arrays there are, and judges nothing.
@@ -198,9 +204,14 @@ class Runs:
         root = folder / "checked" / name
         root.mkdir(parents=True, exist_ok=True)
         (root / "problem.py").write_text(problem_text(guessed, holds), encoding="utf-8")
-        settings = study_settings(guessed, points[0], "problem.py")
         options = [f"-I{Path(one[2:]).absolute()}" if one.startswith("-I") else one for one in self.given.options]
-        settings["kernels"][0]["options"] = options
+        launch = {"kernel": guessed.function, **launch_of(guessed)}
+        settings = {
+            "title": guessed.name,
+            "problem": "problem.py",
+            "axes": {axis: [value] for axis, value in points[0].items()},
+            "kernels": [{"name": guessed.name, "launches": [launch], "options": options}],
+        }
         study = checked_study(name, root, settings, str(self.file), {guessed.name: self.file}, judged=False)
         how: dict[str, Any] = {"together": self.together, "timeout_seconds": _SECONDS, "seeds": seeds}
         made = swept(study, guessed.name, folder, points=points, **how)
@@ -209,24 +220,6 @@ class Runs:
             if outcome.status == "build_failed":
                 raise UserError(outcome.message)
         return made.outcomes
-
-
-def study_settings(guessed: Guess, point: Mapping[str, Any], problem: str) -> dict[str, Any]:
-    """The keys of a study that runs a kernel at a point."""
-    launch = {
-        "kernel": guessed.function,
-        "grid": [*guessed.grid],
-        "block": [*guessed.block],
-        "shared": guessed.shared,
-        "arguments": arguments_of(guessed),
-    }
-    kernels = [{"name": guessed.name, "launches": [launch]}]
-    return {
-        "title": guessed.name,
-        "problem": problem,
-        "axes": {axis: [value] for axis, value in point.items()},
-        "kernels": kernels,
-    }
 
 
 def _in_words(guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mapping[str, int]]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelsweep.device.worker.process import environment
+from kernelsweep.base.running import environment
 from kernelsweep.errors import UserError
 from kernelsweep.project.annotations import Annotation, annotated, place_in_words
 from kernelsweep.study.kernels.units import EMULATOR

@@ -25,11 +25,11 @@ from kernelsweep.base.user_cache import cache_folder
 from kernelsweep.errors import UserError
 from kernelsweep.project.check import (
     Given,
-    arguments_of,
     check_file,
     folders_in,
     guessed_functions,
     launch_in_words,
+    launch_of,
 )
 from kernelsweep.project.check_points import default_points
 from kernelsweep.project.checked import Checked, judged, seen
@@ -259,7 +259,11 @@ class Study:
         guessed = self._guess
         entry: dict[str, Any] = {"name": guessed.name, "function": guessed.function}
         if self.launches is None:
-            entry["launches"] = [{**_launch(guessed), "arguments": arguments_of(guessed, self._inputs_named)}]
+            if not guessed.grid:
+                raise UserError(f"{guessed.name} is not launched in its file. Give launches=[...].")
+            # The names among the inputs, as far as they are known without axes.
+            inputs = [*self.inputs] if isinstance(self.inputs, Mapping) else []
+            entry["launches"] = [launch_of(guessed, inputs)]
         elif not callable(self.launches):
             entry["launches"] = [dict(one) for one in self.launches]
         keys = {
@@ -272,11 +276,6 @@ class Study:
         of_axes = {axis: [*values] for axis, values in axes.items()}
         restrictions = {"restrictions": [*self.restrictions]} if self.restrictions else {}
         return {"title": guessed.name, "problem": "problem.py", "axes": of_axes, **restrictions, "kernels": [entry]}
-
-    @property
-    def _inputs_named(self) -> list[str]:
-        """The names among the inputs, as far as they are known without axes."""
-        return [*self.inputs] if isinstance(self.inputs, Mapping) else []
 
     def _study(self, axes: Mapping[str, Sequence[Any]]) -> CheckedStudy:
         kinds = {"cache": True, **{axis: isinstance(values[0], str) for axis, values in axes.items()}}
@@ -293,12 +292,6 @@ def check(kernel: str | Path, **keys: Any) -> Checked:
     lines, so that `assert check(...).right` tells them.
     """
     return Study(kernel=kernel, **keys).check()
-
-
-def _launch(guessed: Guess) -> dict[str, Any]:
-    if not guessed.grid:
-        raise UserError(f"{guessed.name} is not launched in its file. Give launches=[...].")
-    return {"grid": [*guessed.grid], "block": [*guessed.block], "shared": guessed.shared}
 
 
 def _constant(value: Mapping[str, Any]) -> Callable[..., Any]:

@@ -18,11 +18,10 @@ from typing import Any, TypeVar
 
 from kernelsweep.base.locks import lock_first
 from kernelsweep.base.logs import in_minutes
-from kernelsweep.base.running import THREAD_VARIABLES, end_with_parent, in_child
+from kernelsweep.base.running import THREAD_VARIABLES, end_with_parent, environment, in_child
 from kernelsweep.device.point.instances import Instances, has_second_input, input_bytes, second_seed
 from kernelsweep.device.request import MOST_HOST_SECONDS
 from kernelsweep.device.task import KernelTask
-from kernelsweep.device.worker.process import environment
 from kernelsweep.errors import StudyError, UserError
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import Data, Problem, problem_of

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from kernelsweep.base.fork_server import thread_count
+from kernelsweep.base.running import environment
 from kernelsweep.base.sandbox import emulating, is_untrusted
 from kernelsweep.device.kinds import KINDS, kind_of_implementation, load
 from kernelsweep.device.request import Message, written
@@ -27,13 +28,6 @@ from kernelsweep.study.kernels.units import EMULATOR
 
 # The files through which a process has opened a GPU, for CUDA or NVML: Linux's, and those of Windows' Linux.
 _GPU_FILES = ("/dev/nvidia", "/dev/dxg")
-
-
-def environment() -> dict[str, str]:
-    """The environment of a process that imports this library."""
-    package = str(Path(__file__).resolve().parents[3])
-    search_path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": search_path, "PYTHONUTF8": "1"}
 
 
 # A process' id, and the streams of its requests and of its answers.

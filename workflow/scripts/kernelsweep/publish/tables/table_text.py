@@ -11,7 +11,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.device.arithmetic_peak import arithmetic_peak_gflops, why_unknown
-from kernelsweep.errors import UserError, nearest
+from kernelsweep.errors import check_known
 from kernelsweep.judge.best.best_words import configuration_text, sizes_text, some_of, tied_text
 from kernelsweep.judge.best.find import find_uses, of_reference
 from kernelsweep.judge.data.published import SPEEDUP, TIME
@@ -440,9 +440,7 @@ def _chosen(rows: pandas.DataFrame, data: StudyData) -> list[Column]:
     }
     columns = []
     for name in data.settings.table or ("time_us", rate, "peak_fraction", "speedup", *published):
-        if name not in columns_of_table:
-            guess = nearest(name, columns_of_table) or ";"
-            raise UserError(f"{data.title}: table names {name!r}{guess} Allowed: {', '.join(columns_of_table)}.")
+        check_known(name, columns_of_table, f"{data.title}: table names")
         header, scale, places = (_SHORT | published).get(name, (name.replace("_", " "), 1, None))
         values = columns_of_table[name]
         if name == "time_us":
