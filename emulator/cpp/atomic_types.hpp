@@ -34,11 +34,10 @@ EMULATOR_UNCOUNTED Value change(Value *address, Update update, ::std::memory_ord
     if (order != ::std::memory_order_acquire && order != ::std::memory_order_consume)
         cuda::atomic_thread_fence(order, scope);
     observe_atomic(address, scope == cuda::thread_scope_block, caller, site);
-    Value old;
-    __builtin_memcpy(&old, address, sizeof old); // One thread runs at a time.
+    const Value old = *address; // One thread runs at a time.
     const Value updated = update(old);
     if (__builtin_memcmp(&updated, &old, sizeof old) != 0)
-        __builtin_memcpy(address, &updated, sizeof updated);
+        *address = updated;
     if (order != ::std::memory_order_release)
         cuda::atomic_thread_fence(order, scope);
     return old;
@@ -50,7 +49,7 @@ EMULATOR_UNCOUNTED void assign(Value *address, Value value, ::std::memory_order 
 {
     cuda::atomic_thread_fence(order, scope);
     observe_atomic(address, scope == cuda::thread_scope_block, caller, site, true);
-    __builtin_memcpy(address, &value, sizeof value);
+    *address = value;
 }
 
 } // namespace emulator

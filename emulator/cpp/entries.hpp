@@ -79,6 +79,8 @@ EMULATOR_APART void call(Kernel kernel, void **arguments, const Done &...done)
 template <typename... Parameters>
 EMULATOR_UNCOUNTED void thread_main()
 {
+    static_assert((std::is_trivially_copyable_v<std::remove_reference_t<Parameters>> && ...),
+                  "a kernel's parameter with a copy constructor of its own" EMULATOR_NOT_SUPPLIED);
     Worker &worker = this_worker();
     const auto kernel = reinterpret_cast<void (*)(Parameters...)>(worker.launch->entry->kernel);
     if constexpr (sizeof...(Parameters) == 0)

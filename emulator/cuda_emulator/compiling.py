@@ -16,9 +16,9 @@ from pathlib import Path
 
 from cuda_emulator.errors import Refused
 from cuda_emulator.ptx import translated
-from cuda_emulator.refusals import is_assembly, refusal
+from cuda_emulator.refusals import is_assembly, lacking, refusal
 from cuda_emulator.symbols import OBJECT, THREAD_LOCAL, symbols
-from cuda_emulator.untrusted import check_object
+from cuda_emulator.untrusted import check_object, check_watched
 
 # The folder of the emulator's C++.
 HEADERS = Path(__file__).resolve().parents[1] / "cpp"
@@ -101,6 +101,8 @@ _SHARED_MEMORY = (
 # nvcc's limit on every architecture; larger shared memory has to be dynamic.
 _MOST_STATIC_SHARED_BYTES = 48 * 1024
 _MOST_CONSTANT_BYTES = 64 * 1024
+
+_MOST_LISTED = 2**23  # letters; a longer answer of a compiler may be cut
 
 # The object files name PWD as the folder of the compiler.
 _IN_ANY_FOLDER = {"PWD": "/proc/self/cwd"}
@@ -216,6 +218,7 @@ def compile_for_emulator(
             raise refusal(_relative(compiled.stderr))
         if is_untrusted:
             check_object(objects[0])
+            check_watched(_listing(objects[0], run), f"{_relative(str(headers))}/")
         _check_static_shared_memory(objects[0], run)
         _check_constant_memory(objects[0], constant_names, run)
         _link(objects, library, Path(folder), run)
@@ -269,6 +272,17 @@ def _compiler() -> list[str]:
     """The command that compiles for the emulator."""
     paths = f"-ffile-prefix-map={Path.cwd()}/="
     return [*find(), *_LANGUAGE, *_RUNTIME, *_WARNINGS, *_WATCHING, paths]
+
+
+def _listing(compiled: Path, run: Run) -> str:
+    """The instructions of an object file in words, with their relocations and lines. Raises Refused."""
+    if shutil.which("objdump"):
+        printed = run(["objdump", "-dlr", "--no-show-raw-insn", str(compiled)], **_IN_ANY_FOLDER)
+        if printed.returncode == 0 and len(printed.stdout) < _MOST_LISTED:
+            return printed.stdout.replace(f"{_IN_ANY_FOLDER['PWD']}/", "")
+    raise lacking(
+        "that all accesses are watched is not checked: objdump, of binutils, is missing, or can't list the code"
+    )
 
 
 def _relative(text: str) -> str:

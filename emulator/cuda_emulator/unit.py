@@ -176,6 +176,8 @@ def emulator_unit(
     symbols = "".join(f"EMULATOR_SYMBOL({name}), " for name in constants)
     table = f"static const emulator::Entry entries[] = {{\n{entries}}};\n"
     table += f"static const emulator::Symbol symbols[] = {{{symbols}{{}}}};\nEMULATOR_EXPORT(entries, symbols)\n"
-    # The emulator is compiled with a sanitizer, and no GPU's code is.
-    kernel = f'#include "emulator.hpp"\n#undef __SANITIZE_THREAD__\n{defined}#include "{kernel_file}"\n'
+    # The emulator is compiled with a sanitizer, and no GPU's code is. Of g++'s own functions on memory, nvcc has these:
+    # g++ writes short ones out, as accesses that no hook sees.
+    words = "#undef __SANITIZE_THREAD__\n#define __builtin_memcpy memcpy\n#define __builtin_memset memset\n"
+    kernel = f'#include "emulator.hpp"\n{words}{defined}#include "{kernel_file}"\n'
     return f'{_HEAD}{kernel}#line 1 "launches of {kernel_file.name}"\n{undefined}{table}'

@@ -1,6 +1,7 @@
 """What the code of an untrusted kernel may have that the emulator loads into a process: device functions alone.
 
-It is checked in the object file, past all that a source can hide in macros and attributes.
+It is checked in the object file, past all that a source can hide in macros and attributes: what is called, what runs
+when it is loaded, and that what accesses memory calls the hooks which watch that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from cuda_emulator.errors import Refused
+from cuda_emulator.refusals import lacking
 
 # What a loader runs, or reads as more than code and data: constructors, destructors, programs for the linker's plugins.
 _ACTIVE = re.compile(r"\.(?:preinit_array|init_array|fini_array|ctors|dtors|init|fini|gnu\.lto\w*|interp)\b")
@@ -27,8 +29,24 @@ _MATHS = (
 )
 _KNOWN = re.compile(
     rf"(?:{_MATHS})[fl]?|_ZN?K?8emulator\w+|__tsan_\w+|__ubsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(?:cpy|move|set|cmp)"
-    r"|__\w+_chk|__stack_chk_fail|str(?:cmp|len|str)|v?snprintf|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
+    r"|__stack_chk_fail|str(?:cmp|len|str)|v?snprintf|fe[gs]etround|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
 )
+# A candidate has no names of this namespace.
+_OF_EMULATOR = re.compile(r"_ZZ?N?K?8emulator")
+# Functions of the host among these, which the emulator's call.
+_OF_HOST = re.compile(r"\bR_\w+\t(str(?:cmp|len|str)|v?snprintf|fe[gs]etround)\b")
+# An instruction that accesses memory which isn't its function's own: by a register that is not the stack's, or, on
+# x86-64, in a segment, as of shared arrays.
+_ACCESS = re.compile(
+    r"^ +[0-9a-f]+:\t(?!lea|nop|data16|cs|prfm|prefetch)\w+ +"
+    r"(?:[^#\n]*(?:\((?!%rsp|%rip)%|%fs:(?!0x28\b))|[^\n]*\[(?!sp\b|x8\b)[xw]\d).*$",
+    re.MULTILINE,
+)
+_PLACE = re.compile(r"^(\S.*):\d+(?: \(discriminator \d+\))?$|^\w+\(\):$", re.MULTILINE)
+_ALLOCATION = re.compile(r"malloc|free|_Zn[wa]m|_Zd[la]Pvm?")
+# A structure that a function returns in its caller's memory: x86-64 says where by the first argument, and returns that.
+_RETURNS_RESULT, _OF_RESULT = "\tmov    %rdi,%rax\n", re.compile(r",(?:-?0x[0-9a-f]+)?\(%r(?:di|ax)\)$")
+_FUNCTION = re.compile(r"^[0-9a-f]+ <", re.MULTILINE)
 
 
 def _check_hooks(elf: ELFFile, relocations: RelocationSection) -> None:
@@ -41,6 +59,26 @@ def _check_hooks(elf: ELFFile, relocations: RelocationSection) -> None:
         names = [one.name for one in table.iter_symbols() if (one["st_shndx"], one["st_value"]) == place]
         if not any(map(_HOOK.fullmatch, names)):
             raise Refused(f"code that runs when it is loaded: {' '.join(names)}")
+
+
+def check_watched(listing: str, own: str) -> None:
+    """Raise Refused for a function that accesses memory unseen, or that calls a function of the host.
+
+    listing  what objdump prints of an object file's instructions, with their relocations and lines
+    own      the folder of the emulator's headers, as the lines name it: its functions are not watched
+    """
+    for function in _FUNCTION.split(listing)[1:]:
+        name, _, code = function.partition(">:\n")
+        if _OF_EMULATOR.match(name) or code.partition("\n")[2].startswith(own):
+            continue
+        for call in _OF_HOST.finditer(code):
+            if not ["", *_PLACE.findall(code, 0, call.start())][-1].startswith(own):
+                raise Refused(f"a call of {call[1]}, which is no function of a GPU")
+        accesses = [] if "\t__tsan_" in code else [" ".join(line.split()[1:]) for line in _ACCESS.findall(code)]
+        if _RETURNS_RESULT in code:
+            accesses = [one for one in accesses if not _OF_RESULT.search(one)]
+        if accesses:
+            raise lacking(f"whether accesses are right is not checked in {name}, which calls no hook: {accesses[0]}")
 
 
 def check_object(compiled: Path) -> None:
@@ -65,5 +103,9 @@ def check_object(compiled: Path) -> None:
             if kind in ("STT_GNU_IFUNC", "STT_LOOS"):
                 raise Refused(f"code that runs when it is loaded: {symbol.name} is chosen by a function")
             is_elsewhere = symbol["st_shndx"] == "SHN_UNDEF" and kind != "STT_TLS"  # which are shared arrays
+            if is_elsewhere and _ALLOCATION.fullmatch(symbol.name):
+                raise lacking(
+                    f"{symbol.name}, memory from a kernel's heap, is something that the emulator does not supply"
+                )
             if is_elsewhere and symbol.name and not _KNOWN.fullmatch(symbol.name):
                 raise Refused(f"a call of {symbol.name}, which is no function of a GPU")

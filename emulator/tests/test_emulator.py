@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import platform
-from collections.abc import Sequence
+import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -406,11 +407,11 @@ def test_sums_of_a_block_by_cub(kernels: Kernels) -> None:
 # Building
 
 
-def build(folder: Path, source: str, name: str = "kernel", constant_names: Sequence[str] = ()) -> str:
+def build(folder: Path, source: str, name: str = "kernel", **settings: Any) -> str:
     kernel = folder / "planted.cu"
     kernel.write_text(source)
     unit = write_unit(folder / "unit.cpp", [kernel], [name])
-    return compile_for_emulator(unit, folder / "unit.so", runtime(), [], constant_names=constant_names)
+    return compile_for_emulator(unit, folder / "unit.so", runtime(), [], **settings)
 
 
 def test_constant_memory_has_64_kib(tmp_path: Path) -> None:
@@ -498,3 +499,53 @@ def test_what_the_emulator_supplies_is_not_said_to_lack(tmp_path: Path, head: st
     with pytest.raises(Refused) as error:
         build(tmp_path, f"{head}__global__ void kernel(int *data) {{\n{line}\n}}\n")
     assert error.value.cause.endswith(cause) and not error.value.is_lacking
+
+
+def test_a_parameter_that_copies_itself_is_not_supplied(tmp_path: Path) -> None:
+    own = "struct Own { int *at; Own(const Own &other) : at(other.at) {} };\n"
+    source = f"{own}__global__ void kernel(Own y) {{ *y.at = 1; }}\n"
+    with pytest.raises(Refused, match="a kernel's parameter with a copy constructor of its own") as error:
+        build(tmp_path, source)
+    assert error.value.is_lacking
+
+
+UNSEEN = "__device__ __attribute__((no_sanitize_thread, noinline)) "
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "cause"),
+    [
+        (
+            f"{UNSEEN}void put(int *to) {{ *to = 1; }}\n",
+            "put(data);",
+            "not checked in _Z3putPi, which calls no hook: movl",
+        ),
+        (
+            f"{UNSEEN}int got(int i) {{ __shared__ int s[8]; return s[i]; }}\n",
+            "data[0] = got(data[1]);",
+            "in _Z3goti, which",
+        ),
+        (
+            "",
+            'snprintf(reinterpret_cast<char *>(data), 9, "%d", 5);',
+            "a call of snprintf, which is no function of a GPU",
+        ),
+        ("", "data[0] = strlen(reinterpret_cast<char *>(data));", "a call of strlen"),
+        ("extern int abort_all();\n", "abort_all();", "a call of _Z9abort_allv"),
+        ("struct First { First(); };\n__device__ First first;\n", "", "code that runs when it is loaded"),
+    ],
+)
+def test_an_untrusted_kernel_has_watched_functions_of_the_device_alone(
+    tmp_path: Path, head: str, line: str, cause: str
+) -> None:
+    honest = (
+        "__device__ __attribute__((noinline)) int middle(int n) { int t[9]; for (int i = 0; i < 9; ++i) t[i] = i * n; "
+        "return t[4]; }\nstruct Nine { int of[9]; };\n"
+        "__device__ __attribute__((noinline)) Nine nine(int n) { return {{n, 1, 2, 3, n, 5, 6, 7, 8}}; }\n"
+    )
+    sums = "atomicAdd(data + 1, middle(data[0]) + nine(data[1]).of[data[2] & 7]);"
+    kernel = f"{honest}__global__ void kernel(int *data) {{\n{line}\n{sums}\n}}\n"
+    if not head:
+        build(tmp_path, kernel.replace(line, 'printf("%g", __fadd_rz(data[0], 0.1f));'), is_untrusted=True)
+    with pytest.raises(Refused, match=re.escape(cause)):
+        build(tmp_path, head + kernel, is_untrusted=True)

@@ -127,6 +127,14 @@ CHEATS = {
         "            sum = x[columns + k];\n    y[row] = sum;\n",
         like="P gc_copy",
     ),
+    "unseen_copy": Kernel(
+        "A row is copied, and 30 numbers more, by the compiler's own function.",
+        "wrong",
+        "bounds",
+        f"{_OF_THREAD}{_ROW}    float row_and_more[100];\n"
+        "    __builtin_memcpy(row_and_more, A + row * columns + columns - 70, 400);\n"
+        "    y[row] = row_and_more[columns % 30] == 123.5f ? 0 : sum;\n",
+    ),
     "half_the_work": Kernel(
         "Of long rows, one half is multiplied, and doubled.",
         "wrong",

@@ -55,9 +55,9 @@ EMULATOR_APART void copy_elements(Fragment &fragment, const void *start, unsigne
         const Element *const element = static_cast<const Element *>(start) + index;
         ::emulator::counting::observe_word(element, sizeof(Element), is_store, caller);
         if constexpr (is_store)
-            __builtin_memcpy(const_cast<Element *>(element), &fragment.x[at], sizeof(Element));
+            const_cast<Element &>(*element) = ::emulator::with_bits_of<Element>(fragment.x[at]);
         else
-            __builtin_memcpy(&fragment.x[at], element, sizeof(Element));
+            fragment.x[at] = ::emulator::with_bits_of<typename Fragment::storage_element_type>(*element);
     }
 }
 
