@@ -1,7 +1,7 @@
 """Hashes of files, which change with code and not with comments.
 
-That of a user's Python module doesn't change with docstrings and layout either. That of a file in C++ changes with the
-comments before its code, which the page shows as the kernel's story, and where lines move, since messages name lines.
+That of a user's Python module doesn't change with docstrings and layout either. That of a file in C++ changes where
+lines move, since messages name lines, and for what shows it with the comments before its code, the kernel's story.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def names_in(tree: ast.AST) -> list[str]:
     return names
 
 
-def code_hash(files: Iterable[Path]) -> str:
+def code_hash(files: Iterable[Path], with_story: bool = False) -> str:
     """SHA-256 of the files' code: of Python and C++ as the module's docstring says, and of others as they are."""
     digest = hashlib.sha256()
     for file in files:
@@ -189,7 +189,7 @@ def code_hash(files: Iterable[Path]) -> str:
             if file.suffix == ".py" and not any(map(file.is_relative_to, _OURS)):
                 digest.update(_code(file.read_text(encoding="utf-8-sig")).encode())
             elif file.suffix in _CXX:
-                digest.update(cxx_code(file.read_text(encoding="utf-8-sig")).encode())
+                digest.update(cxx_code(file.read_text(encoding="utf-8-sig"), with_story).encode())
             else:
                 digest.update(sha256_of(file).encode())
         except (SyntaxError, UnicodeDecodeError) as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelsweep.base.code_hash import code_hash, sha256_of
-from kernelsweep.plans import reasons
+from kernelsweep.plans import reasons, shows_stories
 
 # The parameter that names a job's file, and the input by which Snakemake runs a job again. Neither counts.
 PARAMETER, INPUT = "made_from", "out_of_date"
@@ -31,12 +31,13 @@ _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, Recursi
 def sources_of(parameters: Mapping[str, Any], inputs: Iterable[str]) -> Sources:
     """The hashes of a job's parameters and inputs as they are now; None for an input that is not there.
 
-    Of the code of kernels and problems, comments don't count (code_hash.py).
+    Of the code of kernels and problems, comments don't count (code_hash.py), but for a job that shows them.
     """
+    with_story = shows_stories(parameters.get("plan"))
     given = {name: value for name, value in parameters.items() if name != PARAMETER}
     return {
         "parameters": hashlib.sha256(json.dumps(given, sort_keys=True, default=_plain).encode()).hexdigest(),
-        "inputs": {file: _hash(file, is_input=True) if os.path.exists(file) else None for file in inputs},
+        "inputs": {file: _hash(file, True, with_story) if os.path.exists(file) else None for file in inputs},
     }
 
 
@@ -87,17 +88,17 @@ def _write(file: str, content: Mapping[str, Any]) -> None:
     Path(file).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _hash(file: str | Path, is_input: bool = False) -> str:
-    """A hash of a file, of an input's code without comments; or of all files in a folder but Snakemake's mark."""
+def _hash(file: str | Path, is_input: bool = False, with_story: bool = False) -> str:
+    """A hash of a file, or of an input's code; or of all files in a folder but Snakemake's mark."""
     if os.path.isdir(file):
         files = sorted(path for path in Path(file).rglob("[!.]*") if path.is_file())
         content = [(path.relative_to(file).as_posix(), _hash(path)) for path in files]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
     now = os.stat(file)
-    return _hash_of_file(file, is_input, now.st_ino, now.st_size, now.st_ctime_ns)
+    return _hash_of_file(file, is_input, with_story, now.st_ino, now.st_size, now.st_ctime_ns)
 
 
 # All jobs of a start read the same files. ctime is when a file was last changed, and nobody can set it back.
 @cache
-def _hash_of_file(file: str | Path, is_input: bool, *_: int) -> str:
-    return code_hash([Path(file)]) if is_input else sha256_of(file)
+def _hash_of_file(file: str | Path, is_input: bool, with_story: bool, *_: int) -> str:
+    return code_hash([Path(file)], with_story) if is_input else sha256_of(file)
