@@ -58,8 +58,8 @@ _WARNINGS = [
     "-fdiagnostics-color=never",
 ]
 # A hook is called before each memory access; the sanitizer's own library is not linked. This needs -O1, because -O2
-# duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g1 gives the
-# accesses' lines.
+# duplicates accesses of the source in the code, so that the lanes of a warp are at different ones. -g gives the
+# accesses' lines, and what shared memory is declared as.
 _WATCHING = [
     "-fsanitize=thread",
     # Indices of arrays, also of those that a thread has to itself.
@@ -72,7 +72,7 @@ _WATCHING = [
     *("-fno-tree-dce", "-fno-tree-dse", "-fno-tree-sink", "-fno-ipa-reference-addressable"),
     # A barrier of the source is one place in the code for each call of its function, by which barriers are told apart.
     "-fno-thread-jumps",
-    "-g1",
+    "-g",
 ]
 # Addresses by their types. It takes a fifth of the time to compile, and only a cast makes a pointer misaligned, perhaps
 # to a type of pointers that has a name.

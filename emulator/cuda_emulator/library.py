@@ -15,6 +15,7 @@ import numpy as np
 from cuda_emulator.errors import LaunchFailed
 from cuda_emulator.lines import Lines, Variable
 from cuda_emulator.mistakes import Buffer, Finding, in_words
+from cuda_emulator.shapes import Shape
 
 LANES = 32  # of a warp
 RED_ZONE = 256 * 1024  # bytes on each side of a device buffer, as red_zone in spaces.hpp
@@ -340,15 +341,15 @@ class Library:
         """
         if not self._buffers:
             self.start(check=True)
-        self._buffers[self.register(address, size)] = Buffer(name, size, itemsize)
+        self._buffers[self.register(address, size)] = Buffer(name, size, Shape((size // itemsize,), itemsize))
         if is_initialised:
             self.set_initialised(address, 0, size, True)
 
     def report(self) -> Report:
         """What was seen since the first watch()."""
         sites = self.sites()
-        buffer, line = self._buffers.__getitem__, self.lines.line
-        found = in_words(self.mistakes(), sites, line, buffer, self._shared, self._dynamic_bytes)
+        buffer, lines = self._buffers.__getitem__, self.lines
+        found = in_words(self.mistakes(), sites, lines.line, buffer, self._shared, lines.shape, self._dynamic_bytes)
         return Report(found, sites, self.synchronisations(), self.partial_barrier)
 
     def register(self, address: int, size: int) -> int:

@@ -12,6 +12,7 @@ from io import BytesIO
 
 from elftools.elf.elffile import ELFFile
 
+from cuda_emulator.shapes import Shape, shared_shapes
 from cuda_emulator.symbols import FUNCTION, OBJECT, THREAD_LOCAL, symbols
 
 # The symbol of dynamic shared memory. Each `extern __shared__` array of the source has another symbol for it.
@@ -59,6 +60,17 @@ class Lines:
         """The rows of the line tables in order, and their addresses."""
         rows = sorted(_rows(ELFFile(BytesIO(self._content))), key=lambda row: (row[0], bool(row[1])))
         return [address for address, _, _ in rows], rows
+
+    @cached_property
+    def _shapes(self) -> tuple[dict[int, Shape], dict[str, Shape]]:
+        return shared_shapes(self._content)
+
+    def shape(self, array: Variable) -> tuple[str, Shape | None]:
+        """An array's name and shape; of dynamic memory, those that all declarations give it; None where they differ."""
+        static, dynamic = self._shapes
+        if not array.size and len(dynamic) == 1:
+            return next(iter(dynamic.items()))
+        return array.name, static.get(array.offset) if array.size else None
 
     def line(self, address: int) -> str:
         """The file:line of the call that returns to `address`."""

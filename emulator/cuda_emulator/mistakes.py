@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cuda_emulator.lines import Variable, shared_array
+from cuda_emulator.shapes import Shape
 
 if TYPE_CHECKING:
     from cuda_emulator.library import Mistake, Site
@@ -46,11 +47,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A buffer on the device; size and itemsize, that of an element, are in bytes."""
+    """A buffer on the device, its size in bytes, and what its elements are."""
 
     name: str
     size: int
-    itemsize: int
+    shape: Shape
 
 
 def in_words(
@@ -59,6 +60,7 @@ def in_words(
     line: Callable[[int], str],
     buffer: Callable[[int], Buffer],
     shared: Sequence[Variable],
+    shape: Callable[[Variable], tuple[str, Shape | None]],
     dynamic_bytes: int = 0,
     compared: bool = False,
 ) -> list[Finding]:
@@ -66,7 +68,8 @@ def in_words(
 
     line    gives the file:line of an address of the code
     buffer  gives a buffer by its number
-    shared  the kernel's `__shared__` arrays, and dynamic_bytes the size of dynamic shared memory
+    shared  the kernel's `__shared__` arrays; shape gives one's name and shape, as Lines does; dynamic_bytes is the size
+            of dynamic shared memory
     compared  whether the run shows what findings matter: a race of two writes that stored one value is same_value, and
               one of a plain read with atomic functions unordered_read
     """
@@ -83,13 +86,14 @@ def in_words(
         site, other = sites[one.site], sites[one.other_site]
         here, there = line(site.address), line(other.address)
         lines = (here, there) if one.mistake == "race" else (here,)
+        size = min(site.size, other.size)
         if one.space == "global":
-            found_in, itemsize = buffer(one.buffer), buffer(one.buffer).itemsize
-            array, place = found_in.name, f"{found_in.name}[{one.offset // itemsize}]"
+            found_in, itemsize = buffer(one.buffer), buffer(one.buffer).shape.itemsize
+            array, place = found_in.name, f"{found_in.name}{found_in.shape.place(one.offset, size)}"
             kind = f"device buffer {found_in.name} of {found_in.size // itemsize} elements"
         else:
-            itemsize = min(site.size, other.size)
-            array, place, kind = _shared_place(one.offset, shared, itemsize, dynamic_bytes)
+            shared_in = shared_array(shared, one.offset)
+            array, itemsize, place, kind = _shared_place(one.offset, shared_in, shape(shared_in), size, dynamic_bytes)
         if one.mistake == "out_of_bounds" and site.size > itemsize:
             place = f"{site.size} bytes {'from' if site.operation == 'load' else 'at'} {place}"
         note = _note(site, other) if one.mistake == "race" else ""
@@ -126,13 +130,18 @@ def _note(site: Site, other: Site) -> str:
     return SAME_VALUE if operations == {"store"} else UNORDERED_READ if operations == {"load", "atomic"} else ""
 
 
-def _shared_place(offset: int, shared: Sequence[Variable], size: int, dynamic_bytes: int) -> tuple[str, str, str]:
-    """The name of the array at an offset in shared memory, its element there, and a description of the array."""
-    array = shared_array(shared, offset)
-    index = (offset - array.offset) // size
+def _shared_place(
+    offset: int, array: Variable, declared: tuple[str, Shape | None], size: int, dynamic_bytes: int
+) -> tuple[str, int, str, str]:
+    """The array's name, the bytes of an element, the element at an offset, and a description of the array."""
+    name, shape = declared
+    shape = shape or Shape((array.size // size,), size)
+    place = shape.place(offset - array.offset, size)
     if not array.size:
-        return array.name, f"element {index} of {array.name}", f"{array.name} of {dynamic_bytes} bytes"
-    return array.name, f"{array.name}[{index}]", f"shared array of {array.size // size} elements"
+        place = f"element {place[1:-1]} of {array.name}" if name == array.name else f"{name}{place}"
+        return array.name, shape.itemsize, place, f"{array.name} of {dynamic_bytes} bytes"
+    kind = f"shared array of {shape.elements()}" if shape.sides else "shared variable"
+    return array.name, shape.itemsize, f"{name}{place}", kind
 
 
 def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: str, there: str) -> str:

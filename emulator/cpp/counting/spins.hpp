@@ -89,7 +89,7 @@ EMULATOR_COLD inline bool note_spin(Worker &worker, uintptr_t address, size_t si
     const bool is_alone = !ordering.in_turns && launch_before(0).grid[0] > 1;
     fail(worker, Failure::barrier, "%s waits in a loop for a value that no thread changes%s",
          ThreadName(worker, *worker.current).text,
-         is_alone ? ": in a launch that is not cooperative, blocks run one after another" : "");
+         is_alone ? ". In a launch that is not cooperative, a block can wait for earlier ones alone" : "");
 }
 
 EMULATOR_UNCOUNTED bool are_spinning(unsigned warp, Lanes lanes)

@@ -178,3 +178,16 @@ __global__ void halo(const int *x, int *y, int *z)
     __syncthreads();
     y[i] = tile[t] + tile[t + 1] + tile[t + 2];
 }
+
+struct Marked {
+    int value, mark;
+};
+
+// wrong (uninitialised: uninitialised): a member that nothing sets, of structures in rows
+__global__ void member_not_set(const int *x, int *y, int *z)
+{
+    __shared__ Marked rows[8][8];
+    rows[t / 8][t % 8].value = x[i];
+    __syncthreads();
+    y[i] = rows[t % 8][t / 8].value + rows[7][t / 8].mark;
+}

@@ -23,6 +23,7 @@ from cuda_emulator.mistakes import Buffer, in_words
 from cuda_emulator.quantities import SECTOR_BYTES as SECTOR_BYTES
 from cuda_emulator.quantities import UNIT_OF_METRIC as UNIT_OF_METRIC
 from cuda_emulator.quantities import metrics
+from cuda_emulator.shapes import of_dtype
 from kernelsweep.base.sandbox import before_code_is_loaded
 from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform
@@ -147,11 +148,12 @@ class EmulatorPlatform(Platform):
         def buffer(number: int) -> Buffer:
             address = unit.addresses[number]
             name, dtype = arrays.get(address, _UNNAMED)
-            return Buffer(name, self._allocations[address].size, dtype.itemsize)
+            return Buffer(name, self._allocations[address].size, of_dtype((0,), dtype))
 
         compared = self._filling is not None and len(found) < MOST_MISTAKES
         shared, dynamic_bytes = self._shared_of(unit)
-        told = in_words(found, unit.sites(), unit.lines.line, buffer, shared, dynamic_bytes, compared)
+        lines = unit.lines
+        told = in_words(found, unit.sites(), lines.line, buffer, shared, lines.shape, dynamic_bytes, compared)
         return [MemoryMistake(**vars(one)) for one in told]
 
     def _shared_of(self, unit: EmulatedUnit) -> tuple[list[Variable], int]:

@@ -129,7 +129,7 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
         platform.set_order(0)
     races = [mistake.message for mistake in outcome.mistakes if mistake.kind == "race"]
     if races and outcome.reason == Reason.BARRIER:  # Who waits in vain has often read too early whom to wait for.
-        outcome = replace(outcome, message=f"{outcome.message}. Before that: {races[0]}")
+        outcome = replace(outcome, message=f"{races[0]}. Then {outcome.message}")
     outside = [mistake for mistake in outcome.mistakes if mistake.kind == "out_of_bounds"]
     if outside and outcome.status == "ok":
         right = VALUES_RIGHT if runner.judges else ""

@@ -1,0 +1,92 @@
+"""What shared memory is declared as, from a library's debugging information: sides, elements and members of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+from elftools.dwarf.die import DIE
+from elftools.dwarf.dwarf_expr import DWARFExprParser
+from elftools.elf.elffile import ELFFile
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A variable or an array.
+
+    sides     in elements, as declared; 0 where a side is open; () of a variable
+    itemsize  of an element, in bytes
+    members   of an element: byte, name and shape of each; () where it has none, or they overlap
+    """
+
+    sides: tuple[int, ...]
+    itemsize: int
+    members: tuple[tuple[int, str, Shape], ...] = ()
+
+    def place(self, offset: int, size: int) -> str:
+        """Where an access of `size` bytes begins, as it is written behind the name, such as [3][0].key."""
+        index, rest = divmod(offset, self.itemsize)
+        indices: list[int] = []
+        for side in reversed(self.sides[1:]):
+            index, at = divmod(index, side or 1)
+            indices.append(at)
+        text = "".join(f"[{at}]" for at in (index, *reversed(indices))) if self.sides else ""
+        before = [member for member in self.members if member[0] <= rest]
+        if before and size < self.itemsize:
+            start, name, shape = before[-1]
+            text += f".{name}{shape.place(rest - start, size)}"
+        return text
+
+    def elements(self) -> str:
+        """How many it has: 8 x 33 elements."""
+        return f"{' x '.join(map(str, self.sides))} element{'s' if self.sides != (1,) else ''}"
+
+
+def of_dtype(sides: tuple[int, ...], dtype: np.dtype[np.void]) -> Shape:
+    """The shape of an array of NumPy's."""
+    if dtype.subdtype:
+        return of_dtype((*sides, *dtype.subdtype[1]), dtype.subdtype[0])
+    fields = sorted((field[1], name, of_dtype((), field[0])) for name, field in (dtype.fields or {}).items())
+    return Shape(sides, max(dtype.itemsize, 1), tuple(fields))
+
+
+def shared_shapes(content: bytes) -> tuple[dict[int, Shape], dict[str, Shape]]:
+    """The shapes of `__shared__` variables by their offset, and of dynamic arrays by their name."""
+    static, dynamic = {}, {}
+    for unit in ELFFile(BytesIO(content)).get_dwarf_info().iter_CUs():
+        parse = DWARFExprParser(unit.structs).parse_expr
+        for die in unit.iter_DIEs():
+            if die.tag != "DW_TAG_variable" or "DW_AT_type" not in die.attributes:
+                continue
+            location = die.attributes.get("DW_AT_location")
+            steps = parse(location.value) if location is not None and location.form == "DW_FORM_exprloc" else []
+            if len(steps) == 2 and steps[1].op_name in ("DW_OP_form_tls_address", "DW_OP_GNU_push_tls_address"):
+                static[steps[0].args[0]] = _shape(die)
+            elif "DW_AT_declaration" in die.attributes and (shape := _shape(die)).sides[:1] == (0,):
+                dynamic[die.attributes["DW_AT_name"].value.decode()] = shape
+    return static, dynamic
+
+
+def _shape(die: DIE) -> Shape:
+    """The shape of what has this type."""
+    if "DW_AT_type" not in die.attributes:
+        return Shape((), 1)
+    kind = die.get_DIE_from_attribute("DW_AT_type")
+    if kind.tag == "DW_TAG_array_type":
+        element = _shape(kind)
+        bounds = (one.attributes.get("DW_AT_upper_bound") for one in kind.iter_children())
+        sides = tuple(bound.value + 1 if bound and isinstance(bound.value, int) else 0 for bound in bounds)
+        return Shape((*sides, *element.sides), element.itemsize, element.members)
+    if "DW_AT_byte_size" not in kind.attributes:  # another name, or const or volatile
+        return _shape(kind)
+    members = tuple(_members(kind)) if kind.tag in ("DW_TAG_structure_type", "DW_TAG_class_type") else ()
+    return Shape((), kind.attributes["DW_AT_byte_size"].value or 1, members)
+
+
+def _members(kind: DIE) -> Iterator[tuple[int, str, Shape]]:
+    for child in kind.iter_children():
+        place, name = (child.attributes.get(f"DW_AT_{of}") for of in ("data_member_location", "name"))
+        if child.tag == "DW_TAG_member" and place and name:
+            yield place.value, name.value.decode(), _shape(child)
