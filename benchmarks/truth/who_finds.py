@@ -2,18 +2,22 @@
 
     uv run --group test python benchmarks/truth/who_finds.py
 
-The kernels are those of kernels/ here and of tests/planted/cases. The emulator runs each with its checks; g++'s thread,
-address and undefined-behaviour sanitizers run those that compile on threads of the system (on_threads.hpp); with a GPU,
-`pytest -m gpu tests/planted/test_cases.py` has compute-sanitizer's tools.
+The kernels are those of kernels/ here and of tests/planted/cases. The emulator runs each with its checks, in one order
+of threads and in eight; g++'s thread, address and undefined-behaviour sanitizers run those that compile on threads of
+the system (on_threads.hpp); what compute-sanitizer's tools say on a GPU is read from compute_sanitizer.json, if it is
+there, which on_gpu.py writes.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,62 +28,73 @@ import memory_cases  # noqa: E402
 from memory_cases import Case  # noqa: E402
 
 OWN, PLANTED = Path(__file__).parent / "kernels", memory_cases.FOLDER
-SANITIZERS = {"thread": "thread", "address, undefined": "address,undefined"}
+ON_GPU = Path(__file__).parent / "compute_sanitizer.json"
+SANITIZERS = {"thread sanitizer": "thread", "address, undefined": "address,undefined"}
 _DYNAMIC = re.compile(r"extern __shared__ (\w+) (\w+)\[\];")
-_COMPILER = ("g++", "-std=c++17", "-O1", "-w", "-pthread")
 _LONGEST_RUN = 10  # seconds: a barrier that part of a block skips never ends
+
+# By tool, whether it accuses a kernel; without a tool that has not run it.
+Said = dict[Case, dict[str, bool]]
 
 
 def main() -> None:
-    """Print the table."""
-    names = list(SANITIZERS)
-    of_right = " | ".join(f"right, that run by {name} | accused" for name in names)
-    of_wrong = " | ".join(f"wrong, that run by {name} | found" for name in names)
-    print(f"| kernels | wrong | found by the emulator | {of_wrong} | right | accused by the emulator | {of_right} |")
-    print("|---|" + "---:|" * (4 * len(names) + 4))
+    """Print the table: a row for each file, of wrong kernels, then of right ones; notes are in no column."""
+    on_gpu = json.loads(ON_GPU.read_text(encoding="utf-8"))["cases"] if ON_GPU.exists() else {}
+    tools = ["emulator", "in 8 orders", *(["compute-sanitizer"] if on_gpu else []), *SANITIZERS]
+    heads = " | ".join([*tools, "right", *tools])
+    print(f"| kernels | wrong | {heads} |\n|---|" + "---:|" * (2 * len(tools) + 2))
+    of_all: dict[str, Said] = {}
     for folder in (OWN, PLANTED):
         memory_cases.FOLDER = folder
-        found = memory_cases.found_in_all()
-        for topic in dict.fromkeys(case.topic for case in found):
-            of_topic = [case for case in found if case.topic == topic]
-            by_name = by_sanitizers(folder, of_topic)
-            cells: list[int] = []
-            for those in (
-                {case for case in of_topic if case.kind == "wrong"},
-                {case for case in of_topic if case.kind == "right"},
-            ):
-                cells += [len(those), sum(bool(found[case]) for case in those)]
-                cells += [len(those & cases) for name in names for cases in by_name[name]]
-            link = os.path.relpath(folder / f"{topic}.cu", ROOT / "docs/measured")
-            print(f"| [{topic}]({link}) | {' | '.join(map(str, cells))} |", flush=True)
+        in_one, in_eight = memory_cases.found_in_all(), memory_cases.found_in_all(seeds=8)
+        for topic in dict.fromkeys(case.topic for case in in_one):
+            said: Said = {case: {} for case in in_one if case.topic == topic}
+            for case, of_case in said.items():
+                of_case |= {"emulator": bool(in_one[case]), "in 8 orders": bool(in_eight[case])}
+                if of_tools := on_gpu.get(topic, {}).get(case.name):
+                    of_case["compute-sanitizer"] = set(of_tools.values()) != {"nothing"}
+            by_sanitizers(folder, said)
+            print(
+                row(f"[{topic}]({os.path.relpath(folder / topic, ROOT / 'docs/measured')}.cu)", said, tools), flush=True
+            )
+            kind = "the files of benchmarks" if folder == OWN else "the planted ones"
+            of_all.setdefault(kind, {}).update(said)
+    for kind, said in of_all.items():
+        print(row(kind, said, tools))
 
 
-def by_sanitizers(folder: Path, of_topic: list[Case]) -> dict[str, tuple[set[Case], set[Case]]]:
-    """By sanitizer, the kernels that compile on threads, and those of them that it accuses."""
-    found: dict[str, tuple[set[Case], set[Case]]] = {name: (set(), set()) for name in SANITIZERS}
+def row(name: str, said: Said, tools: list[str]) -> str:
+    """A row of the table; where a tool ran some of the kernels alone, `3 of 5`."""
+    cells = [name]
+    for kind in ("wrong", "right"):
+        of_kind = [of_case for case, of_case in said.items() if case.kind == kind]
+        cells.append(str(len(of_kind)))
+        for tool in tools:
+            ran = [of_case[tool] for of_case in of_kind if tool in of_case]
+            cells.append(str(sum(ran)) if len(ran) == len(of_kind) else f"{sum(ran)} of {len(ran)}" if ran else "–")
+    return f"| {' | '.join(cells)} |"
+
+
+def by_sanitizers(folder: Path, said: Said) -> None:
+    """Add what g++'s sanitizers say of a file's kernels that compile on threads."""
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(os.cpu_count()) as compilers:
+
+        def add(case: Case) -> None:
+            said[case].update(by_sanitizer(folder, case, [*said], Path(place) / case.name))
+
+        list(compilers.map(add, said))
+
+
+def by_sanitizer(folder: Path, case: Case, of_topic: list[Case], program: Path) -> Iterator[tuple[str, bool]]:
+    """Each sanitizer, and whether it accuses a kernel; none where it does not compile."""
+    unit = program.with_suffix(".cpp")
     head = f'#include "{Path(__file__).parent}/on_threads.hpp"\n'
-    with tempfile.TemporaryDirectory() as place:
-        unit, program = Path(place) / "unit.cpp", Path(place) / "program"
-        for case in of_topic:
-            unit.write_text(f"{head}{text_of(folder, case, of_topic)}\nint main() {{ return run({case.name}); }}\n")
-            for name, how in SANITIZERS.items():
-                command = [
-                    "g++",
-                    "-std=c++17",
-                    "-O1",
-                    "-w",
-                    f"-fsanitize={how}",
-                    "-pthread",
-                    str(unit),
-                    "-o",
-                    str(program),
-                ]
-                if subprocess.run(command, capture_output=True).returncode != 0:
-                    break
-                found[name][0].add(case)
-                if is_accused(program):
-                    found[name][1].add(case)
-    return found
+    unit.write_text(f"{head}{text_of(folder, case, of_topic)}\nint main() {{ return run({case.name}); }}\n")
+    for name, how in SANITIZERS.items():
+        command = ["g++", "-std=c++17", "-O1", "-w", "-pthread", f"-fsanitize={how}", str(unit), "-o", str(program)]
+        if subprocess.run(command, capture_output=True).returncode != 0:
+            return
+        yield name, is_accused(program)
 
 
 def text_of(folder: Path, case: Case, of_topic: list[Case]) -> str:
