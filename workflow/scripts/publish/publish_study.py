@@ -11,9 +11,9 @@ from pathlib import Path
 
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
-from kernelsweep.publish.drawing.figure_formats import file_names
+from kernelsweep.publish.drawing.figure_formats import file_names, narrow_name
 from kernelsweep.publish.drawing.latex import figure_latex
-from kernelsweep.publish.drawing.layout import TWO_COLUMNS, WIDTHS
+from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, WIDTHS
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figure_files import TEXTS_FILE
 from kernelsweep.publish.figures import DRAWERS
@@ -38,6 +38,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
                 file.with_suffix(".tex").write_text(latex, encoding="utf-8")
         if width == TWO_COLUMNS:
             texts[name] = drawing.texts
+            DRAWERS[name](shown, PHONE).save(folder / narrow_name(name))
     return texts
 
 

@@ -94,19 +94,19 @@ def claims_text(
 
 
 def _chapter(title: str, judged: Sequence[Judged], sentences: Mapping[str, str]) -> dict[str, Any]:
-    """What the page has of a study: the claims to look at, why they don't hold, and the others, which unfold."""
+    """What the page has of a study: the claims to look at, why others don't hold, and those, which unfold."""
     by_verdict = {verdict: [entry for entry in judged if entry.verdict == verdict] for verdict in CLAIM_VERDICTS}
     counts = Counter(entry.cause for entry in judged if entry.cause)
     explained = {**sentences, UNKNOWN_CAUSE: "Nobody has written one beside the claim."}
+    fails = {cause: [entry for entry in by_verdict[FAILS] if entry.cause == cause] for cause in sentences}
+    folded = {f"{_SIGNS[FAILS]} {FAILS}, {cause}": claims for cause, claims in fails.items()}
+    folded |= {f"{_SIGNS[verdict]} {verdict}": by_verdict[verdict] for verdict in (HOLDS, UNMEASURED)}
+    unexplained = [entry for entry in by_verdict[FAILS] if entry.cause not in sentences]
     return {
         "title": title,
-        "table": _table([*by_verdict[FAILS], *by_verdict[SOME_SIZES], *by_verdict[NOT_DECIDABLE]]),
+        "table": _table([*unexplained, *by_verdict[SOME_SIZES], *by_verdict[NOT_DECIDABLE]]),
         "causes": [(cause, counts[cause], text) for cause, text in explained.items() if cause in counts],
-        "folded": [
-            (f"{_SIGNS[verdict]} {verdict}: {len(claims)}", _table(claims))
-            for verdict in (HOLDS, UNMEASURED)
-            if (claims := by_verdict[verdict])
-        ],
+        "folded": [(f"{what}: {len(claims)}", _table(claims)) for what, claims in folded.items() if claims],
     }
 
 

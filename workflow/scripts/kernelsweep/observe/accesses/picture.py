@@ -29,12 +29,12 @@ WELL_USED = 0.75
 BAD = "font-weight='bold'"
 
 # In pixels. A row has loads above and stores below.
-LABEL, STRIP, EXTENT, LANE, GAP, COST_WIDTH = 128, 256, 52, 1.5, 6, 104
+STRIP, EXTENT, LANE, GAP, COST_WIDTH = 256, 52, 1.5, 6, 104
 ROW, LOADS, STORES, HEAD = 20, 9, 5, 18
 HEIGHT = LOADS + 1 + STORES
 LEFT = 4.0
-MOST_LETTERS = 18
-THREADS = LEFT + LABEL + STRIP + EXTENT
+# Those of a row's name: at least the head's, and beyond the most it is cut.
+LEAST_LETTERS, MOST_LETTERS, LETTER = 11, 36, 6.3
 
 
 @dataclass(frozen=True)
@@ -88,24 +88,27 @@ def draw(name: str, where: str, trace: Trace) -> str:
     rows = rows_of(trace.warps)
     drawn = rows[:MOST_ROWS]
     warps = len(trace.warps)
-    width = THREADS + warps * (LANES * LANE + GAP) + COST_WIDTH
+    label = LETTER * max(LEAST_LETTERS, *(min(len(_label(row)), MOST_LETTERS) for row in drawn)) + LEFT
+    width = _warp_left(warps, label) + COST_WIDTH
     more = [f"and {len(rows) - len(drawn)} more"] if len(rows) > len(drawn) else ["and more"] if trace.is_cut else []
-    parts = [_head(warps)]
-    parts += [_row(row, HEAD + ROW * number) for number, row in enumerate(drawn)]
+    parts = [_head(warps, label)]
+    parts += [_row(row, HEAD + ROW * number, label) for number, row in enumerate(drawn)]
     parts += [_text(LEFT, HEAD + ROW * len(drawn) + LOADS + 2, text) for text in more]
     title = f"{name}: the elements that each warp loads and stores, and the lanes that do, at {where}"
-    return _drawing(title, width, HEAD + ROW * (len(drawn) + len(more)) + 4, parts)
+    return _drawing(title, width, HEAD + ROW * (len(drawn) + len(more)) + 4, parts, (label, _warp_left(0, label)))
 
 
 def empty(name: str, reason: str) -> str:
     """A picture that says why there is none."""
-    return _drawing(f"{name}: {reason}", THREADS, HEAD, [_text(LEFT, 11, reason)])
+    return _drawing(f"{name}: {reason}", 440, HEAD, [_text(LEFT, 11, reason)])
 
 
-def _drawing(title: str, width: float, height: float, parts: Sequence[str]) -> str:
+def _drawing(title: str, width: float, height: float, parts: Sequence[str], folds: tuple[float, ...] = ()) -> str:
+    """The SVG. A narrow page may fold it where the rows' names end, and where the lanes begin: `folds`."""
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}' "
-        f"height='{height:g}' color='#24292f' fill='currentColor' font-family='DejaVu Sans, Verdana, sans-serif' "
+        f"height='{height:g}' data-folds='{' '.join(f'{fold:g}' for fold in folds)}' color='#24292f' "
+        "fill='currentColor' font-family='DejaVu Sans, Verdana, sans-serif' "
         f"font-size='10'><style>@media (prefers-color-scheme: dark) {{ svg {{ color: #e3e7eb }} }}</style>"
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>\n"
     )
@@ -140,24 +143,27 @@ def cost(row: Row) -> tuple[str, bool]:
     return f"{100 * used:.3g}%", used < WELL_USED and asked >= SECTOR_BYTES * len(row.requests)
 
 
-def _head(warps: int) -> str:
+def _head(warps: int, label: float) -> str:
     names = [f"warp {warp}" for warp in range(warps)] + ["used of sectors"]
-    heads = [_text(_warp_left(place), 11, name) for place, name in enumerate(names)]
-    return _text(LEFT, 11, "step, array") + _text(LEFT + LABEL, 11, "elements: loads above stores") + "".join(heads)
+    heads = [_text(_warp_left(place, label), 11, name) for place, name in enumerate(names)]
+    return _text(LEFT, 11, "step, array") + _text(label, 11, "elements: loads above stores") + "".join(heads)
 
 
-def _warp_left(warp: int) -> float:
-    return THREADS + warp * (LANES * LANE + GAP)
-
-
-def _row(row: Row, top: float) -> str:
-    """One row: its array, its elements, the lanes of each warp, its cost."""
-    left, extent, middle = LEFT + LABEL, row.extent, top + LOADS + 2
-    scale = STRIP / extent
+def _label(row: Row) -> str:
     array = row.array if row.memory == "global" or "shared" in row.array else f"shared {row.array}"
-    array = array.removeprefix("dynamic ")
+    return f"{row.step} {array.removeprefix('dynamic ')}"
+
+
+def _warp_left(warp: int, label: float) -> float:
+    return label + STRIP + EXTENT + warp * (LANES * LANE + GAP)
+
+
+def _row(row: Row, top: float, left: float) -> str:
+    """One row: its array, its elements, which begin at `left`, the lanes of each warp, its cost."""
+    extent, middle, label = row.extent, top + LOADS + 2, _label(row)
+    scale = STRIP / extent
     parts = [
-        _text(LEFT, middle, f"{row.step} {array if len(array) <= MOST_LETTERS else array[: MOST_LETTERS - 1] + '…'}"),
+        _text(LEFT, middle, label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"),
         f"<g opacity='.08'>{_shape([(left, STRIP)], top, HEIGHT)}</g>",
         _text(left + STRIP + 4, middle, f"{extent:,}", "opacity='.75'"),
     ]
@@ -174,13 +180,13 @@ def _row(row: Row, top: float) -> str:
             for warp, places in enumerate(elements)
         ]
     for warp in range(len(row.warps)):
-        lanes, begin = row.lanes(warp), _warp_left(warp)
+        lanes, begin = row.lanes(warp), _warp_left(warp, left)
         back = _shape([(begin, LANES * LANE)], *((top, HEIGHT) if lanes else (top + HEIGHT / 2, 1)))
         parts.append(
             f"<g opacity='.25'>{back}</g>{_coloured(warp, _shape(_spans(_runs(lanes), begin, LANE), top, HEIGHT))}"
         )
     text, is_bad = cost(row)
-    parts.append(_text(_warp_left(len(row.warps)), middle, text, BAD if is_bad else ""))
+    parts.append(_text(_warp_left(len(row.warps), left), middle, text, BAD if is_bad else ""))
     return "".join(parts)
 
 

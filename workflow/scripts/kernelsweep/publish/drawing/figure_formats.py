@@ -32,3 +32,8 @@ def file_names(name: str, width: str | float, formats: Iterable[str] = FORMATS) 
     if width == "two_columns":
         return [f"{name}{suffix}" for suffix in formats]
     return [f"{name}_{width}.pdf"] if ".pdf" in formats else []
+
+
+def narrow_name(name: str) -> str:
+    """The file of a figure for a page on a phone."""
+    return f"{name}_narrow.svg"

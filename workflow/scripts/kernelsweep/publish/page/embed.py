@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
+from kernelsweep.publish.drawing.figure_formats import narrow_name
 from kernelsweep.publish.drawing.palette import shapes_on_page, texts_on_page
 
 _SUFFIXES = (".svg", ".png", ".pdf")
@@ -31,6 +32,7 @@ class Figure:
     message  what it shows, in a sentence
     caption  where its numbers come from
     drawing  the picture as SVG, whose texts can be found and selected
+    narrow   the same for a phone; "" if there is none
     """
 
     name: str
@@ -38,6 +40,7 @@ class Figure:
     message: str
     caption: str
     drawing: str
+    narrow: str
     files: Sequence[Link]
 
 
@@ -49,12 +52,14 @@ def embed(path: Path, title: str, base: Path, texts: Mapping[str, str]) -> Figur
     texts   its message and caption, where they are known
     """
     siblings = [file for suffix in _SUFFIXES if (file := path.with_suffix(suffix)).is_file()]
+    narrow = path.with_name(narrow_name(path.stem))
     return Figure(
         name=path.stem,
         title=title,
         message=texts.get("message", ""),
         caption=texts.get("caption", ""),
         drawing=drawing(path, link(path, base).target),
+        narrow=drawing(narrow, link(narrow, base).target) if narrow.is_file() else "",
         files=[link(file, base, file.suffix[1:].upper()) for file in siblings],
     )
 
@@ -77,6 +82,27 @@ def drawing(path: Path, name: str) -> str:
     prefix = f"d{crc32(name.encode()):x}"
     text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
     return re.sub(r"<text\b[^>]*>|#[0-9a-f]{6}\b", _on_page, text)
+
+
+# The size of a drawing that can be folded, and where: at the end of the rows' names, and where the right part begins.
+_FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d.]+) ([\d.]+)'[^>]*>")
+
+
+def folded(svg: str, name: str) -> str:
+    """A drawing, and behind it for narrow pages the same with its right part below, where the rows' names are again."""
+    if not (found := _FOLDS.search(svg)):
+        return svg
+    width, height, names, right = map(float, found.groups())
+    identity, below = f"w{crc32(name.encode()):x}", width - right
+    body = svg[found.end() :].removesuffix("</svg>")
+    boxes = [(0, 0, right, 0), (0, height, names, 0), (names, height, below, right)]
+    parts = [
+        f'<svg x="{x:g}" y="{y:g}" width="{wide:g}" height="{height:g}" viewBox="{start:g} 0 {wide:g} {height:g}">'
+        f'<use href="#{identity}"/></svg>'
+        for x, y, wide, start in boxes
+    ]
+    whole = f'<svg viewBox="0 0 {max(right, names + below):g} {2 * height:g}" fill="currentColor" font-size="10">'
+    return f'{svg[: found.end()]}<g id="{identity}">{body}</g></svg>{whole}{"".join(parts)}</svg>'
 
 
 # What a figure's SVG has and a page doesn't need: its style sheet has the type, and a hundredth of a point is not seen.

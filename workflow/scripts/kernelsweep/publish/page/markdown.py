@@ -13,12 +13,12 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kernelsweep.publish.page.embed import drawing
+from kernelsweep.publish.page.embed import drawing, folded
 
 # The HTML in our own Markdown. Anything else is text, such as <int> in a compiler's message.
 _ALLOWED_HTML = re.compile(r"</?sup>")
-# What unfolds begins and ends with a line of its own.
-_FOLD = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
+# What unfolds, and what stands together, begins and ends with a line of its own.
+_FOLD = re.compile(r'<details><summary>[^<>]*</summary>|</details>|<div(?: class="\w+")?>|</div>')
 # The signs that a verdict begins with, and the classes of their colours.
 _VERDICTS = {"✓": "good", "✗": "bad", "◐": "open", "?": "open"}
 # Results are below headings of the second level.
@@ -90,9 +90,10 @@ def _adapt(token: Token, folder: Path, base: Path) -> None:
 
 
 def _inline(picture: Path, words: str, base: Path) -> str:
-    """A drawing in the text, in the page's colours; it scrolls where there is little room."""
+    """A drawing in the text, in the page's colours; where there is little room, its right part stands below."""
     name = os.path.relpath(picture, base)
-    return f'<span class="drawing" role="img" aria-label="{escape(words)}" tabindex="0">{drawing(picture, name)}</span>'
+    svg = folded(drawing(picture, name), name)
+    return f'<span class="drawing" role="img" aria-label="{escape(words)}" tabindex="0">{svg}</span>'
 
 
 def _is_file(target: str) -> bool:
