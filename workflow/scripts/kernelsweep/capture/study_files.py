@@ -24,7 +24,7 @@ from kernelsweep.compile.binaries import CONSTANT_MEMORY, variables
 from kernelsweep.compile.nvcc import demangled, name_and_types, resources_in
 from kernelsweep.errors import UserError
 from kernelsweep.home import HOME
-from kernelsweep.study.captured import ARRAYS, CODE, FOLDER, PAGE, RECORD, Bytes, changed_pages
+from kernelsweep.study.captured import ARRAYS, CODE, FOLDER, RECORD, Bytes
 from kernelsweep.study.problem.problem import CXX_TYPES, Elements
 from kernelsweep.study.problem.user_module import RESERVED
 
@@ -100,13 +100,9 @@ class Captured:
         return name
 
     def keep_after(self, before: Bytes, after: Bytes) -> str:
-        """Keep what differs after a launch; its name, empty where nothing does."""
-        pages, contents = changed_pages(before, after)
-        if not pages.size:
-            return ""
-        name = hashlib.sha256(pages.tobytes() + contents.tobytes()).hexdigest()[:16]
-        self.contents |= {name: contents, f"{name}_pages": pages}
-        return name
+        """Keep what a launch has added to each byte, mostly zeros, which take no room; "" where nothing differs."""
+        added = after - before
+        return self.keep(added) if added.any() else ""
 
 
 def read_launches(
@@ -325,10 +321,7 @@ def make_anonymous(captured: Captured) -> None:
             drawn = random.integers(values.min(), values.max(), values.size, values.dtype, endpoint=True)
         array["before"] = captured.keep(drawn.view(np.uint8))
         if array["after"]:  # Not known yet.
-            captured.contents |= {
-                array["after"]: np.empty((0, PAGE), np.uint8),
-                f"{array['after']}_pages": np.empty(0, np.int64),
-            }
+            captured.contents[array["after"]] = np.zeros(array["bytes"], np.uint8)
 
 
 def take_results(captured: Captured, results: Mapping[tuple[str, str], Elements]) -> None:

@@ -3,7 +3,7 @@
 kernels/<study>/problem.py            inputs, outputs, reference, error_bound, launches = captured(__file__)
 kernels/<study>/captured.py           def build(arch): return captured_code(__file__, arch)
 kernels/<study>/capture/capture.json  the launches: sizes, parameters, which arrays they get and leave
-kernels/<study>/capture/arrays.npz    the arrays' bytes, each content once; of an array after the launch, changed pages
+kernels/<study>/capture/arrays.npz    the arrays' bytes, each content once; after the launch, what it added to each byte
 kernels/<study>/capture/kernel.cubin  the machine code
 
 The axis `launch` has the numbers of the captured launches of the kernel in its program. An array is a whole allocation
@@ -26,7 +26,6 @@ from kernelsweep.errors import UserError
 
 FOLDER = "capture"
 RECORD, ARRAYS, CODE = "capture.json", "arrays.npz", "kernel.cubin"
-PAGE = 4096  # bytes
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Function = Callable[..., Any]
@@ -55,11 +54,8 @@ class Capture:
 
     def after(self, launch: int, name: str) -> np.ndarray[Any, Any]:
         """The elements of an array after a launch, as before()."""
-        array, before = self._arrays(launch)[name], self.before(launch, name)
-        if not array["after"]:
-            return before
-        pages = self._archive[f"{array['after']}_pages"]
-        return with_pages(before.view(np.uint8), pages, self._archive[array["after"]]).view(array["dtype"])
+        added, before = self._arrays(launch)[name]["after"], self.before(launch, name)
+        return (before.view(np.uint8) + self._archive[added]).view(before.dtype) if added else before
 
     def spread(self, launch: int) -> dict[str, np.ndarray[Any, Any]]:
         """How far replays moved each element of a launch's outputs at most; without those that none moved."""
@@ -150,24 +146,6 @@ def share_of_program(study: str, root: Path) -> tuple[str, float] | None:
     folder = root / "kernels" / study / FOLDER
     record = read_capture(folder).record if (folder / RECORD).is_file() else {}
     return (record["program"], record["share"]) if record.get("share") else None
-
-
-def changed_pages(before: Bytes, after: Bytes) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Bytes]:
-    """The numbers of the pages that differ, and the pages after, shape (pages, PAGE)."""
-    first, second = (_in_pages(one) for one in (before, after))
-    numbers = np.flatnonzero((first != second).any(axis=1))
-    return numbers, second[numbers]
-
-
-def with_pages(before: Bytes, numbers: np.ndarray[Any, np.dtype[np.int64]], pages: Bytes) -> Bytes:
-    """The bytes after, by what changed_pages() has found."""
-    found = _in_pages(before).copy()
-    found[numbers] = pages
-    return found.reshape(-1)[: before.size]
-
-
-def _in_pages(contents: Bytes) -> Bytes:
-    return np.pad(contents, (0, -contents.size % PAGE)).reshape(-1, PAGE)
 
 
 def _value(parameter: Mapping[str, Any]) -> np.generic:
