@@ -1,6 +1,6 @@
 // Loads in flight: as `vector_loads`, but a thread asks for `unroll` vectors before it waits for the first of them.
 //
-// Memory answers after many hundred cycles; what keeps it busy meanwhile is the bytes that have been asked for.
+// A load takes many hundred cycles. Only more outstanding loads keep the memory busy meanwhile.
 
 #include "block.cuh"
 #include "operations.cuh"

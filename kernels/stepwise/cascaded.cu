@@ -1,8 +1,8 @@
 // Step 7, cascaded: as `completely_unrolled`, but each thread adds many elements, a grid's width apart, before the tree
 // begins, instead of two.
 //
-// The grid no longer grows with the array: more of the work is one addition an element, less is trees and barriers, and
-// a second launch of one block ends it.
+// The grid no longer grows with the array. More of the work is plain additions, one per element, and less of it is trees
+// and barriers. A second launch of one block ends it.
 
 #include "loads.cuh"
 #include "operations.cuh"

@@ -1,7 +1,7 @@
 // Step 2, strided indices: the same pairs as in `modulo_baseline`, but thread t works on element 2 * stride * t, so that
 // the active threads are the first of the block.
 //
-// Warps are whole or idle, save the last active one. But a warp's lanes now access elements 2 * stride apart, which fall
+// Warps are whole or idle, except the last active one. But a warp's lanes now access elements 2 * stride apart, which fall
 // into few of the shared memory's banks: conflicts.
 
 #include "loads.cuh"

@@ -1,7 +1,7 @@
 // No remainder: as `neighbored`, but the test for a multiple of 2 * stride, a power of two, is one AND.
 //
-// No published step. The same threads are active in the same steps, so that the difference is the remainder's alone: what
-// is left between this kernel and the next is divergence.
+// No published step. The same threads are active in the same steps: only the remainder differs. What is left between this
+// kernel and the next is divergence.
 
 #include "data_blocks.cuh"
 #include "operations.cuh"

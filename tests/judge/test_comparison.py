@@ -289,7 +289,7 @@ def test_a_wrong_result_is_the_first_thing_said(sweeps: tuple[list[Row], list[Ro
     points = compare_points(of_kernel[0], after, MARGIN)
     text = comparison_text(points, MARGIN, verdict_lines(points, MARGIN), "")
     wrong = "# WRONG RESULTS: 2 points of warp_shuffle/shuffle, right before, such as array size "
-    assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0\..*, faster: at 4 of 8 sizes \(0.5", text)
+    assert re.match(rf"{wrong}.*: expected 7, found 8\n\n- shuffle 0\..*, faster at 4 of 8 sizes \(0.5", text)
     assert comparison_summary(points, MARGIN)["failed"] == {"warp_shuffle/shuffle": 2}
 
 

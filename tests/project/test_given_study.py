@@ -151,7 +151,7 @@ def test_a_comparison_without_a_gpu_says_what_is_right_and_which_accesses_there_
 
 def test_a_comparison_with_the_version_before_an_edit() -> None:
     edited = study()
-    assert "no other version was measured" in repr(edited.compare(folder="kept"))
+    assert "not edited since they were first measured" in repr(edited.compare(folder="kept"))
     Path("scaled.cu").write_text(TWICE, encoding="utf-8")
     told = edited.compare(folder="kept")
     assert told.verdict == "more" and "after its edit and before it" in repr(told)

@@ -79,7 +79,7 @@ def test_points_that_were_measured_and_not_counted_are_not_called_right(results:
     write(results / "emulator/points/sums/one.csv", "", 400)
     said = rows(results)
     assert said["emulator"].startswith("9 of 9 points right; 1 study not counted")
-    assert said["sums"].startswith("not counted") and "uv run snakemake sums counts its points" in said["sums"]
+    assert said["sums"].startswith("not counted") and "out of date; to renew it: uv run snakemake sums" in said["sums"]
     assert older(results)[0].endswith("Since then: sums measured again.")
 
 

@@ -75,7 +75,7 @@ def _of_accesses(point: ComparedPoint, store: UnitStore, step: str, folder: Path
     if not (before and after):
         return []
     if before == after:
-        return [f"Of {step}, the picture of who accesses what is the same before and after.", ""]
+        return [f"The edit did not change {step}'s memory accesses.", ""]
     folder.mkdir(exist_ok=True)
     links = []
     for side, picture in {"before": before, "after": after}.items():

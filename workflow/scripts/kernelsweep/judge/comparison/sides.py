@@ -98,7 +98,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 # The columns that identify a row's point.
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
-NO_RECORD = "no other version was measured"
+NO_RECORD = "not edited since they were first measured"
 SAME_CODE = "the edit left the machine code as it was"
 TAKEN_BACK = "the edit was taken back"
 

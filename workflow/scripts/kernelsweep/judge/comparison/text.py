@@ -166,7 +166,7 @@ def _heading(kernels: Mapping[str, Sequence[ComparedPoint]], margin: float) -> l
 def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
     """ "1.017× (1.002 to 1.033), undecided; slower at 4 of 8 sizes (1.021×), undecided at 4": all sizes, then some.
 
-    Points that are faster or slower where their size is not follow: "but slower at 4 of 88 points".
+    Points follow whose verdict is not their size's: "; 4 of 88 points are slower, unlike their size".
     """
     whole, sizes = overall(compared, margin), by_size(compared, margin)
     assert whole, "the points were compared"
@@ -177,14 +177,12 @@ def _verdict_on(compared: Sequence[ComparedPoint], margin: float) -> str:
         ratio = f" ({mean.ratio.value:.3f}×)" if mean and name in (SLOWER, FASTER) else ""
         where.append(f"{name} at {len(called[name])}{'' if where else f' of {len(sizes)} sizes'}{ratio}")
     rest = ", ".join(where)
-    words = f"{whole.verdict}; {rest}"
-    if whole.verdict == next(filter(called.get, VERDICTS)):
-        words = f"{whole.verdict}: {rest[len(whole.verdict) + 1 :]}"
+    words = rest if whole.verdict == next(filter(called.get, VERDICTS)) else f"{whole.verdict}; {rest}"
     if len(called[whole.verdict]) == len(sizes):
         words = f"{whole.verdict} at all {len(sizes)} sizes" if len(sizes) > 1 else whole.verdict
     others = Counter(point.verdict for point in compared if point.verdict != sizes[point.size].verdict)
-    apart = [f"{name} at {others[name]}" for name in (SLOWER, FASTER) if others[name]]
-    but = f" but {' and '.join(apart)} of {len(compared)} points" if apart else ""
+    apart = [f"{others[name]} {name}" for name in (SLOWER, FASTER) if others[name]]
+    but = f"; of {len(compared)} points {' and '.join(apart)}, unlike their size" if apart else ""
     return f"{ratio_text(whole.ratio, '×')}, {words}{but}"
 
 
@@ -234,7 +232,7 @@ def _warnings(points: Sequence[ComparedPoint]) -> list[str]:
     if other := _other_device([point for point in points if point.ratio]):
         names = devices(points)
         sides = f": {names[0]} before, {names[1]} after" if names[1:] else ""
-        texts.append(f"**{other[:1].upper()}{other[1:]}**{sides}. The ratios have that in them.")
+        texts.append(f"**{other[:1].upper()}{other[1:]}**{sides}. So ratios include the difference of the devices.")
     changed = Counter(name for before, _ in compared for name in before.get("changed") or ())
     return texts + [
         f"The {name} changed at {count} of {len(compared)} points."

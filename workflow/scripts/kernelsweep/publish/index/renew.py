@@ -90,7 +90,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     if not page:
         remark = f"{COMMAND} {study} makes its page"
     if is_uncounted:
-        remark = f"measured again; {COMMAND} {study} counts its points"
+        remark = f"out of date; to renew it: {COMMAND} {study}"
     elif outcome.edited:
         remark = f"recorded before an edit of {', '.join(outcome.edited)}"
     curve, (width, height) = outcome.answer.get("curve", ()), _CURVE

@@ -71,7 +71,7 @@ def steps_text(data: StudyData, sources: Mapping[str, str], accesses: Mapping[in
         __file__,
         title=data.title,
         place=_place(data),
-        pictured=_pictured(data, [picture["point"] for picture in accesses.values()]),
+        pictured=bool(accesses),
         # A single step would take no less room folded.
         first_folded=_SHOWN if len(story_rows) > _SHOWN + 1 else len(story_rows),
         steps=[_step(data, story_rows, number, words, accesses) for number in range(len(story_rows))],
@@ -95,6 +95,7 @@ def _step(
         "paragraphs": list(map(_markdown, own.paragraphs)) if is_first else [],
         "findings": _published(data, steps, number, place),
         "picture": accesses[number]["file"] if number in accesses else "",
+        "pictured": _pictured(data, accesses[number]["point"]) if number in accesses else "",
         "base": "",
         "at": "",
         "difference": [],
@@ -118,10 +119,10 @@ def _place(data: StudyData) -> str:
     return f"{' and '.join(numbers).capitalize()}: at {where}."
 
 
-def _pictured(data: StudyData, points: Sequence[Mapping[str, Any]]) -> str:
-    """The sizes and configurations of the pictures' points; "" without any."""
+def _pictured(data: StudyData, point: Mapping[str, Any]) -> str:
+    """The size and the configuration of a picture's point."""
     axes = [*size_axes(data.settings), *kernel_axes(data.settings)]
-    return values_text({axis: {point[axis] for point in points if point.get(axis) is not None} for axis in axes})
+    return values_text({axis: {point[axis]} for axis in axes if point.get(axis) is not None})
 
 
 def _markdown(paragraph: str) -> str:

@@ -403,7 +403,7 @@ def best_table(data: StudyData) -> TableText | str:
             *([Column("as fast", ties, right=False)] if any(ties) else []),
         ],
         explanation=(
-            "Loses: slower than the fastest of all kernels by at most this. Times: at the largest of the sizes;"
+            "Loses: at its worst size this much slower than the best kernel. Times: at the largest of the sizes;"
             " in brackets: 95% interval of the last digits."
         ),
     )
