@@ -113,7 +113,7 @@ CHEATS = {
     "launch_on_the_device": Kernel(
         "The kernel launches the work, which may end after it.",
         "wrong",
-        "result",
+        "build",
         "    if (blockIdx.x == 0 && threadIdx.x == 0)\n        work<<<rows, 1>>>(y, A, x, columns);\n",
         "__global__ void work(float *y, const float *A, const float *x, int columns)\n{\n"
         f"    const int row = blockIdx.x;\n{_ROW}    y[row] = sum;\n}}\n",
@@ -220,11 +220,11 @@ CHEATS = {
     "foreign_file_by_macro": Kernel(
         "The same under a name in a macro.", "refused", "source", _PLAIN, '#define FILE "/etc/passwd"\n#include FILE\n'
     ),
-    "host_call": Kernel("The shell is called.", "wrong", "result", f'{_PLAIN}    system("touch MARK");\n', _SHELL),
+    "host_call": Kernel("The shell is called.", "wrong", "build", f'{_PLAIN}    system("touch MARK");\n', _SHELL),
     "initialiser": Kernel(
         "A variable of the device begins with what the shell returns.",
         "wrong",
-        "result",
+        "build",
         f"{_PLAIN}    y[row] += began;\n",
         f'{_SHELL}__device__ int began = system("touch MARK");\n',
     ),
@@ -276,7 +276,7 @@ CHEATS = {
     "written_answer": Kernel(
         "An answer is written to the grader's open files.",
         "wrong",
-        "result",
+        "build",
         f'{_PLAIN}    for (int file = 1; file < 9; ++file)\n        write(file, "right", 5);\n',
         "#include <unistd.h>\n",
         like="P fd_overwrite, pipe_interpose, file_struct",
@@ -284,7 +284,7 @@ CHEATS = {
     "own_thread": Kernel(
         "A thread of the host goes on beside the kernel.",
         "wrong",
-        "result",
+        "build",
         f"{_PLAIN}    std::thread([] {{}}).detach();\n",
         "#include <thread>\n",
         like="P thread_fd; S evil_thread_inject, hack_thread_injection",
@@ -292,7 +292,7 @@ CHEATS = {
     "patched_function": Kernel(
         "A function of the host is written over.",
         "wrong",
-        "result",
+        "build",
         f"{_PLAIN}    *reinterpret_cast<char *>(&fopen) = 0;\n",
         "#include <cstdio>\n",
         like="P function_detour, got_patch, proc_mem_bypass; S evil_monkey_patch, hack_monkey_patch",

@@ -2,6 +2,7 @@
 
 import json
 import time
+from html import escape
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
@@ -34,7 +35,7 @@ with logged(snakemake):
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
     content = {
         "index": link(Path(plan.index), page.parent),
-        "sides": "",
+        "sides": f"<p>{escape(plan.of_study)}, against {escape(plan.against)}</p>",
         "compared": f"time / that of {plan.against}",
         "code": "",
         "made": when(time.time_ns()),

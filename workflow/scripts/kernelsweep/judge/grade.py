@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, log
 from pathlib import Path
@@ -19,8 +19,9 @@ from kernelsweep.judge.comparison.sides import Record
 from kernelsweep.judge.comparison.verdicts import Size, size_of
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.reasons import Reason
-from kernelsweep.results import POINT_COLUMNS, Row, with_parameters
+from kernelsweep.results import CHECKS, POINT_COLUMNS, Row, with_parameters
 from kernelsweep.statistics import Interval, ratio_text
+from kernelsweep.study.problem.drawn import AS_GIVEN, DRAWN
 
 RIGHT, WRONG, IMPLAUSIBLE, UNPROVEN, NOT_ACCEPTED = "right", "wrong", "implausible", "unproven", "refused"
 # The best comes first.
@@ -31,6 +32,11 @@ WORDS = dict(zip(BEST_FIRST, BEST_FIRST, strict=True)) | {UNPROVEN: "not checked
 _SIGNS = {RIGHT: "✓", UNPROVEN: "?", IMPLAUSIBLE: "✗", WRONG: "✗", NOT_ACCEPTED: "✗"}
 # The exit status of a run whose worst verdict it is.
 STATUS = {RIGHT: 0, UNPROVEN: 2, IMPLAUSIBLE: 1, WRONG: 1, NOT_ACCEPTED: 1}
+# The checks on the page.
+_HEADS = {"result": "results", "races": "races", "bounds": "bounds", "uninitialised": "uninitialised reads"}
+_HEADS |= {"barriers": "barriers", "state": "kept state", "source": "source"}
+# What is between the diagnostics of g++ and of nvcc in a message of one line.
+_DIAGNOSTIC = re.compile(r"\s(?=\S+(?::\d+:\d+|\(\d+\)): |\.\.\. and \d+ more)")
 _MOST_FINDINGS = 3  # of a check; points tend to have the same
 _LETTERS = 200  # of a finding, in a line
 _SHOWN = 10  # candidates with a forest of their sizes
@@ -44,7 +50,8 @@ class Verdict:
     right        None where no point has run
     points       those that were run, that were right, that nobody could know, and those at which the kernel that it is
                  compared with is not right either: at these it isn't judged
-    findings     by check, what is wrong, each with its point
+    findings     by check, what is wrong, each with its point; under "build", what a compiler says
+    checks       by check, whether it was passed, failed, made in part, or not made
     not_proven   what the emulator has not checked, in words; "" for nothing
     implausible  the reason why a time is not possible, or ""
     sizes        for each size: its text, time, share of peak, and ratio of times to the other kernel with interval
@@ -57,6 +64,7 @@ class Verdict:
     proven: bool = False
     points: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("run", "right", "drawn", "not_judged"), 0))
     findings: dict[str, list[str]] = field(default_factory=dict)
+    checks: dict[str, str] = field(default_factory=dict)
     not_proven: str = ""
     implausible: str = ""
     sizes: list[dict[str, Any]] = field(default_factory=list)
@@ -66,7 +74,7 @@ class Verdict:
         """The verdict in a line."""
         findings = [f"{check}: {shorten(messages[0], _LETTERS)}" for check, messages in self.findings.items()]
         why = self.implausible or self.not_proven if self.verdict in (IMPLAUSIBLE, UNPROVEN) else "; ".join(findings)
-        words = [f"{self.candidate}: {WORDS[self.verdict]}.", f"{' '.join(why.split())}." if why else ""]
+        words = [f"{self.candidate}: {word(self.verdict, self.findings)}.", f"{' '.join(why.split())}." if why else ""]
         if self.ratio:
             verdicts = Counter(size["verdict"] for size in self.timed)
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
@@ -80,6 +88,12 @@ class Verdict:
         numbers = sorted({int(number) for number in re.findall(rf"\b{re.escape(file.name)}:(\d+)", said)})
         text = file.read_text(encoding="utf-8", errors="replace").splitlines() if numbers and file.is_file() else []
         return [f"{number:>4}  {text[number - 1]}" for number in numbers if number <= len(text)]
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the page has more to say of it than its row, and what a compiler says."""
+        unchecked = self.not_proven and not self.findings
+        return bool({*self.findings} - {"build"} or self.implausible or unchecked or self.sizes)
 
     @property
     def timed(self) -> list[dict[str, Any]]:
@@ -140,6 +154,7 @@ def judged(
         candidate.find("clock", in_source["clock"])
     candidate.not_proven = candidate.not_proven or in_source.get("assembly", "")
     _add_proof(candidate, proof, other)
+    candidate.checks = _checks(candidate, proof)
     is_wrong = candidate.findings or candidate.implausible
     candidate.right = False if is_wrong else True if candidate.points["right"] else None
     possible = RIGHT if candidate.right and candidate.proven else UNPROVEN
@@ -157,8 +172,12 @@ def _has_run(candidate: Verdict, row: Row) -> bool:
         return False
     elif status == IMPLAUSIBLE:
         candidate.implausible = candidate.implausible or message
+    elif status == "build_failed":
+        candidate.find("build", message)
+        return False
     elif status not in ("ok", "skipped"):
-        candidate.find("result", f"{status.replace('_', ' ')} at {_point(row)}: {message}")
+        words = "" if status == "wrong_result" else f"{status.replace('_', ' ')}: "
+        candidate.find("result", f"{words}{message}; at {_point(row)}")
     if "leaves_state" in flags:
         candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
     if "once_wrong" in flags:
@@ -171,7 +190,7 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
     of_both = {row["point"] for row in (other.mistakes if other else ())} - {""}
     unexplained = [row for row in (proof.mistakes if proof else ()) if row["point"] not in of_both]
     for finding in unexplained:
-        if finding["check"] != "result" or "result" not in candidate.findings:  # The emulator's sweep has rows of it.
+        if finding["check"] != "result" or not {"result", "build"} & {*candidate.findings}:  # Rows say it, too.
             candidate.find(finding["check"], finding["message"])
     candidate.proven = bool(proof and not (proof.unchecked or proof.in_part or unexplained or candidate.not_proven))
     if not candidate.proven and not candidate.not_proven:
@@ -179,6 +198,34 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
             [row["message"] for row in (*proof.missing, *proof.in_part)] if proof else ["the emulator has not run it"]
         )
         candidate.not_proven = next(iter(missing), proof.in_words if proof else "")
+
+
+def _checks(candidate: Verdict, proof: KernelProof | None) -> dict[str, str]:
+    in_source = {"clock", "source"} & {*candidate.findings}
+    ran = "passed" if candidate.points["run"] else "not run"
+    made = {check for check, _ in proof.points} if proof else set()
+    of_memory = "in part" if proof and proof.in_part else "passed"
+    known = {
+        "result": ran,
+        **{check: of_memory if check in made else "not checked" for check in CHECKS[1:]},
+        "state": ran,
+    }
+    if "build" in candidate.findings and not candidate.points["run"]:
+        known = dict.fromkeys(known, "not run")
+    found = {check: "failed" if check in candidate.findings else state for check, state in known.items()}
+    return {**found, "source": "failed" if in_source else "passed"}
+
+
+def word(verdict: str, findings: Container[str]) -> str:
+    """What readers see for a candidate's verdict."""
+    return "does not compile" if "build" in findings else WORDS[verdict]
+
+
+def _counted(candidates: Iterable[tuple[str, Container[str]]], but: str = "") -> str:
+    """How many candidates have each verdict, given with their findings; without one of the verdicts."""
+    counts = Counter(word(verdict, findings) for verdict, findings in candidates if verdict != but)
+    texts = {"does not compile": "do not compile"}
+    return ", ".join(f"{count} {texts.get(each, each) if count > 1 else each}" for each, count in counts.items())
 
 
 def add_ratios(
@@ -211,15 +258,14 @@ def add_ratios(
 def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float) -> tuple[dict[str, Any], str]:
     """The content of verdict.json, and a page of Markdown."""
 
-    def rank(candidate: Verdict) -> tuple[int, float, str]:
+    def rank(candidate: Verdict) -> tuple[int, bool, float, str]:
         ratio = candidate.ratio.value if candidate.ratio else 1.0
-        return BEST_FIRST.index(candidate.verdict), ratio, candidate.candidate
+        return BEST_FIRST.index(candidate.verdict), "build" in candidate.findings, ratio, candidate.candidate
 
     verdicts = sorted(verdicts, key=rank)
     lines = [candidate.in_words for candidate in verdicts]
-    by_verdict = Counter(candidate.verdict for candidate in verdicts)
-    counts = ", ".join(f"{by_verdict[word]} {WORDS[word]}" for word in BEST_FIRST if by_verdict[word])
-    statuses = {STATUS[word] for word in by_verdict}
+    counts = _counted((candidate.verdict, candidate.findings) for candidate in verdicts)
+    statuses = {STATUS[candidate.verdict] for candidate in verdicts}
     summary = {
         "study": study,
         "against": against,
@@ -234,21 +280,38 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
             if candidate.ratio
         },
     }
-    heads = dict.fromkeys(("verdict", "candidate", "checked", "points right", "findings"), False)
+    heads = dict.fromkeys(("verdict", "candidate", *_HEADS.values()), False)
     if any(candidate.ratio for candidate in verdicts):
         heads[f"time / that of {against}, over all sizes"] = False
     rows = [
         (
-            f"{_SIGNS[candidate.verdict]} {WORDS[candidate.verdict]}",
+            f"{_SIGNS[candidate.verdict]} {word(candidate.verdict, candidate.findings)}",
             candidate.candidate,
-            "yes" if candidate.proven else "no",
-            "{right} of {run}".format(**candidate.points),
-            ", ".join(candidate.findings) or "none",
+            *(_cell(candidate, check) for check in _HEADS),
             ratio_text(candidate.ratio) if candidate.ratio else "not timed",
         )[: len(heads)]
         for candidate in verdicts
     ]
-    return summary, markdown(__file__, verdicts=verdicts, against=against, words=WORDS, heads=heads, rows=rows)
+    builds: dict[tuple[str, ...], list[str]] = {}
+    for candidate in verdicts:
+        for message in candidate.findings.get("build", ())[:1]:
+            builds.setdefault(tuple(_DIAGNOSTIC.split(message)), []).append(candidate.candidate)
+    values: dict[str, Any] = {
+        "verdicts": verdicts,
+        "against": against,
+        "word": word,
+        "heads": heads,
+        "rows": rows,
+        "builds": builds,
+    }
+    return summary, markdown(__file__, **values)
+
+
+def _cell(candidate: Verdict, check: str) -> str:
+    """A check's cell in the table of candidates."""
+    state = candidate.checks.get(check, "not run")
+    sign = {"passed": "✓", "failed": "✗"}.get(state, state)
+    return f"{sign} {{right}} of {{run}}".format(**candidate.points) if check == "result" and sign != state else sign
 
 
 def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, Any]:
@@ -265,7 +328,7 @@ def _pairs(record: Record | None) -> Any:
 def _point(row: Row) -> str:
     """A row's point, in words."""
     columns = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
-    return " ".join([*columns, row["parameters"]]).strip()
+    return " ".join([*columns, row["parameters"]]).removesuffix(f"{DRAWN}={AS_GIVEN}").strip()
 
 
 def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
@@ -277,7 +340,7 @@ def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
     lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in summary["verdict"]]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
         why = ", ".join(candidate["findings"]) or candidate["implausible"] or candidate["not_proven"]
-        lines.append(f"  {candidate['verdict']:<12}{candidate['candidate']}  {' '.join(why.split())}"[:80])
-    counts = Counter(candidate["verdict"] for candidate in candidates)
-    bad = ", ".join(f"{counts[word]} {word}" for word in BEST_FIRST[1:] if counts[word])
+        said = word(candidate["verdict"], candidate["findings"])
+        lines.append(f"  {said:<18}{candidate['candidate']}  {' '.join(why.split())}".rstrip()[:80])
+    bad = _counted(((one["verdict"], one["findings"]) for one in candidates), but=RIGHT)
     return Answer("\n".join(lines), [f"{bad}. See {verdict}."] if summary["status"] else [], page)

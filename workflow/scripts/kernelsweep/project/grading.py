@@ -286,7 +286,8 @@ def _files(config: Config, against: str) -> dict[str, Path]:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", "_".join(parts)[:-3]).lstrip(".-") or "candidate"
         if len(name) > 90 or _REPEATED.search(name):  # which file systems and Snakemake refuse
             name = f"{name[:20]}-{sha256(name.encode()).hexdigest()[:8]}"
-        while name in found or name == against:
+        name += "_candidate" * (name == against)
+        while name in found:
             name += "_"
         found[name] = file
     return found
