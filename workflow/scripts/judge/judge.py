@@ -16,13 +16,13 @@ from kernelsweep.judge.claims.claim import own_claims, published_claims, verdict
 from kernelsweep.judge.claims.judge import judge
 from kernelsweep.judge.claims.report import claim_row, claims_text
 from kernelsweep.judge.comparison.source import since_right
-from kernelsweep.judge.data.measurements import as_measurements
+from kernelsweep.judge.data.measurements import as_measurements, frame
 from kernelsweep.judge.data.proofs import failed_proofs, read_proofs
-from kernelsweep.judge.data.row_counts import PlannedKernel, row_counts
+from kernelsweep.judge.data.row_counts import PlannedKernel, RowCounts
 from kernelsweep.judge.data.study_data import Metrics, StudyData, load_metrics
 from kernelsweep.publish.answer import answers, run_answer, status_text
 from kernelsweep.publish.summary import failures, incomplete_run, summary_text
-from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, each_row, read_rows, write_rows
+from kernelsweep.results import CLAIM_COLUMNS, CONTRACT_COLUMNS, MEASUREMENT_COLUMNS, each_row, read_rows, write_rows
 from kernelsweep.study.settings import StudySettings
 
 
@@ -40,16 +40,14 @@ with logged(snakemake):
     published = [claim for path in inputs.claims for claim in published_claims(Path(path))]
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
-    rows = list(rows_of(inputs.measurements, CONTRACT_COLUMNS))
-    counted, planned = row_counts(rows), [PlannedKernel(**entry) for entry in plan.kernels]
-    measured: dict[str, list[dict[str, str]]] = {name: [] for name in studies}
-    for row in rows:
-        measured[row["study"]].append(row)
+    counted, planned = RowCounts(), [PlannedKernel(**entry) for entry in plan.kernels]
+    rows = frame(counted.count(rows_of(inputs.measurements, CONTRACT_COLUMNS)), MEASUREMENT_COLUMNS)
 
     judged, entries, uses, compared = [], [], [], {}
     for name, study in studies.items():
         claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
-        measurements = as_measurements(measured[name], ", ".join(plan.measurements[name]), failed)
+        files_of_study = ", ".join(plan.measurements[name])
+        measurements = as_measurements(rows[rows["study"] == name], files_of_study, failed)
         of_study = Metrics(metrics[metrics["study"] == name])
         data = StudyData(study, measurements, device, metrics=of_study, gridded=plan.gridded[name])
         judged += judge(claims, data, plan.uncertainties)

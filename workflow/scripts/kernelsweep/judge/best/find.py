@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas
 
@@ -75,17 +75,21 @@ def find_best(name: str, data: StudyData) -> list[Best]:
     rows, undefined = timed(data.kernel_rows, data.device), undefined_kernels(data.measurements)
     # The other columns make the order of equal times reproducible.
     ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work"]].sort_values(["time_us", *parameters])
+    of_place = ordered.groupby(["kernel", *others], sort=False, dropna=False)
+    ordered = ordered.assign(count=of_place["time_us"].transform("size"))
+    near = ordered[may_tie(ordered, of_place["time_high_us"].transform("first"))]
+    names = data.kernel_names
     places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
-    for row in ordered.to_dict("records"):
-        places.setdefault((data.kernel_names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
+    for row in near.to_dict("records"):
+        places.setdefault((names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
     entries = []
     for place in sorted(places):
         first, *slower = places[place]
         kernel = first["kernel"]
         ties = [row for row in slower if is_tie(row, first)]
         fastest, *tied = (as_configuration(row, parameters, kernel in data.gridded) for row in (first, *ties))
-        point, count = dict(zip(others, place[1:], strict=True)), len(places[place])
-        entries.append(Best(name, kernel, kernel in undefined, point, count, fastest, tuple(tied)))
+        point = dict(zip(others, place[1:], strict=True))
+        entries.append(Best(name, kernel, kernel in undefined, point, first["count"], fastest, tuple(tied)))
     return entries
 
 
@@ -126,6 +130,11 @@ def fastest_by_size(entries: Iterable[Best], study: StudySettings) -> list[Best]
     return [min(of_size, key=lambda best: best.fastest.time.value) for of_size in allowed if of_size]
 
 
+def may_tie(rows: pandas.DataFrame, ends: pandas.Series[float]) -> pandas.Series[bool]:
+    """Whether rows' intervals reach below the ends of shorter times' intervals: is_tie() is true of no others."""
+    return rows["time_low_us"] <= ends * _ROUNDED
+
+
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
     """Whether a configuration's time can't be distinguished from the fastest time."""
     return do_tie(time_interval(row), time_interval(fastest))
@@ -149,22 +158,8 @@ def as_configuration(row: Mapping[Any, Any], parameters: Sequence[str], gridded:
 LITTLE = 0.02
 # ... and is recommended for no size at which it costs more than this.
 MOST = 0.10
-
-
-class _Choice(NamedTuple):
-    """A kernel's configuration as a key, in the order of the story.
-
-    place   the kernel's in the story; libraries follow our kernels
-    values  of its axes, as texts
-    """
-
-    place: int
-    kernel: str
-    values: tuple[str, ...]
-
-
-# By configuration, how much more it costs than the fastest at a size, and whether that is little.
-_Losses = Mapping[_Choice, tuple[float, bool]]
+# Logarithms are rounded.
+_ROUNDED = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -209,40 +204,37 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     LITTLE somewhere, the fewest that don't, by size. Kernels of undefined behaviour, limits, and arithmetic that rounds
     more than the first kernel's are left out.
     """
-    settings, parameters, sizes = data.settings, kernel_axes(data.settings), size_axes(data.settings)
-    kinds = [axis for axis in place_axes(settings) if axis not in sizes]
-    left_out = {*undefined_kernels(data.measurements), *settings.limits}
-    names = [*data.kernel_names, *settings.rival_names]
-    rows = timed(data.measurements, data.device)
-    columns = ["kernel", *settings.kinds, *INTERVAL, *RATES, "work"]
-    configurations: dict[tuple[Any, ...], dict[tuple[Any, ...], dict[_Choice, Configuration]]] = {}
-    for row in rows.loc[rows["kernel"].isin({*names} - left_out), columns].to_dict("records"):
-        kind, size = (tuple(row[axis] for axis in axes) for axes in (kinds, sizes))
-        configuration = as_configuration(row, parameters, row["kernel"] in data.gridded)
-        choice = _Choice(names.index(row["kernel"]), row["kernel"], tuple(map(str, configuration.parameters.items())))
-        configurations.setdefault(kind, {}).setdefault(size, {})[choice] = configuration
+    parameters, sizes = kernel_axes(data.settings), size_axes(data.settings)
+    kinds = [axis for axis in place_axes(data.settings) if axis not in sizes]
     uses = []
-    for kind, by_size in sorted(configurations.items()):
+    for _, of_kind in _compared(data, parameters, sizes, kinds).groupby("kind"):
         # Where only a library has a time, nothing of ours can be used.
-        ordered = [size for size in sorted(by_size) if min(by_size[size]).place < len(data.kernel_names)]
-        losses = [_losses(by_size[size], len(data.kernel_names)) for size in ordered]
-        for start, end in _ranges(losses):
-            choice, lost = _least(losses[start:end])
-            last = by_size[ordered[end - 1]]
-            beside, gain = _beside(last, choice, len(data.kernel_names))
+        of_kind = of_kind[of_kind.groupby("size")["is_own"].transform("any")].sort_values("size", kind="stable")
+        own = _with_losses(of_kind)
+        numbers = [*own["size"].unique()]
+        for start, end in _ranges(own):
+            here, own_here = (rows[rows["size"].between(numbers[start], numbers[end - 1])] for rows in (of_kind, own))
+            choice, lost = _least(own_here)
+            last = here[here["size"] == numbers[end - 1]]
+            size_rows = here.drop_duplicates("size")[sizes].to_dict("records")
+            (chosen,) = last[last["choice"] == choice].to_dict("records")
+            beside, gain = _beside(last, chosen)
             uses.append(
                 Use(
                     study=name,
-                    kernel=choice.kernel,
-                    kind=dict(zip(kinds, kind, strict=True)),
-                    sizes=tuple(dict(zip(sizes, size, strict=True)) for size in ordered[start:end]),
-                    everywhere=end - start == len(ordered),
+                    kernel=chosen["kernel"],
+                    kind={axis: chosen[axis] for axis in kinds},
+                    sizes=tuple({axis: size[axis] for axis in sizes} for size in size_rows),
+                    everywhere=end - start == len(numbers),
                     worst=max(lost),
                     mean=mean(lost),
-                    configuration=last[choice],
+                    configuration=as_configuration(chosen, parameters, chosen["kernel"] in data.gridded),
                     beside=beside,
                     gain=gain,
-                    ties=_ties(choice, [by_size[size] for size in ordered[start:end]], losses[end - 1]),
+                    ties=tuple(
+                        Tie(row["kernel"], as_configuration(row, parameters, row["kernel"] in data.gridded))
+                        for row in _ties(here, chosen, own_here)
+                    ),
                 )
             )
     return uses
@@ -253,73 +245,105 @@ def of_reference(uses: Iterable[Use], name: str, study: StudySettings) -> list[U
     return [use for use in uses if use.study == name and at_reference_kind(use.kind, study)]
 
 
-def _losses(configurations: Mapping[_Choice, Configuration], kernels: int) -> _Losses:
-    """The losses at a size, of our configurations with the first kernel's arithmetic.
+def _compared(data: StudyData, parameters: list[str], sizes: list[str], kinds: list[str]) -> pandas.DataFrame:
+    """The rows with times that are compared for what to use, with further columns.
 
-    kernels  the number of our kernels; libraries follow them
+    place       the kernel's in the story; libraries follow our kernels, which are `is_own`
+    kind, size  numbers of the values on these axes, in their order
+    choice      the number of the kernel with its parameters, as texts in their order
+    arithmetic  the kind of arithmetic; "" where the work names none
     """
-    first = min(configurations, key=lambda choice: (choice.place, configurations[choice].time.value))
-    arithmetic = configurations[first].arithmetic
-    costs = {
-        choice: one.time
-        for choice, one in configurations.items()
-        if choice.place < kernels and one.arithmetic == arithmetic
-    }
-    least = min(costs.values(), key=lambda cost: cost.value)
-    lost = {choice: cost.value / least.value - 1 for choice, cost in costs.items()}
-    return {
-        choice: (loss, loss <= LITTLE or (loss <= MOST and do_tie(costs[choice], least)))
-        for choice, loss in lost.items()
-    }
+    names = [*data.kernel_names, *data.settings.rival_names]
+    left_out = {*undefined_kernels(data.measurements), *data.settings.limits}
+    rows = timed(data.measurements, data.device)
+    columns = ["kernel", *data.settings.kinds, *INTERVAL, *RATES, "work"]
+    rows = rows.loc[rows["kernel"].isin({*names} - left_out), columns]
+    place = rows["kernel"].map({name: number for number, name in enumerate(names)}).astype("int64")
+    rows = rows.assign(
+        place=place,
+        is_own=place < len(data.kernel_names),
+        kind=_numbers(rows, kinds),
+        size=_numbers(rows, sizes),
+        arithmetic=rows["work"].astype("category").map(lambda work: arithmetic_of({"work": work}) or "").astype(object),
+    )
+    # A grid that follows from the other axes is no choice.
+    grids = {"grid_size": rows["grid_size"].where(rows["kernel"].isin([*data.gridded]))} if "grid_size" in rows else {}
+    values = rows.assign(**grids)[parameters].astype(str)
+    rows = rows.assign(choice=_numbers(values.assign(place=place), ["place", *parameters]))
+    return rows.drop_duplicates(["kind", "size", "choice"], keep="last")
 
 
-def _beside(configurations: Mapping[_Choice, Configuration], chosen: _Choice, kernels: int) -> tuple[str, float | None]:
+def _numbers(rows: pandas.DataFrame, axes: list[str]) -> pandas.Series[int]:
+    """The number of each row's values on some axes, in their order."""
+    return rows.groupby(axes, dropna=False).ngroup() if axes else pandas.Series(0, rows.index)
+
+
+def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
+    """Our rows with the first kernel's arithmetic at each size, each with its `loss` and whether that `is_little`."""
+    first = rows.sort_values(["place", "time_us"], kind="stable").drop_duplicates("size").set_index("size")
+    own = rows[rows["is_own"] & (rows["arithmetic"] == rows["size"].map(first["arithmetic"]))]
+    least = own.sort_values("time_us", kind="stable").drop_duplicates("size").set_index("size")
+    loss = own["time_us"] / own["size"].map(least["time_us"]) - 1
+    is_little = loss <= LITTLE
+    near = own[~is_little & (loss <= MOST) & may_tie(own, own["size"].map(least["time_high_us"]))]
+    shortest = {number: time_interval(row) for number, row in least[[*INTERVAL]].to_dict("index").items()}
+    tied = [do_tie(time_interval(row), shortest[row["size"]]) for row in near.to_dict("records")]
+    return own.assign(loss=loss, is_little=is_little | own.index.isin(near.index[tied]))
+
+
+def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, float | None]:
     """The fastest library with the same arithmetic, or else the first kernel, and how many times as long it takes."""
-    own = configurations[chosen]
-    alike = [choice for choice, other in configurations.items() if other.arithmetic == own.arithmetic]
-    libraries = [choice for choice in alike if choice.place >= kernels]
-    others = libraries or [choice for choice in configurations if choice.place == 0 < chosen.place]
-    if not others:
+    others = last[~last["is_own"] & (last["arithmetic"] == chosen["arithmetic"])]
+    if others.empty:
+        others = last[(last["place"] == 0) & (chosen["place"] > 0)]
+    if others.empty:
         return "", None
-    other = min(others, key=lambda choice: configurations[choice].time.value)
-    return other.kernel, configurations[other].time.value / own.time.value
+    other = others.loc[others["time_us"].idxmin()]
+    return str(other["kernel"]), float(other["time_us"]) / chosen["time_us"]
 
 
-def _ties(chosen: _Choice, sizes: Sequence[Mapping[_Choice, Configuration]], allowed: _Losses) -> tuple[Tie, ...]:
-    """The other allowed configurations that tie with the chosen one at each size, the fastest at the last one first."""
-
-    def is_tied(choice: _Choice) -> bool:
-        both = [(size[choice].time, size[chosen].time) for size in sizes if choice in size]
-        return len(both) == len(sizes) and all(do_tie(one, other) and do_tie(other, one) for one, other in both)
-
-    tied = [choice for choice in allowed if choice != chosen and is_tied(choice)]
-    tied.sort(key=lambda choice: (sizes[-1][choice].time_us, choice))
-    return tuple(Tie(choice.kernel, sizes[-1][choice]) for choice in tied)
-
-
-def _least(losses: Sequence[_Losses]) -> tuple[_Choice, list[float]]:
-    """The configuration with the least worst loss, then mean, of those that do where some do; and its losses."""
-    every = set.intersection(*map(set, losses))
-    doing = {choice for choice in every if all(size[choice][1] for size in losses)}
-    lost = {choice: [size[choice][0] for size in losses] for choice in doing or every}
-    best = min(lost, key=lambda choice: (max(lost[choice]), mean(lost[choice]), choice))
-    return best, lost[best]
+def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: pandas.DataFrame) -> list[Mapping[Any, Any]]:
+    """The rows at the last size of what ties with the chosen configuration at each size, the fastest first."""
+    last = here["size"].max()
+    of_chosen = here[here["choice"] == chosen["choice"]].set_index("size")[[*INTERVAL]]
+    lows, highs = (here["size"].map(of_chosen[column]) for column in ("time_low_us", "time_high_us"))
+    near = here[may_tie(here, highs) & (lows <= here["time_high_us"] * _ROUNDED)]
+    near = near[near["choice"].isin(own.loc[own["size"] == last, "choice"]) & (near["choice"] != chosen["choice"])]
+    near = near[near.groupby("choice")["size"].transform("size") == here["size"].nunique()]
+    times = {number: time_interval(row) for number, row in of_chosen.to_dict("index").items()}
+    pairs = [(time_interval(row), times[row["size"]]) for row in near.to_dict("records")]
+    is_tied = pandas.Series([do_tie(*pair) and do_tie(*pair[::-1]) for pair in pairs], near.index, dtype=bool)
+    near = near[is_tied.groupby(near["choice"]).transform("all") & (near["size"] == last)]
+    return list(near.sort_values(["time_us", "choice"]).to_dict("records"))
 
 
-def _ranges(losses: Sequence[_Losses]) -> list[tuple[int, int]]:
+def _least(own: pandas.DataFrame) -> tuple[int | None, list[float]]:
+    """The choice with the least worst loss, then mean, of those that do at each size where some do; and its losses.
+
+    None, and no losses, where no configuration has a time at each size.
+    """
+    choices = own.groupby("choice").agg(sizes=("size", "size"), worst=("loss", "max"), does=("is_little", "all"))
+    every = choices[choices["sizes"] == own["size"].nunique()]
+    among = every[every["does"]] if every["does"].any() else every
+    best = own[own["choice"].isin(among.index[among["worst"] == among["worst"].min()])]
+    losses: dict[Any, list[float]] = {choice: [*of_choice] for choice, of_choice in best.groupby("choice")["loss"]}
+    return min(losses.items(), key=lambda one: (mean(one[1]), one[0]), default=(None, []))
+
+
+def _ranges(own: pandas.DataFrame) -> list[tuple[int, int]]:
     """All sizes, if a configuration loses at most MOST; then the fewest ranges in each of which one does, if several.
 
     Each range in turn is as long as possible, which gives the fewest.
     """
     starts: list[int] = []
-    doing: set[_Choice] = set()  # those that do at each size of the latest range
-    for number, size in enumerate(losses):
-        here = {choice for choice, (_, is_little) in size.items() if is_little}
-        doing &= here
+    doing: set[int] = set()  # those that do at each size of the latest range
+    sizes = own[own["is_little"]].groupby("size")["choice"]
+    for number, (_, here) in enumerate(sizes):
+        doing &= {*here}
         if not doing:
             starts.append(number)
-            doing = here
-    ranges = list(pairwise([*starts, len(losses)]))
-    if len(ranges) > 1 and set.intersection(*map(set, losses)) and max(_least(losses)[1]) <= MOST:
-        return [(0, len(losses)), *ranges]
+            doing = {*here}
+    ranges = list(pairwise([*starts, len(sizes)]))
+    if len(ranges) > 1 and max(_least(own)[1], default=1) <= MOST:
+        return [(0, len(sizes)), *ranges]
     return ranges

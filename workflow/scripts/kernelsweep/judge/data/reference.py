@@ -64,7 +64,7 @@ def undefined_kernels(measurements: pandas.DataFrame) -> set[str]:
 
 
 def _flagged(rows: pandas.DataFrame, flag: str) -> pandas.Series[bool]:
-    return rows["flags"].str.split().map(lambda flags: flag in flags).astype(bool)
+    return rows["flags"].astype("category").map(lambda flags: flag in flags.split()).astype(bool)
 
 
 def arithmetic_kinds(rows: pandas.DataFrame) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernelsweep.reasons import Reason
@@ -52,6 +52,30 @@ class RowCounts:
     once_wrong: list[CsvRow] = field(default_factory=list)
     machines: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in _OF_MACHINE})
 
+    def count(self, rows: Iterable[CsvRow]) -> Iterator[CsvRow]:
+        """Count the rows while they are read on."""
+        for row in rows:
+            study, kernel, status = row["study"], row["kernel"], row["status"]
+            self.points[study, kernel, status] += 1
+            if status == "skipped":
+                self.skipped[study, kernel, row["message"]] += 1
+                self.mistakes[study, kernel, row["message"]] += row.get("reason") == Reason.STUDY_MISTAKE
+            elif status != "ok" and is_excused(row):
+                self.excused[study, kernel] += 1
+            elif status != "ok":
+                self.failed[study, kernel] += 1
+                self.run_again += "runs_again" in row["flags"]
+                self.failures[study, kernel] += is_failure(row)
+                kept = self.first_failed.setdefault((study, kernel), [])
+                if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
+                    kept.append(row)
+            elif "once_wrong" in row["flags"]:
+                self.once_wrong.append(row)
+            for name, values in self.machines.items():
+                if value := row.get(name):
+                    values.add(value)
+            yield row
+
     def differing(self) -> list[str]:
         """A sentence for each property of the machine in which rows differ, so that their times can't be compared."""
         differing = {name: sorted(values) for name, values in self.machines.items() if len(values) > 1}
@@ -99,26 +123,7 @@ def is_excused(row: CsvRow) -> bool:
 def row_counts(rows: Iterable[CsvRow]) -> RowCounts:
     """Count the rows."""
     counted = RowCounts()
-    for row in rows:
-        study, kernel, status = row["study"], row["kernel"], row["status"]
-        counted.points[study, kernel, status] += 1
-        if status == "skipped":
-            counted.skipped[study, kernel, row["message"]] += 1
-            counted.mistakes[study, kernel, row["message"]] += row.get("reason") == Reason.STUDY_MISTAKE
-        elif status != "ok" and is_excused(row):
-            counted.excused[study, kernel] += 1
-        elif status != "ok":
-            counted.failed[study, kernel] += 1
-            counted.run_again += "runs_again" in row["flags"]
-            counted.failures[study, kernel] += is_failure(row)
-            kept = counted.first_failed.setdefault((study, kernel), [])
-            if sum(other["status"] == status for other in kept) < LISTED_PER_KERNEL:
-                kept.append(row)
-        elif "once_wrong" in row["flags"]:
-            counted.once_wrong.append(row)
-        for name, values in counted.machines.items():
-            if value := row.get(name):
-                values.add(value)
+    deque(counted.count(rows), maxlen=0)
     return counted
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas
 
 from kernelsweep.base.json_files import read_device
-from kernelsweep.judge.data.measurements import frame, load_measurements
+from kernelsweep.judge.data.measurements import frame, load_measurements, with_flag
 from kernelsweep.judge.data.proofs import KernelProof, failed_proofs, read_proofs
 from kernelsweep.judge.data.published import PublishedNumber, read_published
 from kernelsweep.judge.data.reference import at_place, at_reference, has_times, timed
@@ -37,7 +37,7 @@ def load_metrics(paths: Sequence[Path], study: str | None = None) -> pandas.Data
     Raises UserError when a column is missing or a number cannot be read.
     """
     needed = [column for column in METRIC_COLUMNS if column not in _OPTIONAL]
-    read = [row for path in paths for row in each_row(path, needed, ["value"], study)]
+    read = (row for path in paths for row in each_row(path, needed, ["value"], study))
     rows = frame(read, METRIC_COLUMNS, ["value"])[list(METRIC_COLUMNS)].astype({"value": "float64"})
     return rows.sort_values(["study", "kernel", *ALL_POINT_COLUMNS, "metric"], ignore_index=True)
 
@@ -142,12 +142,11 @@ def read_study_data(
     """
     read = read_proofs(proofs)
     rows = load_measurements([Path(path) for path in measurements], name, unproven=failed_proofs(read))
-    recorded_before = (name + "/" + rows["kernel"]).isin(list(edited))
-    rows.loc[recorded_before, "flags"] = (rows.loc[recorded_before, "flags"] + f" {EDITED}").str.strip()
+    edited_kernels = [(name, kernel.removeprefix(f"{name}/")) for kernel in edited]
     study_settings = StudySettings.of_job(settings)
     return StudyData(
         settings=study_settings,
-        measurements=rows,
+        measurements=with_flag(rows, edited_kernels, EDITED),
         device=read_device(device, [name]),
         published=read_published(study_settings.published),
         metrics=metrics or Metrics(),
