@@ -168,8 +168,8 @@ def test_a_quiet_run_shows_progress_now_and_then_and_nothing_of_snakemakes_own_w
         "ours",
         "a warning",
         "44 jobs",
-        "2 of 44 jobs: drawing matmul for 0:03, checking matmul and 4 more",
-        "4 of 44 jobs, 0:45 left: checking matmul, checking matmul and 2 more",
+        "2 of 44 jobs: drawing matmul for 0:03, checking matmul, checking matmul...",
+        "4 of 44 jobs, 0:45 left: checking matmul, checking matmul, checking matmul...",
         "5 of 44 jobs, 1:00 left: checking matmul, checking matmul, checking matmul",
         "6 of 44 jobs: checking matmul for 1:50, checking matmul",
     ]

@@ -334,15 +334,9 @@ def _doing(rule: str, where: str = "") -> str:
 
 
 def _joined(head: str, parts: Iterable[str], between: str, columns: int) -> str:
-    """A line of as many parts as these columns have place for, and the number of the others."""
-    line, *others = parts
-    line = f"{head}{line}"
-    for place, part in enumerate(others):
-        left = len(others) - place
-        if len(f"{line}{between}{part}{f' and {left - 1} more' * (left > 1)}") > columns:
-            return f"{line} and {left} more"[:columns]
-        line += f"{between}{part}"
-    return line[:columns]
+    """A line of as many parts as these columns have place for."""
+    line = f"{head}{between.join(parts)}"
+    return line if len(line) <= columns else f"{line[: columns - 3].rpartition(between)[0] or line[: columns - 3]}..."
 
 
 def _in_order(logs: Iterable[str]) -> list[str]:
