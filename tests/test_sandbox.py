@@ -147,3 +147,13 @@ def test_no_way_leads_out_of_the_compilers_sandbox(place: Place, way: str, who: 
     found = {name for name, is_open in tried["open"].items() if is_open and not name.startswith("call_")}
     assert found <= _OF_COMPILERS
     assert all(tried["done"].values()) and tried["problem"] == "right", tried["done"]
+
+
+def test_memory_is_as_much_as_the_control_groups_allow(tmp_path: Path) -> None:
+    own, half, quarter = tmp_path / "cgroup", sandbox.memory_bytes() // 2, sandbox.memory_bytes() // 4
+    for file, limit in (("a/memory.max", half), ("a/b/memory.max", "max"), ("memory/c/memory.limit_in_bytes", quarter)):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(f"{limit}\n")
+    for groups, memory in (("0::/a/b\n", half), ("8:pids:/\n4:memory:/c\n0::/a\n", quarter), ("0::/\n", 2 * half)):
+        own.write_text(groups)
+        assert sandbox.memory_bytes(tmp_path, own) // 2 == memory // 2

@@ -26,6 +26,7 @@ from kernelsweep.compile.device_code import kernel_heads
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
+from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.grade import Verdict, judged, report
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
@@ -302,6 +303,13 @@ def test_what_kernelsweep_fails_at_is_told_of_that_candidate_alone(
     assert "signal 9, as where memory runs out, ended" in read_rows(output["points"])[0]["message"]
     with pytest.raises(ContextLost), others_go_on(job):
         raise ContextLost("the GPU")
+
+
+def test_words_that_macros_put_together_are_wrong_on_a_gpu_too() -> None:
+    row = {"status": "ok", "message": "", "reason": "", "flags": "", "parameters": ""}
+    proof = KernelProof(missing=[{"reason": "hidden_words", "message": "A macro puts words together: a clock"}])
+    judged_as = judged(Verdict("x", "x.cu"), [row], [], proof, None, {}, [])
+    assert judged_as.verdict == "wrong" and judged_as.findings == {"source": [proof.missing[0]["message"]]}
 
 
 def test_without_a_sandbox_grade_refuses_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -234,7 +234,7 @@ def ways(names: dict[str, str]) -> dict[str, Callable[[], Any]]:
 NEEDED: dict[str, Callable[[], Any]] = {
     "scratch": lambda: _grows(f"{os.environ['TMPDIR']}/mine", 1 << 20),
     "random_numbers": lambda: os.urandom(8),
-    "threads": lambda: _starts(64),
+    "threads": lambda: _starts(48),
     "pipes": os.pipe,
     "time": time.time,
     "arrays": lambda: mmap.mmap(-1, 2**30),

@@ -10,7 +10,7 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from kernelsweep.base.json_files import AGAIN
 from kernelsweep.errors import UserError, unwritable
@@ -298,6 +298,10 @@ def _whole_file(path: Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+# More than a sweep of a million points has, in characters; and than a row has.
+_LARGEST_TABLE, _LONGEST_LINE = 2**31, 2**20
+
+
 def each_row(
     path: str | Path, needed: Sequence[str] = (), numbers: Sequence[str] = (), study: str | None = None
 ) -> Iterator[dict[str, str]]:
@@ -316,9 +320,15 @@ def each_row(
     opened = gzip.open if Path(path).suffix == ".gz" else open
     comments = 0
 
-    def rows_of(file: Iterable[str]) -> Iterator[str]:
+    def rows_of(file: IO[str]) -> Iterator[str]:
         nonlocal comments
-        for line in file:
+        left = _LARGEST_TABLE
+        while line := file.readline(_LONGEST_LINE):
+            left -= len(line)
+            if left < 0 or len(line) == _LONGEST_LINE:
+                raise UserError(
+                    f"{path}: a line of {_LONGEST_LINE:,} characters, or {_LARGEST_TABLE:,} in all. {AGAIN}"
+                )
             if line.startswith("#"):
                 comments += 1
             else:

@@ -17,6 +17,7 @@ import site
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -36,8 +37,8 @@ _GIBIBYTE = 2**30
 COMPILING_SECONDS = 120
 _LIMITS = ["prlimit", f"--fsize={2 * _GIBIBYTE}", "--core=0"]
 _OF_EMULATOR = [f"--as={256 * _GIBIBYTE}"]  # of which each block that waits for others reserves one
-# Threads, of which libraries of linear algebra have one or two a core.
-_MOST_THREADS = 1024
+# Of a compiler; and threads of the emulator, which starts none: libraries of linear algebra have one or two a core.
+_MOST_PROCESSES, _MOST_THREADS = 64, 1024
 # Before this release of Linux, that limit counted all processes of the user.
 _COUNTS_BY_NAMESPACE = (5, 14)
 
@@ -126,7 +127,10 @@ def emulating(
     ]
     kept = {name: environment[name] for name in _KEPT if name in environment}
     own_variables = {"HOME": _PRIVATE, "TMPDIR": _PRIVATE, "PYTHONUSERBASE": site.getuserbase(), VARIABLE: _INSIDE}
-    return _command(way, command, paths, str(here), [*_OF_EMULATOR, *_threads()]), {**kept, **own_variables}
+    return _command(way, command, paths, str(here), [*_OF_EMULATOR, *_threads(_MOST_THREADS)]), {
+        **kept,
+        **own_variables,
+    }
 
 
 def is_inside() -> bool:
@@ -170,22 +174,31 @@ def _system() -> list[Path]:
     return [Path(name) for name in _SYSTEM]
 
 
-def _memory() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+def memory_bytes(cgroups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int:
+    """The machine's memory, or as much of it as this process' control groups allow, as of a container."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    files = {"": "memory.max", "memory": "memory/memory.limit_in_bytes"}  # of version 2 and of version 1
+    for line in own.read_text(encoding="utf-8").splitlines() if own.is_file() else ():
+        _, kind, group = line.split(":", 2)
+        base, name = os.path.split(files.get(kind, ""))
+        for folder in [(place := cgroups / base / group[1:]), *place.parents] if name else ():
+            with suppress(OSError, ValueError):  # "max" is no limit.
+                limits.append(int((folder / name).read_text(encoding="utf-8")))
+    return min(limits)
 
 
 def _of_compilers() -> list[str]:
     """The limits of a compiler: half of the memory at most, which template and macro bombs take."""
     return [
-        f"--as={min(16 * _GIBIBYTE, max(2 * _GIBIBYTE, _memory() // 2))}",
+        f"--as={min(16 * _GIBIBYTE, max(2 * _GIBIBYTE, memory_bytes() // 2))}",
         f"--cpu={COMPILING_SECONDS}",
-        *_threads(),
+        *_threads(_MOST_PROCESSES),
     ]
 
 
-def _threads() -> list[str]:
+def _threads(most: int) -> list[str]:
     release = tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
-    return [f"--nproc={_MOST_THREADS}"] if release >= _COUNTS_BY_NAMESPACE else []
+    return [f"--nproc={most}"] if release >= _COUNTS_BY_NAMESPACE else []
 
 
 def _command(
@@ -198,7 +211,7 @@ def _command(
     """
     # Where the machine runs out of memory, Linux ends these processes first.
     limited = [*_LIMITS, *limits, "choom", "-n", "1000", "--", *command]
-    size = str(max(_GIBIBYTE, _memory() // 16))
+    size = str(max(_GIBIBYTE, memory_bytes() // 16))
     devices = [("read", name) for name in _DEVICES]
     if way == NAMESPACES:
         unshared = [

@@ -55,9 +55,8 @@ def recordings(root: Path) -> list[str]:
     """The names of the recordings in resources/recordings/: first that of the most studies, the newest among equals."""
     found = []
     for file in filter(Path.is_file, (root / "resources/recordings").glob("*/environment.json")):
-        measured = re.search(r'"measured": "([^"]*)"', file.read_text(encoding="utf-8", errors="replace"))
-        name = file.parent.name
-        found.append((len(recorded_studies(root, name) or ()), measured[1] if measured else "", name))
+        name, measured = file.parent.name, str(read_json(file).get("measured", ""))
+        found.append((len(recorded_studies(root, name) or ()), measured, name))
     return [name for _, _, name in sorted(found, reverse=True)]
 
 

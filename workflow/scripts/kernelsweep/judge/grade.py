@@ -192,6 +192,9 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
     for finding in unexplained:
         if finding["check"] != "result" or not {"result", "build"} & {*candidate.findings}:  # Rows say it, too.
             candidate.find(finding["check"], finding["message"])
+    for row in proof.missing if proof else ():
+        if row["reason"] == Reason.HIDDEN_WORDS:  # The emulator's sweep has them in its points.
+            candidate.find("source", row["message"])
     candidate.proven = bool(proof and not (proof.unchecked or proof.in_part or unexplained or candidate.not_proven))
     if not candidate.proven and not candidate.not_proven:
         missing = (

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from kernelsweep.base.locks import lock_first
 from kernelsweep.base.logs import in_minutes
 from kernelsweep.base.running import THREAD_VARIABLES, end_with_parent, environment, in_child
+from kernelsweep.base.sandbox import memory_bytes
 from kernelsweep.device.point.instances import Instances, has_second_input, input_bytes, second_seed
 from kernelsweep.device.request import MOST_HOST_SECONDS
 from kernelsweep.device.task import KernelTask
@@ -203,7 +204,7 @@ class _MemoryBudget:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("fork")
-        self._all = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+        self._all = memory_bytes() // 2
         self._free = context.Value("q", self._all, lock=False)
         self._changed = context.Condition()
 

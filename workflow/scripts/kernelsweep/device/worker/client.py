@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kernelsweep.base.running import FOLDER_OF_NOTES, FOLDER_OF_WORKERS, running_in
-from kernelsweep.base.sandbox import is_untrusted
+from kernelsweep.base.sandbox import is_untrusted, memory_bytes
 from kernelsweep.device.kinds import kind_of_implementation
 from kernelsweep.device.outcome import Outcome, of_json, read_outcome
 from kernelsweep.device.point.runner import Now
@@ -53,7 +53,7 @@ _TOO_LARGE = "it took more than half of this machine's memory"
 
 
 def _memory_of_untrusted() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return memory_bytes() // 2
 
 
 class TakesTurns(Protocol):
