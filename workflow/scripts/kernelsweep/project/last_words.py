@@ -261,8 +261,8 @@ class LastWords(logging.Filter):
     def _show_jobs(self, stats: Mapping[str, int]) -> None:
         """Log how many jobs there are, instead of Snakemake's table."""
         self._time_left.plan({rule: count for rule, count in stats.items() if rule != "total"})
-        self._pages = stats.get(_PAGES, 0)
-        logging.getLogger(self._logger).info(f"{stats.get('total', 0)} jobs", extra=OURS)
+        self._pages, self._total = stats.get(_PAGES, 0), stats.get("total", 0)
+        logging.getLogger(self._logger).info(f"{self._total} jobs", extra=OURS)
 
     def _watch(self) -> None:
         """Show the progress also while no job ends."""
@@ -289,7 +289,7 @@ class LastWords(logging.Filter):
             parts += [read_line(log).partition(",")[0] or name for name, _, log in running]
             self._draw(_joined(f"▕{bar}▏ ", dict.fromkeys(parts), " · ", get_terminal_size().columns - 1))
             return
-        line = f"{self._done} of {self._total} jobs" if self._total else "The first jobs"
+        line = f"{self._done} of {self._total} jobs"
         if left is not None:
             line += f", {in_minutes(left)} left"
         elif self._done:
