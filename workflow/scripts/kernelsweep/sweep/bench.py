@@ -92,8 +92,8 @@ class Front:
 class Bench:
     """Makes visits to a kernel's points, each in one of several processes. A context manager that ends them.
 
-    The device is opened for the first visit that is run. It is leased while visits are made, and given back for work
-    of the host's or of the compiler's that takes longer than MOST_HOST_SECONDS.
+    The device is leased once the first visit is compiled, and given back for work of the host's or of the compiler's
+    that takes longer than MOST_HOST_SECONDS.
     """
 
     def __init__(
@@ -121,8 +121,7 @@ class Bench:
         Raises UserError where a function of the user's fails, where no process can start, and where the journal can't
         be written.
         """
-        self.begin(visit)
-        if not self._front.is_built(visit, MOST_HOST_SECONDS):
+        if self._lease and not self._front.is_built(visit, MOST_HOST_SECONDS):
             self.give_back()
         return self.make(visit, self._front.ready(visit))
 
@@ -176,8 +175,15 @@ class Bench:
             self._device = self._lease.uuid
 
     def give_back(self) -> None:
-        """Give the device back, once it is open, as while references are missing. The next visit leases it again."""
-        self._open()
+        """Give the device back with its processes, as while references are missing. The next visit takes it again."""
+        if self._lease:
+            self._open()
+            if self._workers.park():
+                self._opened_for = None
+            self._end_lease()
+
+    def lend(self) -> None:
+        """Give the device back, but no process, in the middle of a visit."""
         self._end_lease()
 
     def _open(self) -> None:

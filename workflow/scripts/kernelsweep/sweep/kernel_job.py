@@ -100,7 +100,8 @@ class KernelJob:
 
             def in_order(groups: Groups, number: int) -> Iterator[list[Visit]]:
                 first = next(iter(groups.values()))[0]
-                bench.begin(first)  # The device is opened while the first reference is computed.
+                if self.decides:  # Somebody waits: the device is opened while the kernel is compiled.
+                    bench.begin(first)
                 return iter(groups.values()) if number else references.in_order(groups, bench.give_back)
 
             find_partners, early = partial(self._partners, planned), None

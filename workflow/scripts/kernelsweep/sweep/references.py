@@ -33,6 +33,9 @@ _Wanted = tuple[Point, bool]
 # While a GPU waits, a line after so many seconds, and again after the others.
 _NOTICE_SECONDS, _NEXT_NOTICE_SECONDS = 2.0, 5.0
 
+# The job itself computes references for so many seconds, in which the other process starts.
+_MOST_SECONDS_HERE = 1.0
+
 # A reference and its bounds take this many times the memory of the point's arrays: Black-Scholes in NumPy, with a
 # function that is vectorised in Python, took 7 times, and matrix multiplication 3 times.
 _TIMES_THE_ARRAYS = 10
@@ -174,7 +177,7 @@ def _have_small_ones(task: KernelTask, points: Iterable[Point]) -> bool:
     problem, instances, started = problem_of(task.problem), Instances(task), time.monotonic()
     try:
         for point in _by_size(problem, points):
-            if time.monotonic() - started > MOST_HOST_SECONDS:
+            if time.monotonic() - started > _MOST_SECONDS_HERE:
                 return False
             first = instances.at(point)
             size = input_bytes(first, point)

@@ -62,8 +62,8 @@ class TakesTurns(Protocol):
     def take(self) -> None:
         """Wait for the device, unless it is there."""
 
-    def give_back(self) -> None:
-        """Give the device back."""
+    def lend(self) -> None:
+        """Give the device back until take() is called."""
 
 
 class Worker:
@@ -117,7 +117,7 @@ class Worker:
         """A visit's outcome: launch_failed if the worker died, timed_out if it didn't answer in time.
 
         seconds  how long the point's first run may take: its inputs, judgement and samples have longer
-        turns    gives the device back while the host works for longer than MOST_HOST_SECONDS
+        turns    lends the device while the host works for longer than MOST_HOST_SECONDS
 
         Raises UserError if no worker can start, and where a function of the user's fails.
         """
@@ -146,7 +146,7 @@ class Worker:
             is_of_host = turns and answer["now"] == Now.HOST_BEGINS
             answer = _answer(process, MOST_HOST_SECONDS if is_of_host else limit)
             if turns and is_of_host and answer is None:
-                turns.give_back()
+                turns.lend()
                 answer = _answer(process, limit)
         if answer is None:
             self.stop()
@@ -176,6 +176,11 @@ class Worker:
                     self._process, self._has_begun, self._is_ready = None, False, False
         if is_over:
             self.kill()
+
+    @property
+    def can_park(self) -> bool:
+        """Whether rest() leaves the process to the next job."""
+        return self._is_ready and self._place() is not None
 
     def kill(self) -> None:
         """Kill the worker without waiting for its end."""
@@ -257,6 +262,16 @@ class Workers(dict[int, Worker]):
         """Have all workers give back their buffers; `are_over`: as for Worker.rest()."""
         for worker in self.values():
             worker.rest(are_over)
+
+    def park(self) -> bool:
+        """Leave all processes to other jobs of this run; start() takes them again, or others. Returns whether it did.
+
+        Where there is no such place, they stay.
+        """
+        able = [worker for worker in self.values() if worker.can_park]
+        for worker in able:
+            worker.rest(is_over=True)
+        return bool(able)
 
     def stop(self) -> None:
         """Kill all workers and wait for their ends, which take a driver its time."""
