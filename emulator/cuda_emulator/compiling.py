@@ -155,19 +155,22 @@ def compile_runtime(compiled: Path, headers: Path = HEADERS, run: Run = run_plai
     """Compile what every library for the emulator contains, runtime.cpp, to an object file, which is returned.
 
     And emulator.hpp to _HEADERS beside it, since reading it took a third of the time to compile a kernel. A library is
-    the same without that file. Raises Refused as compile_for_emulator().
+    the same without that file. Each file appears whole: others may compile with them meanwhile. Raises Refused as
+    compile_for_emulator().
 
     headers  the folder of the emulator's C++, as messages name it
     """
-    precompiled = ["-x", "c++-header", str(headers / "emulator.hpp"), "-o", str(compiled.with_name(_HEADERS))]
+    precompiled = ["-x", "c++-header", str(headers / "emulator.hpp")]
     # Included first, or runtime.cpp would find the emulator.hpp beside it. No message names its lines, a table ten
     # times as long as a kernel's.
-    runtime = ["-include", "emulator.hpp", "-g0", "-c", str(headers / "runtime.cpp"), "-o", str(compiled)]
+    runtime = ["-include", "emulator.hpp", "-g0", "-c", str(headers / "runtime.cpp")]
     folders = [f"-I{compiled.parent}", f"-I{headers}"]
-    for options in (precompiled, [*folders, *runtime]):
-        output = run([*_compiler(), *options], **_IN_ANY_FOLDER)
+    for options, file in ((precompiled, compiled.with_name(_HEADERS)), ([*folders, *runtime], compiled)):
+        part = file.with_name(f"{file.stem}.{os.getpid()}{file.suffix}")
+        output = run([*_compiler(), *options, "-o", str(part)], **_IN_ANY_FOLDER)
         if output.returncode != 0:
             raise Refused(f"g++ could not compile the emulator:\n{_relative(output.stderr).strip()}")
+        part.replace(file)
     return compiled
 
 

@@ -16,11 +16,13 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import psutil
+import pytest
 from checkout import ROOT
 from planted import built, measured, planted_kernel, point
 from workflow_runs import shrink, snakemake
 
 from kernelsweep.base import locks
+from kernelsweep.errors import UserError
 from kernelsweep.results import read_rows
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation
 from kernelsweep.sweep.journal import journals_of
@@ -66,6 +68,22 @@ def test_only_a_run_that_is_alone_deletes_the_locks_of_a_killed_one(tmp_path: Pa
     for _ in range(2):
         os.close(held.pop())
     assert locks.clear_locks_of_killed_run(tmp_path) and not lock.exists()
+
+
+def test_two_checkouts_with_one_folder_of_results_run_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pins: the second checkout wrote the emulator's header while the first compiled with it, which ended in a stack.
+    monkeypatch.setattr(locks, "NOTICE_SECONDS", 0.1)
+    results, link = tmp_path / "results", tmp_path / "link"
+    results.mkdir()
+    link.symlink_to(results)
+    locks.hold_results(results)
+    with pytest.raises(UserError, match=f"results is in use by another run: process {os.getpid()} on "):
+        locks.hold_results(link)
+    os.close(locks._LOCKS_OF_THIS_RUN.pop())
+    locks.hold_results(link)
+    os.close(locks._LOCKS_OF_THIS_RUN.pop())
 
 
 def test_a_killed_worker_costs_no_point(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
 from snakemake.utils import update_config
 
-if Version(snakemake.__version__).major != 9:
-    sys.exit(
-        f"kernelsweep needs Snakemake 9, and this is Snakemake {snakemake.__version__}: uv run takes the right one."
+if Version(snakemake.__version__).major > 9 and workflow.is_main_process:
+    logger.warning(
+        f"kernelsweep was tested with Snakemake 9, and this is {snakemake.__version__}: uv run takes the right one."
     )
 
 # What Snakemake has imported stays until it ends. To look through it for garbage, again and again, takes a sixth of a

@@ -3,7 +3,8 @@
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
 
-from kernelsweep.base.locks import clear_locks_of_killed_run
+from kernelsweep.base.locks import clear_locks_of_killed_run, hold_results
+from kernelsweep.project.files import RESULTS
 from kernelsweep.project.project import load_project
 from kernelsweep.project.resources import gpu_count, most_measuring
 from kernelsweep.project.targets import ends, figure, help_text
@@ -28,8 +29,10 @@ if workflow.is_main_process and (mistakes := PROJECT.mistakes):
     count = f"{len(mistakes)} of {len(mistakes) + len(PROJECT.studies)} studies"
     logger.error("\n".join(["", *mistakes.values(), f"Left out for these mistakes: {count}.", ""]), extra=OURS)
 
-if workflow.is_main_process and not workflow.output_settings.dryrun and clear_locks_of_killed_run(Path(".snakemake")):
-    logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
+if workflow.is_main_process and not workflow.output_settings.dryrun:
+    for_users(hold_results)(Path(RESULTS))
+    if clear_locks_of_killed_run(Path(".snakemake")):
+        logger.info("The last run here was killed. This one goes on where it stopped.", extra=OURS)
 
 
 def renew_index():

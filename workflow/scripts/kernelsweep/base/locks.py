@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from kernelsweep.errors import UserError
+
 # Print a notice only after waiting this long, so that short waits stay silent.
 NOTICE_SECONDS = 1.0
 
@@ -90,3 +92,29 @@ def clear_locks_of_killed_run(folder: Path) -> bool:
     except OSError:  # This file system has no such locks: Snakemake reports what is locked.
         return False
     return bool(stale)
+
+
+def hold_results(folder: Path) -> None:
+    """Hold a folder of results until this process ends: checkouts may share one by a link, each with own locks.
+
+    Raises UserError where another run holds it. A file system without such locks holds nothing.
+    """
+    impatient = time.monotonic() + NOTICE_SECONDS  # Processes of a killed run may live on for a moment.
+    here = f"process {os.getpid()} on {host.node()}, in {Path.cwd()}"
+    with suppress(OSError):
+        file = os.open(folder / ".run", os.O_RDWR | os.O_CREAT, 0o666)
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_POLL_SECONDS)
+            if time.monotonic() > impatient:
+                holder = os.pread(file, 1000, 0).decode(errors="replace")
+                os.close(file)
+                raise UserError(
+                    f"{folder.resolve()} is in use by another run: {holder}. One run at a time writes to a folder of "
+                    "results. Wait for its end; a checkout whose results are a link can have a folder of its own."
+                )
+        _LOCKS_OF_THIS_RUN.append(file)
+        os.truncate(file, os.pwrite(file, here.encode(), 0))
