@@ -80,8 +80,8 @@ class UnitStore:
     def all(self) -> Iterator[tuple[Path, dict[str, Any]]]:
         """The files of all units that are kept, each with what the report says of its functions."""
         for report in sorted(self._folder.glob("*.json")):
-            with suppress(OSError, ValueError):  # Another process may be replacing it.
-                yield report.with_suffix(""), json.loads(report.read_text(encoding="utf-8"))[1]
+            if found := _read(report.with_suffix("")):  # Another process may be replacing it.
+                yield report.with_suffix(""), found[0][1]
 
     def _place(self, content: Mapping[str, Any]) -> Path:
         return self._folder / hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -101,12 +101,18 @@ def _digest(unit: bytes, report: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(report).encode() + unit).hexdigest()
 
 
-def _copied(kept: Path, file: Path) -> Compiled | None:
-    # The report, which is written last, is not there, or was cut.
+def _read(kept: Path) -> tuple[Compiled, bytes] | None:
+    """What the report says, and the unit; None where either is not there, or was cut. The report is written last."""
     with suppress(OSError, ValueError, TypeError, RecursionError):
         *report, digest = json.loads(kept.with_suffix(".json").read_text(encoding="utf-8"))
         unit = kept.read_bytes()
         if digest == _digest(unit, report):
-            file.write_bytes(unit)
-            return report[0], report[1]
+            return (report[0], report[1]), unit
+    return None
+
+
+def _copied(kept: Path, file: Path) -> Compiled | None:
+    if found := _read(kept):
+        file.write_bytes(found[1])
+        return found[0]
     return None
