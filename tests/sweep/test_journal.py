@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import tracemalloc
@@ -13,6 +14,7 @@ import pytest
 from waiting_jobs import Jobs, line
 
 from kernelsweep.errors import UserError
+from kernelsweep.sweep import journal as journals
 from kernelsweep.sweep.identity import identity_sha256
 from kernelsweep.sweep.journal import VERSION, Journal
 
@@ -140,3 +142,15 @@ def test_a_second_job_waits_says_for_whom_and_finds_the_firsts_points(tmp_path: 
         assert line(first) == "added\n"
         first.kill()
         assert line(second) == "1\n"
+
+
+def test_a_pipe_and_a_line_without_an_end_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(UserError, match=r"pipe\.jsonl: no plain file"):
+        Journal(tmp_path / "pipe.jsonl")
+    with Journal(tmp_path / "a.jsonl") as journal:
+        journal.add("key", "x" * 1000)
+        assert list(journal.beside(9)) == []
+    monkeypatch.setattr(journals, "_LONGEST_LINE", 1000)
+    with pytest.raises(UserError, match=r"a\.jsonl, line 1: no line of a journal: it has 1,000 bytes or more"):
+        Journal(tmp_path / "a.jsonl")

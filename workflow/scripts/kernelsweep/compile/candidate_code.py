@@ -36,6 +36,7 @@ _HIDING = re.compile(
 _HIDING_DIRECTIVE = re.compile(
     r"\s*#\s*+(?:include\b(?!\s*+(?:<[^<>\"'\s]+>|\"\")\s*$).*|include_next\b.*|import\b.*|line\s++(?!\d+\s*$).*|\d.*)"
     r"|\s*#\s*+(?:el)?if.*\b(?:threadIdx|blockIdx|blockDim|gridDim|warpSize|__shared__|__device__|__global__|__constant__)\b.*"
+    r"|\s*#\s*+(?:undef|define)\s+(?:threadIdx|blockIdx|blockDim|gridDim|warpSize|__builtin_\w+)\b.*"
 )
 # Attributes and pragmas that change no code that is checked.
 _ARGUMENTS = r"(?:\s*+\((?:[^()]|\([^()]*\))*+\))?+\s*+"

@@ -18,9 +18,10 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from pydantic_core import from_json
 
@@ -41,6 +42,8 @@ _BEGINNING = _OF_ANY_VERSION + f'{VERSION}, "key": "'.encode()
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
+# More than a visit with a million samples has.
+_LONGEST_LINE = 2**26
 # What reading a line raises that was cut or edited.
 _UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 
@@ -69,13 +72,15 @@ class Journal:
         self._others: list[int] = []
         self._size = 0
         self._adding = threading.Lock()  # Several devices' visits end side by side.
+        if path.exists() and not path.is_file():
+            raise UserError(f"{path}: no plain file, but the place of a journal. Move it away.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._locked()
             self._load()
             for other in filter(Path.is_file, others):
                 self._others.append(os.open(other, os.O_RDONLY | os.O_CLOEXEC))
-                self._find_records(self._others[-1])
+                self._find_records(self._others[-1], other)
         except OSError as error:
             raise unwritable(path, error) from error
 
@@ -141,21 +146,20 @@ class Journal:
 
     def _load(self) -> None:
         """Find the records, and drop a half-written last line. Lines that can't be read stay."""
-        read, unreadable, self._size = self._find_records(self._file)
+        read, unreadable, self._size = self._find_records(self._file, self._path)
         if os.pread(self._file, 1, self._size):
             # It may be a whole record, but the next record would follow on the same line.
             os.ftruncate(self._file, self._size)
         if unreadable:
             self._notify(f"{self._path}: {unreadable} of {read} lines can't be read; their points are run again")
 
-    def _find_records(self, descriptor: int) -> tuple[int, int, int]:
+    def _find_records(self, descriptor: int, path: Path) -> tuple[int, int, int]:
         """Note where a file's records are. Returns its whole lines, those that can't be read, and the bytes of all."""
         read = unreadable = start = 0
         with open(descriptor, "rb", closefd=False) as file:
-            for line in file:
+            for read, line in _lines(file, path):
                 if not line.endswith(b"\n"):
-                    break
-                read += 1
+                    return read - 1, unreadable, start
                 try:
                     self._records[_read_line(line)[0]] = _Place(descriptor, start, len(line))
                 except _UNREADABLE:
@@ -187,7 +191,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
     if not path.is_file():
         return
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in _lines(file, path):
             is_of_another = line.startswith(_OF_ANY_VERSION) and not line.startswith(_BEGINNING)
             if is_of_another or not line.endswith(b"\n"):
                 continue
@@ -207,10 +211,20 @@ def refused_line(path: Path, number: int, why: object) -> UserError:
 
 def _read_values(path: Path) -> Iterator[Any]:
     """The values of a journal, without the lines that can't be read. The file is not changed."""
+    if not path.is_file():
+        return
     with suppress(OSError), path.open("rb") as file:
-        for line in file:
+        for _, line in _lines(file, path):
             with suppress(*_UNREADABLE):
                 yield _read_line(line)[1]
+
+
+def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes]]:
+    """A journal's lines with their numbers. Raises UserError for one that is longer than any run's."""
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), start=1):
+        if len(line) == _LONGEST_LINE:
+            raise refused_line(path, number, f"it has {_LONGEST_LINE:,} bytes or more")
+        yield number, line
 
 
 def _read_line(line: bytes) -> tuple[str, Any]:
