@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf, prod
 from typing import Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.results import with_parameters
 from kernelsweep.study.axes import grid_on_device
 from kernelsweep.study.kernel_sweep import KernelSweep, PlannedPoint, instantiation, skip_reason
@@ -238,10 +239,9 @@ def _corner_points(sweep: KernelSweep, most: int, runs: Callable[[Point], bool])
     """
     data = sweep.kernel.problem.instance_axes
     swept = [point for point in sweep.points() if runs(point)]
-    of_data: dict[tuple[Any, ...], list[Point]] = {}
-    for point in swept:
-        if point["cache"] == swept[0]["cache"]:  # Nothing is timed, so hot and cold are the same.
-            of_data.setdefault(tuple(point[axis] for axis in data), []).append(point)
+    # Nothing is timed, so hot and cold are the same.
+    of_one_cache = (point for point in swept if point["cache"] == swept[0]["cache"])
+    of_data = grouped(of_one_cache, lambda point: tuple(point[axis] for axis in data))
     groups = sorted(of_data.values(), key=lambda group: _amount(group[0], data))[:most]
     turned = []
     for number, group in enumerate(groups):

@@ -9,11 +9,12 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.device.pairs import pairs_of
 from kernelsweep.judge.comparison.counts import count_changes, counted_points, counted_verdict
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, previous
 from kernelsweep.judge.comparison.text import verdict_lines
-from kernelsweep.judge.comparison.verdicts import NOT_COMPARED, ComparedPoint, Size, compare_points, overall
+from kernelsweep.judge.comparison.verdicts import NOT_COMPARED, ComparedPoint, compare_points, overall
 from kernelsweep.results import MEASUREMENT_COLUMNS, Row, read_rows, write_rows
 from kernelsweep.study.point import Point
 from kernelsweep.sweep.sweep_kernel import Swept
@@ -62,9 +63,6 @@ def compared(after: Swept, before: Swept | None, margin: float, title: str) -> C
     else:
         earlier = previous(rows, after.folder)
         points, unchanged = compare_points(earlier.rows, rows, margin, earlier.reasons, axes), earlier.unchanged
-    of_sizes: dict[Size, list[ComparedPoint]] = {}
-    for point in points:
-        of_sizes.setdefault(point.size, []).append(point)
     return Compared(
         _frame(
             {**planned.point, **_judged([point], margin), "status": point.row["status"], "note": _note(point)}
@@ -72,7 +70,7 @@ def compared(after: Swept, before: Swept | None, margin: float, title: str) -> C
         ),
         _frame(
             {**dict(size.values), **_judged(those, margin), "points": len(those)}
-            for size, those in sorted(of_sizes.items())
+            for size, those in sorted(grouped(points, lambda point: point.size).items())
         ),
         _judged(points, margin)["verdict"],
         not any(point.fails for point in points),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.compile.binaries import failure_of
 from kernelsweep.device.outcome import Outcome, combined
 from kernelsweep.device.pairs import pairs_of, scatter_of
@@ -63,9 +64,7 @@ class Visits:
         """
         generator = random.Random(f"{self.task.protocol.seed} {number}")
         problem = problem_of(self.task.problem)
-        of_input: Groups = {}
-        for visit in chosen:
-            of_input.setdefault(problem.data_of(visit.point), []).append(visit)
+        of_input = grouped(chosen, lambda visit: problem.data_of(visit.point))
         inputs = list(of_input)
         generator.shuffle(inputs)
         for group in of_input.values():

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.judge.data.reference import at_place, timed, undefined_kernels
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes
 from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
@@ -79,12 +80,10 @@ def find_best(name: str, data: StudyData) -> list[Best]:
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
     near = ordered[may_tie(ordered, of_place["time_high_us"].transform("first"))]
     names = data.kernel_names
-    places: dict[tuple[Any, ...], list[Mapping[Any, Any]]] = {}
-    for row in near.to_dict("records"):
-        places.setdefault((names.index(row["kernel"]), *(row[axis] for axis in others)), []).append(row)
+    rows_near = near.to_dict("records")
+    places = grouped(rows_near, lambda row: (names.index(row["kernel"]), *(row[axis] for axis in others)))
     entries = []
-    for place in sorted(places):
-        first, *slower = places[place]
+    for place, (first, *slower) in sorted(places.items()):
         kernel = first["kernel"]
         ties = [row for row in slower if is_tie(row, first)]
         fastest, *tied = (as_configuration(row, parameters, kernel in data.gridded) for row in (first, *ties))
@@ -122,11 +121,9 @@ def fastest_by_size(entries: Iterable[Best], study: StudySettings) -> list[Best]
 
     Kernels that are limits, as one that only reads, solve a smaller problem and are left out.
     """
-    by_size: dict[tuple[Any, ...], list[Best]] = {}
-    for best in entries:
-        if best.kernel not in study.limits and at_reference_kind(best.point, study):
-            by_size.setdefault(tuple(best.point[axis] for axis in size_axes(study)), []).append(best)
-    allowed = (comparable(of_size) for _, of_size in sorted(by_size.items()))
+    judged = (one for one in entries if one.kernel not in study.limits and at_reference_kind(one.point, study))
+    by_size = grouped(judged, lambda best: tuple(best.point[axis] for axis in size_axes(study)))
+    allowed = (comparable(by_size[size]) for size in sorted(by_size))
     return [min(of_size, key=lambda best: best.fastest.time.value) for of_size in allowed if of_size]
 
 

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
 from kernelsweep.device.pairs import Pairs, pairs_of
 from kernelsweep.results import ALL_POINT_COLUMNS, Row, point_columns, time_columns
@@ -137,9 +138,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
         records = read_records(journals_of(results / f"journal/{study}/{kernel}.jsonl"))
-        of_point: dict[Name, list[Record]] = {}
-        for record in records.values():
-            of_point.setdefault(name_of(point_columns(record.point))[2:], []).append(record)
+        of_point = grouped(records.values(), lambda record: name_of(point_columns(record.point))[2:])
         choices = [
             (row, *_own_and_previous(row, records, of_point))
             for row in after

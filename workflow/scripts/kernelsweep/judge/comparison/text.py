@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kernelsweep.base.answer import Answer
+from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import FASTER, SLOWER
 from kernelsweep.judge.comparison.counts import (
@@ -257,11 +258,8 @@ def _distance(point: ComparedPoint) -> float:
 def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
     """The points that were neither compared nor counted, by the reason."""
     counted = {id(point) for of_kernel in counted_points(points).values() for point in of_kernel}
-    reasons: dict[str, list[ComparedPoint]] = {}
-    for point in points:
-        if point.verdict == NOT_COMPARED and id(point) not in counted:
-            reasons.setdefault(point.note, []).append(point)
-    return reasons
+    others = (point for point in points if point.verdict == NOT_COMPARED and id(point) not in counted)
+    return grouped(others, lambda point: point.note)
 
 
 def comparison_answer(summary: Mapping[str, Any], fail_on: str, text: str, page: str) -> Answer:

@@ -14,11 +14,12 @@ Noninferiority", 2nd edition (2010), chapter 1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
+from kernelsweep.base.groups import grouped
 from kernelsweep.device.pairs import FASTER, SAME, SLOWER, UNDECIDED, Mean, Ratio, mean_ratio, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import NAME_COLUMNS, Name, name_of
 from kernelsweep.judge.data.row_counts import is_failure
@@ -233,7 +234,7 @@ def _of_sweeps(interval: Interval) -> Ratio:
 
 def by_kernel(points: Iterable[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
     """The points by kernel, in their order."""
-    return _grouped(points, lambda point: point.kernel)
+    return grouped(points, lambda point: point.kernel)
 
 
 def shown_kernels(points: Sequence[ComparedPoint], margin: float) -> dict[str, list[ComparedPoint]]:
@@ -270,15 +271,8 @@ def devices(points: Iterable[ComparedPoint]) -> list[str]:
 
 def by_size(points: Iterable[ComparedPoint], margin: float) -> dict[Size, Overall]:
     """The compared points of each size together, by increasing size."""
-    groups = sorted(_grouped(points, lambda point: point.size).items())
+    groups = sorted(grouped(points, lambda point: point.size).items())
     return {size: found for size, group in groups if (found := overall(group, margin))}
-
-
-def _grouped(points: Iterable[ComparedPoint], key: Callable[[ComparedPoint], Any]) -> dict[Any, list[ComparedPoint]]:
-    groups: dict[Any, list[ComparedPoint]] = {}
-    for point in points:
-        groups.setdefault(key(point), []).append(point)
-    return groups
 
 
 def comparison_summary(points: Sequence[ComparedPoint], margin: float) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelsweep.base.cxx import cxx_code
+from kernelsweep.base.groups import grouped
 from kernelsweep.base.templates import markdown
 from kernelsweep.judge.data.published import SPEEDUP, PublishedNumber, beside_step
 from kernelsweep.judge.data.step_metrics import step_metrics, title
@@ -161,10 +162,7 @@ def _published(data: StudyData, steps: Sequence[StoryRow], number: int, place: i
 
 
 def _by_origin(data: StudyData, step: StoryRow) -> dict[str, list[PublishedNumber]]:
-    by_origin: dict[str, list[PublishedNumber]] = {}
-    for number in beside_step(data.published, (step.kernel, step.values)):
-        by_origin.setdefault(number.origin, []).append(number)
-    return by_origin
+    return grouped(beside_step(data.published, (step.kernel, step.values)), lambda number: number.origin)
 
 
 def _published_words(number: PublishedNumber, before: str | None) -> str:
