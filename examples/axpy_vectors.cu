@@ -1,4 +1,4 @@
-// y = a x + y, four elements a thread, which loads and stores them at once.
+// y = a x + y, four elements per thread, which loads and stores them at once.
 __global__ void axpy(float *y, const float *x, float a, int n)
 {
     const int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);

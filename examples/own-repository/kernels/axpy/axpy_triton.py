@@ -1,4 +1,4 @@
-"""y = a x + y in Triton: four elements a thread."""
+"""y = a x + y in Triton: four elements per thread."""
 
 import triton
 import triton.language as tl

@@ -19,14 +19,14 @@ from kernelsweep.study.kernels.units import EMULATOR
 
 # What `snakemake help` says of each target but the studies.
 _HELP = {
-    "all": "every study: checked, timed where there is a GPU, drawn; ends with what to use",
+    "all": "every study: checked, timed on a GPU, drawn; what to use",
     "compare": "what an edit did, against each kernel's version before it",
-    "prove": "checks alone: races, accesses out of bounds, barriers, uninitialised reads",
+    "prove": "checks alone: races, bounds, barriers, uninitialised reads",
     "count": "memory accesses, counted on the emulator, and the checks",
     "profile": "hardware counters by Nsight Compute; needs a GPU",
     "sanitize": "NVIDIA's compute-sanitizer; needs a GPU",
-    "grade": "judge a stranger's kernel: --config candidate=x.cu study=matmul",
-    "figure": "a view of the page's explorer as PDF: --config view='<address>' width=3.3",
+    "grade": "a stranger's kernel: --config candidate=x.cu study=matmul",
+    "figure": "a view of the explorer as PDF: --config view='<address>'",
     "header": "the best configurations as constants for C++",
     "build": "compile only, for a GPU that is not here: --config arch=sm_90",
 }
