@@ -302,7 +302,9 @@ def test_of_two_devices_all_kernels_are_shown_the_worst_first(sweeps: tuple[list
     edited = [{**row, "device": "B"} for row in after]
     points = compare_points(before, edited, MARGIN)
     heading, code, *lines = verdict_lines(points, MARGIN)
-    assert heading == "B beside NVIDIA H200, 8 kernels: 1 slower, 7 undecided." and len(lines) == 8, heading
+    assert (
+        heading == "B beside NVIDIA H200, 8 kernels: 1 slower, 7 undecided; times 1.00× to 1.30×." and len(lines) == 8
+    ), heading
     assert code == "The machine code of 1 differs, too: unrolling/neighbored."
     assert lines[0].startswith("neighbored 1.298×") and ", slower at all 8 sizes, " in lines[0]
     shown = {name for name, found in comparison_summary(points, MARGIN)["kernels"].items() if found["is_shown"]}

@@ -68,10 +68,10 @@ with logged(snakemake):
     latex = as_latex(comparison_table(summary, device["name"]))
     Path(snakemake.output.latex).write_text(latex, encoding="utf-8")
 
-    shown = {kernel for kernel, found in summary["kernels"].items() if found["is_shown"]}
+    shown = [kernel for kernel, found in summary["kernels"].items() if found["is_shown"]]
     rows = (row for row in each_row(snakemake.output.rows) if f"{row['study']}/{row['kernel']}" in shown)
     notes = comparison_text(points, margin) + end
-    explored, page = before_and_after(plan.explored, rows), Path(snakemake.output.page)
+    explored, page = before_and_after(plan.explored, rows, shown), Path(snakemake.output.page)
     content = {
         "index": link(Path(plan.index), page.parent),
         "sides": to_html(sides, "sides", "", page.parent, page.parent),

@@ -159,7 +159,7 @@ def run_facts(counted: RowCounts, proofs: Proofs, provenance: str) -> dict[str, 
     """The facts at the top of the page, without empty ones."""
     statuses = [f"{count:,} {status.replace('_', ' ')}" for status, count in counted.by_status().items()]
     if excused := counted.excused_in():
-        statuses[-1] += f" ({excused:,} expected of undefined behaviour)"
+        statuses[-1] += f" ({excused:,} as expected of kernels marked undefined)"
     checked = proofs_in_words(proofs) if proofs else ""
     facts = {"Numbers": provenance, "Points": ", ".join(statuses), "Checked": checked}
     return {name: fact for name, fact in facts.items() if fact}

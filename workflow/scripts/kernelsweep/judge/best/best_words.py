@@ -85,9 +85,10 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "is_refined": use is not uses[0] and uses[0].everywhere,
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
-            "configuration": configuration_text(use.configuration),
+            "configuration": configuration_text(use.configuration).removeprefix(NONE),
             "ties": tied_text(use, _FEW_TIES),
-            "loses": f"{use.worst:.1%}",
+            # One kernel of one configuration loses nothing.
+            "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
             "average": f"{use.mean:.1%}",
             "largest": place_words(use.sizes[-1], study),
             "time": f"{use.configuration.time_us:,.2f} µs",

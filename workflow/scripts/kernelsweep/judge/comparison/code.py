@@ -11,7 +11,7 @@ from typing import Any
 from kernelsweep.base.compilers import run_compiler
 from kernelsweep.compile.toolkit import find_tool
 from kernelsweep.compile.unit_store import UnitStore, picture_of
-from kernelsweep.judge.comparison.counts import counted_points
+from kernelsweep.judge.comparison.counts import counted_points, counted_rank
 from kernelsweep.judge.comparison.source import difference
 from kernelsweep.judge.comparison.text import in_order, point_in_words
 from kernelsweep.judge.comparison.verdicts import ComparedPoint, by_kernel
@@ -44,7 +44,8 @@ def code_section(points: Sequence[ComparedPoint], store: UnitStore, pictured: Ma
     ]
     functions = {entry["binary_sha256"]: (file, entry) for file, every in store.all() for entry in every.values()}
     parts = []
-    for kernel, of_kernel in by_kernel(changed).items():
+    # As in the verdict, what counts the same is last.
+    for kernel, of_kernel in sorted(by_kernel(changed).items(), key=lambda item: counted_rank(item[1])):
         point = in_order(of_kernel)[0]
         lines = [*_of_source(point, store), *_of_accesses(point, store, pictured.get(kernel, ""), folder)]
         lines += _of_machine_code(point, functions) if point.ratio else []

@@ -101,13 +101,13 @@ def counted_rank(points: Sequence[ComparedPoint]) -> int:
     return (MORE, MIXED, LESS, SAME_COUNTS).index(counted_verdict(count_changes(points)))
 
 
-COUNT_HEADS = {"kernel": False, "count": False, "before": True, "after": True, "change": True}
+COUNT_HEADS = {"kernel": False, "count": False, "change": True, "before": True, "after": True}
 
 
 def count_rows(points: Sequence[ComparedPoint]) -> list[list[str]]:
     """What changed in each kernel, in the columns COUNT_HEADS."""
     return [
-        [f"`{kernel}`", change.name, f"{change.before:,.0f}", f"{change.after:,.0f}", change.amount]
+        [f"`{kernel}`", change.name, change.amount, f"{change.before:,.0f}", f"{change.after:,.0f}"]
         for kernel, of_kernel in counted_points(points).items()
         for change in count_changes(of_kernel)
         if change.before != change.after

@@ -258,7 +258,7 @@ def _rank(compared: Sequence[ComparedPoint], margin: float) -> tuple[int, float]
     whole = overall(compared, margin)
     assert whole, "the points were compared"
     at_sizes = {found.verdict for found in by_size(compared, margin).values()}
-    order = [whole.verdict == SLOWER, SLOWER in at_sizes, FASTER in (whole.verdict, *at_sizes), whole.verdict != SAME]
+    order = [whole.verdict == SLOWER, SLOWER in at_sizes, whole.verdict == FASTER, {whole.verdict, *at_sizes} != {SAME}]
     return (*order, True).index(True), -abs(log(whole.ratio.value))
 
 

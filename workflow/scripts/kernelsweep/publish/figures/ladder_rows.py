@@ -106,6 +106,8 @@ def ladder_of(data: StudyData) -> Ladder:
     # Groups in the order in which the table has them.
     table = table.sort_values("group", key=lambda column: pandas.factorize(column)[0], kind="stable")
     published = [column for column in published_columns(data) if column.quantity == SPEEDUP]
+    if published and table["time_us"].isna().all():
+        table = table[table[[column.name for column in published]].notna().any(axis="columns")]
     return Ladder(data, table, quantity[0], published if quantity == OF_SPEEDUP else [])
 
 
@@ -181,5 +183,5 @@ def _caption(ladder: Ladder) -> str:
     texts += ["Bars, where longer than a dot: 95% interval."] if data.has_times else []
     texts += ["Dashed: the fastest library."] if (ladder.table["kind"] == RIVAL_ROW).any() else []
     texts += [f"Hollow marks: published, {origins}; each over {ladder.first} on its own device."] if origins else []
-    texts += [f"Hollow dots, {UNDEFINED_NOTE}"] if ladder.table["is_undefined"].any() else []
+    texts += ["Hollow dots, " * data.has_times + UNDEFINED_NOTE] if ladder.table["is_undefined"].any() else []
     return " ".join(texts)

@@ -37,8 +37,13 @@ def explorer_data(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row])
     return {name: _study(studies[name], points) for name, points in found.items() if points}
 
 
-def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row]) -> dict[str, Any]:
-    """The points of comparison.csv by study: each kernel, and before the edit as a baseline."""
+def before_and_after(
+    studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Row], kernels: Sequence[str]
+) -> dict[str, Any]:
+    """The points of comparison.csv by study: each kernel, and before the edit as a baseline.
+
+    kernels  as `study/kernel`, those that a reader sees first before others
+    """
     sides, rows = {"after": "{}", "before": "{} before"}, list(rows)
     sides_of_studies = {}
     for name, study in studies.items():
@@ -60,9 +65,11 @@ def before_and_after(studies: Mapping[str, Mapping[str, Any]], rows: Iterable[Ro
         for side, name in sides.items()
     ]
     explored = explorer_data(sides_of_studies, points)
-    for study in explored.values():
-        study["baseline"] = next((kernel for kernel in study["kernels"] if kernel.endswith(" before")), None)
-    return explored
+    first: dict[str, Any] = {}
+    for name, kernel in (kernel.split("/") for kernel in kernels):
+        if name in explored and f"{kernel} before" in explored[name]["kernels"]:
+            first.setdefault(name, explored[name] | {"baseline": f"{kernel} before"})
+    return first | {name: {"baseline": None} | of_study for name, of_study in explored.items() if name not in first}
 
 
 def _study(study: Mapping[str, Any], points: Sequence[Row]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The forest of what comparison.json has, as comparison.html takes it: places are from 0 to 100.
 
     kernels  by kernel that the comparison is about, the bars of all sizes and of each, if several: size, numbers,
-             verdict, points with another, and the places low to high
+             verdict, points with each if several, and the places low to high
     is_short whether readers see all bars at once
     within   the places of the range within which nothing matters, and `one`, of 1
     ticks    the scale's numbers, each with its place
@@ -43,12 +43,12 @@ def forest(summary: Mapping[str, Any]) -> dict[str, Any]:
         return round(100 * (log(ratio) - start + room) / (end - start + 2 * room), 2)
 
     def bar(row: Mapping[str, Any]) -> dict[str, Any]:
-        others = [f"{count} {word}" for word, count in row["counts"].items() if count and word != row["verdict"]]
+        counts = [f"{count} {word}" for word, count in row["counts"].items() if count]
         return {
             "size": row.get("text", ""),
             "numbers": ratio_text(Interval(row["ratio"], row["low"], row["high"])),
             "verdict": row["verdict"],
-            "others": ", ".join(others) and f"{', '.join(others)} of {row['points']} points",
+            "points": f"{', '.join(counts)} of {row['points']} points" if counts[1:] else "",
             **{name: place(row[name]) for name in ("low", "ratio", "high")},
         }
 

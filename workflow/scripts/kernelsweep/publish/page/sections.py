@@ -43,7 +43,9 @@ def study_section(name: str, study: Mapping[str, Any], folder: Path, base: Path)
     """
     figures, undrawn = study_figures(folder, study["figures"], base)
     steps = html(folder / "steps.md", f"study-{name}-why", study["title"], base)
-    summary = "<summary>Why: what each step changes, which counters move, and the code</summary>"
+    is_story = steps.count('class="step"') > 1
+    words = "Why: what each step changes, which counters move, and the code" if is_story else "Who accesses what"
+    summary = f"<summary>{words}</summary>"
     why = f'<details class="why" open>{summary}{steps}</details>\n'
     kernels = [link(Path(path), base, Path(path).stem) for path in study["kernels"]]
     return Section(

@@ -168,7 +168,7 @@ def _of_sweep(table: pandas.DataFrame, of_all: str) -> Iterable[Column]:
     ends = zip(table["error_share_low"], table["error_share_high"], strict=True)
     percent = [EMPTY if pandas.isna(high) else f"{100 * low:.2g}–{100 * high:.2g}%" for low, high in ends]
     shares = [f"{low}%" if f"{low}%" == high else text for text in percent for low, _, high in [text.partition("–")]]
-    yield Column(f"error of bound{of_all}", shares)
+    yield Column(f"error, of what is allowed{of_all}", shares)
     if (table["points_right"] < table["points_run"]).any() or table["points_skipped"].fillna(0).any():
         yield Column(f"right{of_all}", [_right(row) for _, row in table.iterrows()])
     if "proven" in table:
