@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,12 +19,14 @@ from planted import DEVICE, built, planted_kernel, point, source_of
 from kernelsweep.compile.builder import Builder
 from kernelsweep.compile.unit_store import UnitStore
 from kernelsweep.device.outcome import Outcome
+from kernelsweep.errors import UserError
 from kernelsweep.study.kernel_sweep import PlannedPoint, instantiation, units
 from kernelsweep.study.point import Point
 from kernelsweep.study.spaces import ValidPoints
 from kernelsweep.sweep.earlier import EarlierVersions
 from kernelsweep.sweep.journal import Journal
-from kernelsweep.sweep.search.proposals import RANDOM_EVERY, Parzen
+from kernelsweep.sweep.search.kernel_tuner import KernelTuner
+from kernelsweep.sweep.search.proposals import RANDOM_EVERY, Optuna
 from kernelsweep.sweep.search.search import Laboratory, proposed_ahead, search
 
 pytest.importorskip("optuna", reason="Optuna is not installed: uv run --group test --extra search pytest")
@@ -174,12 +177,33 @@ def test_some_proposals_follow_from_no_times() -> None:
     space, budget = points_of([{"a": a, "b": b} for a in range(40) for b in range(40)]), 60
 
     def asked(sign: int) -> list[int]:
-        strategy, numbers = Parzen(space, "1", budget), []
+        strategy, numbers = Optuna(space, "tpe", "1", budget), []
         for _ in range(budget):
             numbers.append(strategy.ask())
             strategy.tell(numbers[-1], sign * numbers[-1])
         return numbers
 
     # Where slow is fast, they are the same but for those that were asked for before.
-    pairs = [*zip(asked(1), asked(-1), strict=True)][Parzen(space, "1", budget).random_at_first :]
+    pairs = [*zip(asked(1), asked(-1), strict=True)][Optuna(space, "tpe", "1", budget).random_at_first :]
     assert sum(abs(one - other) < budget for one, other in pairs) >= len(pairs) / RANDOM_EVERY
+
+
+def test_a_strategy_of_kernel_tuner_proposes_what_it_would_ask_its_own_runner_for() -> None:
+    pytest.importorskip("kernel_tuner", reason="Kernel Tuner is not installed: --extra kernel-tuner")
+    space, budget = points_of([{"a": a, "b": b} for a in range(30) for b in ("x", "y", "z") if a % 7]), 40
+
+    def asked() -> list[int]:
+        strategy, numbers = KernelTuner(space, "genetic_algorithm", "1", budget), []
+        while len(numbers) < budget:
+            batch = [*islice(iter(strategy.ask, None), budget - len(numbers))]
+            for number in batch:
+                strategy.tell(number, abs(space[number]["a"] - 17.0))
+            numbers += batch
+        return numbers
+
+    numbers = asked()
+    assert len(set(numbers)) == budget and numbers == asked(), "by its seed"
+    late = [abs(space[number]["a"] - 17) for number in numbers[-15:]]
+    assert min(late) <= 1 and median(late) < 7, "it follows the costs"
+    with pytest.raises(UserError, match=r"Kernel Tuner has no strategy 'unknown'. It has .*diff_evo"):
+        KernelTuner(space, "unknown", "1", budget).ask()

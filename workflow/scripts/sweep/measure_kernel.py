@@ -101,7 +101,7 @@ with logged(snakemake) as terminal, others_go_on(snakemake), ExitStack() as buil
             name, task, *at_device, builder, terminal, plan.processes, kernel, store, plan.margin, plan.decides, against
         )
         if candidates is not None:
-            outcomes = job.search(candidates, sweep, plan.search["budget"])
+            outcomes = job.search(candidates, sweep, plan.search["budget"], plan.search["by"])
         else:
             failed = read_failures(map(Path, snakemake.input.get("chunks", [])))
             without_runs = failed | outcomes_without_runs(planned, report)

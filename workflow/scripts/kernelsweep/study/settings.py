@@ -521,11 +521,19 @@ class KernelSettings(AxesLayer):
 # A study
 
 
+# Of docs/measured/search.md, what needs the fewest seconds.
+BY_DEFAULT = "optuna/tpe"
+
+
 class Search(SettingsRecord):
     """Where a study's configurations are searched."""
 
     budget: Natural
     """The number of configurations that are measured of each kernel at each problem size."""
+    by: Annotated[
+        str, Field(pattern="^(optuna|kernel_tuner)/[a-z0-9_]+$", examples=["kernel_tuner/genetic_algorithm"])
+    ] = BY_DEFAULT
+    """What proposes configurations: a sampler of Optuna, or a strategy of Kernel Tuner."""
     at: Place = {}
     """The values of axes at which the search takes place. Each replaces the study's values of its axis."""
 

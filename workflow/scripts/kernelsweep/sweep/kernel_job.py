@@ -122,8 +122,8 @@ class KernelJob:
                 run(strategy, bench, show_made)
         return visits.results()
 
-    def search(self, candidates: ValidPoints, sweep: KernelSweep, budget: int) -> dict[Point, Outcome]:
-        """The outcomes of the points that a search has measured, with `budget` points at each place."""
+    def search(self, candidates: ValidPoints, sweep: KernelSweep, budget: int, by: str) -> dict[Point, Outcome]:
+        """The outcomes of the points that a search has measured; `budget` and `by` as for search()."""
         problem = sweep.kernel.problem
         with ExitStack() as at_the_device:
 
@@ -160,7 +160,7 @@ class KernelJob:
                 self.margin,
                 notifier(self.terminal, self.name),
             )
-            return search(self.task, candidates, budget, laboratory)
+            return search(self.task, candidates, budget, laboratory, by)
 
     @property
     def _front(self) -> Front:

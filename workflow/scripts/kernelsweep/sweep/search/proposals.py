@@ -1,9 +1,9 @@
 """Propose which of a finite number of configurations to measure next, from what was measured so far.
 
-Optuna's tree-structured Parzen estimator proposes values on all axes together (Bergstra et al., "Algorithms for
-hyper-parameter optimization", NIPS 2011; multivariate as in Falkner et al., "BOHB", ICML 2018). It knows nothing of
-restrictions, so that its proposal is moved to the nearest valid configuration that wasn't measured. docs/search.md has
-the comparison with other strategies.
+A sampler of Optuna proposes values on all axes, as its tree-structured Parzen estimator does (Bergstra et al.,
+"Algorithms for hyper-parameter optimization", NIPS 2011; multivariate as in Falkner et al., "BOHB", ICML 2018). It
+knows nothing of restrictions, so that its proposal is moved to the nearest valid configuration that wasn't measured.
+docs/measured/search.md compares strategies.
 """
 
 from __future__ import annotations
@@ -82,17 +82,18 @@ class Random:
         """Costs don't matter."""
 
 
-class Parzen:
-    """Optuna's estimator, after some random configurations, and one of RANDOM_EVERY still random.
+class Optuna:
+    """A sampler of Optuna, after some random configurations, and one of RANDOM_EVERY still random.
 
     configurations  one or more
+    sampler         its name without `Sampler`, in any case, such as tpe
     seed            the same seed and the same costs give the same configurations
     budget          how many are going to be asked for
 
-    Raises UserError where Optuna isn't installed.
+    Raises UserError where Optuna isn't installed, or has no such sampler.
     """
 
-    def __init__(self, configurations: ValidPoints, seed: str, budget: int) -> None:
+    def __init__(self, configurations: ValidPoints, sampler: str, seed: str, budget: int) -> None:
         self._optuna = optuna = _optuna()
         self._space = Space(configurations)
         self._axes = {
@@ -102,10 +103,12 @@ class Parzen:
         }
         self._random = random.Random(seed)
         self.random_at_first = max(1, min(_MOST_AT_FIRST, budget // _PART_AT_FIRST))
-        sampler = optuna.samplers.TPESampler(
-            multivariate=True, n_startup_trials=self.random_at_first, seed=self._random.getrandbits(32)
-        )
-        self._study = optuna.create_study(sampler=sampler)
+        known = {name.removesuffix("Sampler").lower(): name for name in optuna.samplers.__all__}
+        if sampler not in known:
+            raise UserError(f"Optuna has no sampler {sampler!r}. It has {', '.join(sorted(known))}.")
+        of_tpe = {"multivariate": True, "n_startup_trials": self.random_at_first} if sampler == "tpe" else {}
+        make = getattr(optuna.samplers, known[sampler])
+        self._study = optuna.create_study(sampler=make(seed=self._random.getrandbits(32), **of_tpe))
         self._asked = 0
 
     def ask(self) -> int:

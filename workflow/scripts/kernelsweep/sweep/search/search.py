@@ -41,6 +41,7 @@ from kernelsweep.study.kernel_sweep import PlannedPoint, axes_of_places, place_o
 from kernelsweep.study.kernels.units import Unit
 from kernelsweep.study.point import Point
 from kernelsweep.study.problem.problem_file import problem_of
+from kernelsweep.study.settings import BY_DEFAULT
 from kernelsweep.study.spaces import ValidPoints
 from kernelsweep.sweep.bench import Bench, Front, Leases, Pool
 from kernelsweep.sweep.earlier import finalists as finalists_before
@@ -48,7 +49,8 @@ from kernelsweep.sweep.full import FullSweep
 from kernelsweep.sweep.journal import Journal
 from kernelsweep.sweep.limits import TimeLimits
 from kernelsweep.sweep.loop import run
-from kernelsweep.sweep.search.proposals import Parzen, Random
+from kernelsweep.sweep.search.kernel_tuner import KernelTuner
+from kernelsweep.sweep.search.proposals import Optuna, Random
 from kernelsweep.sweep.visit import Partners, Visit
 from kernelsweep.sweep.visits import Visits, find_visits
 
@@ -122,15 +124,18 @@ def proposed_ahead(budget: int) -> int:
     return min(max(_LEAST_AHEAD, budget // _PART_AHEAD), _MOST_AHEAD)
 
 
-def search(task: KernelTask, candidates: ValidPoints, budget: int, at: Laboratory) -> dict[Point, Outcome]:
+def search(
+    task: KernelTask, candidates: ValidPoints, budget: int, at: Laboratory, by: str = BY_DEFAULT
+) -> dict[Point, Outcome]:
     """The outcomes of the points that were measured, in the candidates' order.
 
     candidates  the points that may be measured
     budget      how many of them are measured at each place: at each problem size and cache state
+    by          what proposes them, as in a study's settings
 
-    Raises UserError where Optuna isn't installed, and as loop.run() does.
+    Raises UserError where that isn't installed, and as loop.run() does.
     """
-    strategy = SearchStrategy(task, candidates, budget, at)
+    strategy = SearchStrategy(task, candidates, budget, by, at)
     with _Finalists(task, at) as finalists:
         with _rough_pool(strategy, at, finalists) as pool:
             run(strategy, pool, strategy.show)
@@ -157,13 +162,14 @@ class SearchStrategy:
     number_of  the points' numbers among the candidates
     """
 
-    def __init__(self, task: KernelTask, candidates: ValidPoints, budget: int, at: Laboratory) -> None:
+    def __init__(self, task: KernelTask, candidates: ValidPoints, budget: int, by: str, at: Laboratory) -> None:
         sampling = task.protocol.sampling
         assert sampling is not None
         precision = max(ROUGH_PRECISION, sampling.relative_precision)
         self._sampling = replace(sampling, relative_precision=precision, fewest_samples=2)
         self.task = replace(task, protocol=replace(task.protocol, sampling=self._sampling, visits=1))
-        self._problem, self._candidates, self._budget, self._at = problem_of(task.problem), candidates, budget, at
+        self._problem, self._candidates, self._at = problem_of(task.problem), candidates, at
+        self._budget, self._by = budget, by
         groups = candidates.groups(axes_of_places(candidates, self._problem))
         # A small problem's right results are known first.
         self._places = sorted(groups, key=lambda at_place: self._problem.size(candidates[int(at_place[0])]))
@@ -192,10 +198,10 @@ class SearchStrategy:
     def _visits_at(self, at_place: np.ndarray[Any, np.dtype[np.int64]]) -> Iterator[Visit]:
         of_kernel = [axis for axis in self._candidates.axes if self._problem.axes[axis].of_kernel]
         place = place_of(self._candidates[int(at_place[0])], self._problem)
-        strategy = _strategy(self._candidates.at(at_place, of_kernel), self._budget, self.task, place)
+        strategy = _strategy(self._candidates.at(at_place, of_kernel), self._budget, self._by, self.task, place)
         ahead, count, outcomes = proposed_ahead(self._budget), min(self._budget, len(at_place)), self.rough[-1]
         # The first proposals follow from no times, so that all of them are compiled at once.
-        asked = [strategy.ask() for _ in range(min(max(ahead, strategy.random_at_first), count))]
+        asked = _asked(strategy, min(max(ahead, strategy.random_at_first), count))
         first = [self._at.plan(self._candidates[int(at_place[number])]) for number in asked]
         found = [self._at.find(self.task, [planned]) for planned in first]
         # And so they are the same before and after an edit: a sample of the space, to compare.
@@ -210,9 +216,11 @@ class SearchStrategy:
             outcomes[point], self.number_of[point] = outcome, int(at_place[asked[step]])
             time = _time(outcome)
             strategy.tell(asked[step], time.value if time else inf)
-            while len(asked) < min(step + 1 + ahead, count) and not _kernel_is_refused(outcomes):
-                asked.append(strategy.ask())
-                planned = self._at.plan(self._candidates[int(at_place[asked[-1]])])
+            if _kernel_is_refused(outcomes):
+                continue
+            for number in _asked(strategy, min(step + 1 + ahead, count) - len(asked)):
+                asked.append(number)
+                planned = self._at.plan(self._candidates[int(at_place[number])])
                 yield from self._unless_known(self._at.find(self.task, [planned]))
 
     def _unless_known(self, visits: Visits, partners: Partners | None = None) -> Iterator[Visit]:
@@ -265,10 +273,23 @@ def _rough_pool(strategy: SearchStrategy, at: Laboratory, finalists: _Finalists)
     return Pool(at.front, prepare, further, ask, at.await_data)
 
 
-def _strategy(configurations: ValidPoints, budget: int, task: KernelTask, place: tuple[Any, ...]) -> Parzen | Random:
+def _strategy(
+    configurations: ValidPoints, budget: int, by: str, task: KernelTask, place: tuple[Any, ...]
+) -> Optuna | KernelTuner | Random:
     """How a place is searched. Where every configuration is measured, their order does not matter."""
-    seed = f"{task.protocol.seed} {place}"
-    return Random(configurations, seed) if budget >= len(configurations) else Parzen(configurations, seed, budget)
+    seed, (library, _, name) = f"{task.protocol.seed} {place}", by.partition("/")
+    if budget >= len(configurations):
+        return Random(configurations, seed)
+    made = Optuna if library == "optuna" else KernelTuner
+    return made(configurations, name, seed, budget)
+
+
+def _asked(strategy: Optuna | KernelTuner | Random, most: int) -> list[int]:
+    """Up to so many proposals: fewer, where the next one follows from times that are not told."""
+    asked: list[int] = []
+    while len(asked) < most and (number := strategy.ask()) is not None:
+        asked.append(number)
+    return asked
 
 
 def _kernel_is_refused(outcomes: Mapping[Point, Outcome]) -> bool:
