@@ -1,6 +1,6 @@
 """Which tool finds the mistakes in small kernels, and which accuses right ones, as the table of docs/measured/truth.md.
 
-    uv run --group test python benchmarks/truth/who_finds.py
+    uv run --group test python benchmarks/truth/who_finds.py [TOOL ...]
 
 The kernels are those of kernels/ here and of tests/planted/cases. The emulator runs each with its checks, in one order
 of threads and in eight; g++'s thread, address and undefined-behaviour sanitizers run those that compile on threads of
@@ -40,20 +40,25 @@ Said = dict[Case, dict[str, bool]]
 def main() -> None:
     """Print the table: a row for each file, of wrong kernels, then of right ones; notes are in no column."""
     on_gpu = json.loads(ON_GPU.read_text(encoding="utf-8"))["cases"] if ON_GPU.exists() else {}
-    tools = ["emulator", "in 8 orders", *(["compute-sanitizer"] if on_gpu else []), *SANITIZERS]
+    tools = sys.argv[1:] or ["emulator", "in 8 orders", *(["compute-sanitizer"] if on_gpu else []), *SANITIZERS]
     heads = " | ".join([*tools, "right", *tools])
     print(f"| kernels | wrong | {heads} |\n|---|" + "---:|" * (2 * len(tools) + 2))
     of_all: dict[str, Said] = {}
     for folder in (OWN, PLANTED):
         memory_cases.FOLDER = folder
-        in_one, in_eight = memory_cases.found_in_all(), memory_cases.found_in_all(seeds=8)
-        for topic in dict.fromkeys(case.topic for case in in_one):
-            said: Said = {case: {} for case in in_one if case.topic == topic}
+        in_orders = {
+            tool: memory_cases.found_in_all(seeds)
+            for tool, seeds in (("emulator", 1), ("in 8 orders", 8))
+            if tool in tools
+        }
+        for topic in dict.fromkeys(case.topic for case in memory_cases.cases()):
+            said: Said = {case: {} for case in memory_cases.cases() if case.topic == topic}
             for case, of_case in said.items():
-                of_case |= {"emulator": bool(in_one[case]), "in 8 orders": bool(in_eight[case])}
+                of_case.update((tool, bool(found[case])) for tool, found in in_orders.items())
                 if of_tools := on_gpu.get(topic, {}).get(case.name):
                     of_case["compute-sanitizer"] = set(of_tools.values()) != {"nothing"}
-            by_sanitizers(folder, said)
+            if SANITIZERS.keys() & {*tools}:
+                by_sanitizers(folder, said)
             print(
                 row(f"[{topic}]({os.path.relpath(folder / topic, ROOT / 'docs/measured')}.cu)", said, tools), flush=True
             )

@@ -138,7 +138,7 @@ def _statement(text: str, number: int) -> str:
     operands = []
     for place, listed in enumerate(lists[:2]):
         for operand in filter(str.strip, _split(listed, ",")):
-            if not (match := _OPERAND.match(operand)):
+            if not (match := _OPERAND.match(re.sub(r'"\s+"', "", operand))):
                 raise _LackingError(f"with the operand {operand.strip()}")
             operands.append((match, place == 0))
     names = {match["name"]: f"a{place}_{number}" for place, (match, _) in enumerate(operands) if match["name"]}

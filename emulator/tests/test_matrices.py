@@ -13,6 +13,17 @@ from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
 from cuda_emulator import Library, allocate
 from cuda_emulator.compiling import compile_for_emulator
 
+# Of mma.sync, beside by_ptx: what is multiplied, what it becomes, and the depth.
+FORMS = {
+    "bf16_16": (ml_dtypes.bfloat16, np.float32, 16),
+    "bf16_8": (ml_dtypes.bfloat16, np.float32, 8),
+    "f16_8": (np.float16, np.float32, 8),
+    "tf32_8": (np.float32, np.float32, 8),
+    "tf32_4": (np.float32, np.float32, 4),
+    "s8_32": (np.int8, np.int32, 32),
+    "s8_16": (np.int8, np.int32, 16),
+    "u8_32": (np.uint8, np.int32, 32),
+}
 ENTRIES = {
     "half": "multiplied<__half, __half, float, 16, wmma::row_major>",
     "half_sums": "multiplied<__half, __half, __half, 16, wmma::col_major>",
@@ -21,6 +32,7 @@ ENTRIES = {
     "int8": "multiplied<signed char, signed char, int, 16, wmma::row_major>",
     "unordered": "unordered",
     "by_ptx": "by_ptx",
+    **{name: name for name in FORMS},
 }
 TYPES = {
     "half": (np.float16, np.float32),
@@ -64,9 +76,13 @@ def test_a_product_is_exact_up_to_one_rounding(library: Library, name: str) -> N
     assert np.all(np.abs(found.astype(np.float64) - right.astype(np.float64)) <= limit)
 
 
-def test_registers_have_the_elements_of_the_ptx_isa(library: Library) -> None:
-    a, b = (np.random.default_rng(2).integers(-8, 8, sides).astype(np.float16) for sides in ((16, 16), (16, 8)))
-    found = launched(library, "by_ptx", [np.zeros((16, 8), np.float32), a, b])
+@pytest.mark.parametrize("name", ["by_ptx", *FORMS])
+def test_registers_have_the_elements_of_the_ptx_isa(library: Library, name: str) -> None:
+    of_inputs, of_sums, k = FORMS.get(name, (np.float16, np.float32, 16))
+    random, lowest = np.random.default_rng(2), 0 if of_inputs == np.uint8 else -8
+    a, b = (random.integers(lowest, 8, sides).astype(of_inputs) for sides in ((16, k), (k, 8)))
+    given = b if name == "by_ptx" else b.T.copy()
+    found = launched(library, name, [np.zeros((16, 8), of_sums), a, given])
     assert found.reshape(16, 8).tolist() == (a.astype(int) @ b.astype(int)).tolist()
 
 
