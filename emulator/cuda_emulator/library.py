@@ -223,6 +223,7 @@ class Library:
         self._library.emulator_symbol.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t)]
         self._library.emulator_partial_barrier.restype = ctypes.c_char_p
         self._library.emulator_watch.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        self._library.emulator_watch_static.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._library.emulator_unwatch.argtypes = [ctypes.c_void_p]
         self._library.emulator_set_initialised.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 2, ctypes.c_int]
         self._library.emulator_touched.argtypes = [ctypes.c_void_p]
@@ -267,6 +268,20 @@ class Library:
         """The variables in global and constant memory, and what they held when this was asked first."""
         found = [as_bytes(self._start + place, size) for place, size in self.lines.variables]
         return [(variable, variable.copy()) for variable in found]
+
+    @cached_property
+    def _statics(self) -> dict[int, tuple[int, int]]:
+        """The place and the size of each variable in global memory, by the number that it is watched by."""
+        watch = self._library.emulator_watch_static
+        return {watch(self._start + place, size): (place, size) for place, size in self.lines.variables if size}
+
+    def static(self, number: int) -> Buffer | None:
+        """A variable that is watched by this number, or None."""
+        if number not in self._statics:
+            return None
+        place, size = self._statics[number]
+        name, shape = self.lines.variable(place)
+        return Buffer(name, size, shape, "variable")
 
     @cached_property
     def shared_arrays(self) -> list[list[Variable]]:
@@ -348,7 +363,11 @@ class Library:
     def report(self) -> Report:
         """What was seen since the first watch()."""
         sites = self.sites()
-        buffer, lines = self._buffers.__getitem__, self.lines
+        lines = self.lines
+
+        def buffer(number: int) -> Buffer:
+            return self.static(number) or self._buffers[number]
+
         found = in_words(self.mistakes(), sites, lines.line, buffer, self._shared, lines.shape, self._dynamic_bytes)
         return Report(found, sites, self.synchronisations(), self.partial_barrier)
 
@@ -379,6 +398,8 @@ class Library:
         filling  a byte that shared memory is full of when a block starts, and that plain reads get which were in a race
                  with atomic functions in the run before. Writes' values are compared, too
         """
+        if check:
+            _ = self._statics  # are watched from now on
         self._library.emulator_start_counting(int(check), -1 if filling is None else filling)
 
     def sites(self) -> list[Site]:

@@ -12,14 +12,14 @@ from io import BytesIO
 
 from elftools.elf.elffile import ELFFile
 
-from cuda_emulator.shapes import Shape, shared_shapes
+from cuda_emulator.shapes import Shape, Shapes, shapes_of
 from cuda_emulator.symbols import FUNCTION, OBJECT, THREAD_LOCAL, symbols
 
 # The symbol of dynamic shared memory. Each `extern __shared__` array of the source has another symbol for it.
 _DYNAMIC_SHARED = "emulator_dynamic_shared"
 
 # The names of variables that are the emulator's or the linker's.
-_NO_KERNELS = re.compile(r"__|completed\.|_ZL7entries|.*8emulator")
+_NO_KERNELS = re.compile(r"__|_ZGV|_ZT|completed\.|_ZL7entries|.*8emulator")
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,19 @@ class Lines:
         return [address for address, _, _ in rows], rows
 
     @cached_property
-    def _shapes(self) -> tuple[dict[int, Shape], dict[str, Shape]]:
-        return shared_shapes(self._content)
+    def _shapes(self) -> Shapes:
+        return shapes_of(self._content)
 
     def shape(self, array: Variable) -> tuple[str, Shape | None]:
         """An array's name and shape; of dynamic memory, those that all declarations give it; None where they differ."""
-        static, dynamic = self._shapes
+        dynamic = self._shapes.dynamic
         if not array.size and len(dynamic) == 1:
             return next(iter(dynamic.items()))
-        return array.name, static.get(array.offset) if array.size else None
+        return array.name, self._shapes.shared.get(array.offset) if array.size else None
+
+    def variable(self, address: int) -> tuple[str, Shape]:
+        """The name and the shape of a variable in global memory."""
+        return self._shapes.variables.get(address, ("a variable", Shape((0,), 1)))
 
     def line(self, address: int) -> str:
         """The file:line of the call that returns to `address`."""

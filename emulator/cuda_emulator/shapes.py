@@ -1,9 +1,9 @@
-"""What shared memory is declared as, from a library's debugging information: sides, elements and members of arrays."""
+"""What variables are declared as, by a library's debugging information: sides, elements and members of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 
 import numpy as np
@@ -52,27 +52,46 @@ def of_dtype(sides: tuple[int, ...], dtype: np.dtype[np.void]) -> Shape:
     return Shape(sides, max(dtype.itemsize, 1), tuple(fields))
 
 
-def shared_shapes(content: bytes) -> tuple[dict[int, Shape], dict[str, Shape]]:
-    """The shapes of `__shared__` variables by their offset, and of dynamic arrays by their name."""
-    static, dynamic = {}, {}
+@dataclass(frozen=True)
+class Shapes:
+    """The shapes of `__shared__` variables by offset, of dynamic ones by name, of others by address, with names."""
+
+    shared: dict[int, Shape] = field(default_factory=dict)
+    dynamic: dict[str, Shape] = field(default_factory=dict)
+    variables: dict[int, tuple[str, Shape]] = field(default_factory=dict)
+
+
+def shapes_of(content: bytes) -> Shapes:
+    """The shapes of a library's variables."""
+    found = Shapes()
     for unit in ELFFile(BytesIO(content)).get_dwarf_info().iter_CUs():
         parse = DWARFExprParser(unit.structs).parse_expr
         for die in unit.iter_DIEs():
-            if die.tag != "DW_TAG_variable" or "DW_AT_type" not in die.attributes:
+            if die.tag != "DW_TAG_variable" or not {"DW_AT_type", "DW_AT_specification"} & die.attributes.keys():
                 continue
             location = die.attributes.get("DW_AT_location")
             steps = parse(location.value) if location is not None and location.form == "DW_FORM_exprloc" else []
             if len(steps) == 2 and steps[1].op_name in ("DW_OP_form_tls_address", "DW_OP_GNU_push_tls_address"):
-                static[steps[0].args[0]] = _shape(die)
+                found.shared[steps[0].args[0]] = _shape(die)
+            elif len(steps) == 1 and steps[0].op_name == "DW_OP_addr":
+                found.variables[steps[0].args[0]] = _name(die), _shape(die)
             elif "DW_AT_declaration" in die.attributes and (shape := _shape(die)).sides[:1] == (0,):
-                dynamic[die.attributes["DW_AT_name"].value.decode()] = shape
-    return static, dynamic
+                found.dynamic[_name(die)] = shape
+    return found
+
+
+def _name(die: DIE) -> str:
+    """The name of a variable, which may stand where it is declared."""
+    while "DW_AT_name" not in die.attributes and "DW_AT_specification" in die.attributes:
+        die = die.get_DIE_from_attribute("DW_AT_specification")
+    return die.attributes["DW_AT_name"].value.decode() if "DW_AT_name" in die.attributes else "a variable"
 
 
 def _shape(die: DIE) -> Shape:
     """The shape of what has this type."""
     if "DW_AT_type" not in die.attributes:
-        return Shape((), 1)
+        is_declared = "DW_AT_specification" in die.attributes
+        return _shape(die.get_DIE_from_attribute("DW_AT_specification")) if is_declared else Shape((), 1)
     kind = die.get_DIE_from_attribute("DW_AT_type")
     if kind.tag == "DW_TAG_array_type":
         element = _shape(kind)

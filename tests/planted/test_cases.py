@@ -40,6 +40,7 @@ def test_nothing_wrong_passes_and_nothing_right_is_accused(found: Found, topic: 
     ("shared_pointer", r"out of bounds of the shared array of 64 elements"),
     ("dynamic_past_end", r"element 128 of dynamic shared memory"),
     ("read_before_start", r"thread 0 of block 0 reads x\[-1\] .* out of bounds"),
+    ("variable_of_program", r"race at by_thread\[\d+\] \(variable by_thread of 128 elements\): thread"),
     ("member_not_set", r"reads rows\[7\]\[\d\]\.mark \(shared array of 8 x 8 elements\)"),
     ("words_over_end", r"thread 62 of block 0 reads 8 bytes from x\[62\] at .* buffer x of 63 elements"),
     ("dynamic_past_end", r"out of bounds of the dynamic shared memory of 512 bytes"),

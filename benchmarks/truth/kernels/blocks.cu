@@ -183,3 +183,32 @@ __global__ void total_of_all(const int *x, int *y, int *z)
     __syncthreads();
     y[i] = x[i] * 100 / (total + 1);
 }
+
+__device__ int of_the_program[4];
+
+// wrong (races: race): a race on a variable of the program
+__global__ void variable_of_program(const int *x, int *y, int *z)
+{
+    of_the_program[t % 4] = x[i];
+    y[i] = of_the_program[(t + 1) % 4];
+}
+
+__device__ int arrivals;
+
+// right: a counter of the program, which the last block sets back
+__global__ void counter_of_program(const int *x, int *y, int *z)
+{
+    __shared__ bool is_last;
+    z[i] = x[i];
+    __threadfence();
+    __syncthreads();
+    if (t == 0)
+        is_last = atomicAdd(&arrivals, 1) == int(gridDim.x) - 1;
+    __syncthreads();
+    if (is_last) {
+        __threadfence();
+        y[t] = z[t] + z[64 + t];
+        if (t == 0)
+            arrivals = 0;
+    }
+}

@@ -1,14 +1,5 @@
 // Mistakes of which docs/proofs.md says that the emulator does not find them, or not always.
 
-__device__ int of_the_program[4];
-
-// wrong (not: found): a race on a variable of the program
-__global__ void variable_of_program(const int *x, int *y, int *z)
-{
-    of_the_program[t % 4] = x[i];
-    y[i] = of_the_program[(t + 1) % 4];
-}
-
 // wrong (not: found): a pointer that runs past a local array
 __global__ void pointer_past_own_array(const int *x, int *y, int *z)
 {

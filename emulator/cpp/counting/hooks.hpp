@@ -3,6 +3,8 @@
 //
 //     int emulator_watch(void *start, size_t size)
 //         Registers a device buffer, uninitialised. Returns its index; -1 where there are too many, or no memory.
+//     int emulator_watch_static(void *start, size_t size)
+//         The same for a variable of the program, which is initialised.
 //     void emulator_unwatch(void *start)
 //     void emulator_set_initialised(void *start, size_t offset, size_t size, int initialised)
 //     int emulator_set_shared(const size_t *offsets, const size_t *sizes, unsigned count)
@@ -79,13 +81,6 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
             fail(*worker, Failure::illegal_access, "illegal memory access by %s, far from every array of the kernel",
                  ThreadName(*worker, *worker->current).text);
         }
-        if (operation >= atomic && state.check_races) { // of a __device__ variable, whose accesses aren't counted
-            check_pending();
-            if (schedule.number != 0)
-                order_atomic(*worker, address, size, caller);
-            ordering.last_calls[worker->current->index] = {address, uint32_t(size), requests.run};
-            pass_atomic(address, worker->current->index, !is_of_block(operation));
-        }
         if (__builtin_expect(++spins.unseen[worker->current->index] >= unseen_length, 0)) {
             spins.unseen[worker->current->index] = 0;
             if (note_spin(*worker, address, size, unseen_length, caller))
@@ -93,6 +88,9 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         }
         return;
     }
+    const bool is_counted = place.space == shared_memory || place.buffer < most_buffers;
+    if (!is_counted && !state.check_races)
+        return;
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
     if (site == no_site)
         fail(*worker, Failure::other,
@@ -110,7 +108,8 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     if (operation >= atomic && schedule.number != 0)
         order_atomic(*worker, address, size, caller);
     ++requests.round[lane];
-    join_request(site, lane, address, ordering.moment);
+    if (is_counted)
+        join_request(site, lane, address, ordering.moment);
     if (!state.check_races)
         return;
     check_access(place, site, thread);
@@ -193,6 +192,15 @@ EMULATOR_UNCOUNTED inline int watch(uintptr_t start, size_t size)
     if (shadow.cells == nullptr)
         return -1;
     spaces.buffers[spaces.buffer_count++] = {start, size, shadow, spaces.registered};
+    return int(spaces.registered++);
+}
+
+EMULATOR_UNCOUNTED inline int watch_static(uintptr_t start, size_t size)
+{
+    const Shadow shadow = spaces.static_count < most_statics ? make_shadow(size) : Shadow();
+    if (shadow.cells == nullptr)
+        return -1;
+    spaces.buffers[most_buffers + spaces.static_count++] = {start, size, shadow, spaces.registered};
     return int(spaces.registered++);
 }
 
@@ -398,6 +406,10 @@ EMULATOR_HOOK void __tsan_vptr_read(void **) {}
 EMULATOR_EXPORTED int emulator_watch(void *start, size_t size)
 {
     return emulator::counting::watch(uintptr_t(start), size);
+}
+EMULATOR_EXPORTED int emulator_watch_static(void *start, size_t size)
+{
+    return emulator::counting::watch_static(uintptr_t(start), size);
 }
 EMULATOR_EXPORTED void emulator_unwatch(void *start) { emulator::counting::unwatch(uintptr_t(start)); }
 EMULATOR_EXPORTED void emulator_set_initialised(void *start, size_t offset, size_t size, int initialised)

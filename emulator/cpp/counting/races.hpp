@@ -481,7 +481,8 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Shadow &shadow, size_t index, const Pl
     const Access write = cell.get(last_write);
     if (place.space == shared_memory && !is_current(write, shared_memory))
         cell.initialised = cell.in_flight = 0;
-    if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes)
+    if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes &&
+        place.buffer < most_buffers)
         report(uninitialised, place, now, now);
     if (operation != load)
         cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);

@@ -1,5 +1,5 @@
 // Where an address lies: in a device buffer that the host registered, in shared memory, of the block or of another one
-// of its cluster, or in neither.
+// of its cluster, in a variable of the program, or in none of these.
 //
 // Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits
 // nothing. An access farther away ends the launch, as one to memory that isn't there does. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
@@ -24,6 +24,7 @@ namespace emulator::counting {
 constexpr size_t red_zone = 256 * 1024; // on each side of a buffer
 constexpr size_t word = 4;              // bytes: the unit of shadow memory, and of a bank
 constexpr unsigned most_buffers = 256;
+constexpr unsigned most_statics = 64; // variables in global memory, whose accesses are checked, and not counted
 constexpr unsigned most_variables = 256;
 
 enum Space : unsigned char { global_memory, shared_memory };
@@ -70,8 +71,9 @@ struct Resident {
 };
 
 struct Spaces {
-    Buffer buffers[most_buffers];
+    Buffer buffers[most_buffers + most_statics];
     unsigned buffer_count;
+    unsigned static_count;
     uint32_t registered;
     unsigned last; // buffer that was hit
 
@@ -145,7 +147,7 @@ EMULATOR_UNCOUNTED_INLINE bool is_in_variable(size_t offset, size_t size)
     return false;
 }
 
-// The place of an access, or false for one to neither device buffers nor shared memory.
+// The place of an access, or false for one to neither device buffers nor shared memory nor a variable.
 EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place &place)
 {
     for (unsigned tried = 0, index = spaces.last; tried < spaces.buffer_count; ++tried, ++index) {
@@ -170,6 +172,13 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
             continue;
         spaces.cluster[rank].is_visited = true;
         place = {shared_memory, rank + 1, ptrdiff_t(there), is_in_variable(there, size)};
+        return true;
+    }
+    for (unsigned index = most_buffers; index < most_buffers + spaces.static_count; ++index) {
+        const size_t there = address - spaces.buffers[index].start;
+        if (there >= spaces.buffers[index].size)
+            continue;
+        place = {global_memory, index, ptrdiff_t(there), there + size <= spaces.buffers[index].size};
         return true;
     }
     return false;

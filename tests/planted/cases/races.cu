@@ -293,3 +293,19 @@ __global__ void unused_read(const int *x, int *y, int *z)
     (void)other;
     y[i] = x[i];
 }
+
+__device__ int by_thread[128];
+
+// right: a variable of the program, an element a thread
+__global__ void variable_of_threads(const int *x, int *y, int *z)
+{
+    by_thread[i] = x[i];
+    y[i] = by_thread[i];
+}
+
+// wrong (races: race): a variable of the program, of which a thread reads another one's element
+__global__ void variable_of_program(const int *x, int *y, int *z)
+{
+    by_thread[i] = x[i];
+    y[i] = by_thread[i ^ 1];
+}

@@ -146,6 +146,8 @@ class EmulatorPlatform(Platform):
             return []
 
         def buffer(number: int) -> Buffer:
+            if variable := unit.static(number):
+                return variable
             address = unit.addresses[number]
             name, dtype = arrays.get(address, _UNNAMED)
             return Buffer(name, self._allocations[address].size, of_dtype((0,), dtype))
