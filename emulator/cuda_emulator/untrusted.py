@@ -29,6 +29,7 @@ _MATHS = (
 )
 _KNOWN = re.compile(
     rf"(?:{_MATHS})[fl]?|_ZN?K?8emulator\w+|__tsan_\w+|__ubsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(?:cpy|move|set|cmp)"
+    r"|_ZTVN10__cxxabiv1\d+__\w+_type_infoE|__cxa_pure_virtual"  # of classes with virtual functions
     r"|__stack_chk_fail|str(?:cmp|len|str)|v?snprintf|fe[gs]etround|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
 )
 # A candidate has no names of this namespace.

@@ -540,10 +540,13 @@ def test_an_untrusted_kernel_has_watched_functions_of_the_device_alone(
 ) -> None:
     honest = (
         "__device__ __attribute__((noinline)) int middle(int n) { int t[9]; for (int i = 0; i < 9; ++i) t[i] = i * n; "
-        "return t[4]; }\nstruct Nine { int of[9]; };\n"
+        "return t[4]; }\nstruct Any { __device__ virtual int get() = 0; };\n"
+        "struct One : Any { __device__ int get() override { return 1; } };\nstruct Nine { int of[9]; };\n"
         "__device__ __attribute__((noinline)) Nine nine(int n) { return {{n, 1, 2, 3, n, 5, 6, 7, 8}}; }\n"
     )
-    sums = "atomicAdd(data + 1, middle(data[0]) + nine(data[1]).of[data[2] & 7]);"
+    sums = (
+        "One one; atomicAdd(data + 1, static_cast<Any &>(one).get() + middle(data[0]) + nine(data[1]).of[data[2] & 7]);"
+    )
     kernel = f"{honest}__global__ void kernel(int *data) {{\n{line}\n{sums}\n}}\n"
     if not head:
         build(tmp_path, kernel.replace(line, 'printf("%g", __fadd_rz(data[0], 0.1f));'), is_untrusted=True)

@@ -188,6 +188,7 @@ ACCEPTED = [
         "#include  <cub/cub.cuh> // x",
         "#pragma\nint a;",
         'u8R"(__COUNTER__)"',
+        '#if 0\nit\'s no code: asm("clock64"); clock64();\n#endif\n#if 0\n#else\n#endif',
     ),
 ]
 FINDINGS = {
@@ -195,6 +196,7 @@ FINDINGS = {
     "long t = clock();": "clock",
     "long t = (clock)();": "clock",
     "#define C clock": "clock",
+    "#if 0\n#else\nclock64();\n#endif": "clock",
     "__rdtsc()": "clock",
     "a = 1'0; __nanosleep(2'0);": "clock",
     'asm("mov.u32 %0, %clock;" : "=r"(a));': "clock",

@@ -23,6 +23,7 @@ ASSEMBLY, CLOCK = "assembly", "clock"
 # A backslash before the end of a line joins it with the next one, for both compilers also where blanks lie between.
 _SPLICE = re.compile(r"\\[ \t\v\f\r]*\n")
 _LITERAL = re.compile(LITERALS, re.DOTALL)
+_STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?')
 _DIRECTIVE = re.compile(r"^[^\S\n]*#[^\n]*", re.MULTILINE)
 
 # Words by which code is another on the emulator than on a GPU, or by which such a word is hidden: names of the
@@ -63,6 +64,9 @@ _OF_COPIES = re.compile(
     r"^[^\S\n]*#[^\S\n]*pragma (?:push_macro|pop_macro|message|kernelsweep_branch)\b.*$", re.MULTILINE
 )
 
+_NEVER = re.compile(
+    r"^[^\S\n]*#[^\S\n]*if[^\S\n]+0[^\S\n]*\n(?:(?![^\S\n]*#[^\S\n]*(?:el|endif))[^\n]*\n)*+", re.MULTILINE
+)
 _ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 _CLOCK = re.compile(
     r"\b(?:clock64|wall_clock64|__nanosleep|_*rdtscp?|__builtin_ia32_\w+|__builtin_readcyclecounter|__nvvm_read_ptx\w+"
@@ -97,7 +101,9 @@ def _without_text(literal: re.Match[str]) -> str:
     """A number or a text without an end as it stands, and `""` for another text."""
     body = literal[0][1:-1]
     has_end = literal[0][-1] == literal[0][0] and len(literal[0]) > 1 and (len(body) - len(body.rstrip("\\"))) % 2 == 0
-    return '""' if literal["mark"] is not None or (has_end and not literal[0][0].isdigit()) else literal[0]
+    if literal["mark"] is None and (literal[0][0].isdigit() or not has_end):
+        return literal[0][0] + _STRING.sub('""', literal[0][1:])  # An apostrophe may come before a whole text.
+    return '""'
 
 
 def _check_words(joined: str, words: str, shown: str) -> None:
@@ -113,8 +119,8 @@ def _check_words(joined: str, words: str, shown: str) -> None:
 
 
 def _findings(joined: str, words: str, shown: str) -> dict[str, str]:
-    """The assembly and the clocks that words show, by check."""
-    findings = {}
+    """The assembly and the clocks that words show, by check; not in code that `#if 0` leaves out."""
+    findings, words = {}, _NEVER.sub("", words)
     if _ASSEMBLY.search(words):
         findings[ASSEMBLY] = f"{shown} has assembly, which the emulator can't run"
     if clock := _CLOCK.search(words) or (_CLOCK_OF_ASSEMBLY.search(joined) if findings else None):
