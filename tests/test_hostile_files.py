@@ -14,13 +14,13 @@ from checkout import ROOT
 
 from kernelsweep.base.json_files import read_json
 from kernelsweep.device.outcome import Outcome, Timing, outcome_values, read_outcome
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, in_a_line
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import Best, Configuration
 from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.publish.share.best_constants import constants_header
 from kernelsweep.publish.share.recording import check_environment, unpack
-from kernelsweep.results import CONTRACT_COLUMNS, read_rows
+from kernelsweep.results import CONTRACT_COLUMNS, read_rows, write_rows
 from kernelsweep.study.captured import RECORD, read_capture
 from kernelsweep.study.kernels.source import read_source
 from kernelsweep.study.settings import read_yaml
@@ -159,3 +159,9 @@ def test_an_outcome_that_was_edited_is_none(changed: dict[str, object]) -> None:
     for edited in ({**RIGHT, **changed}, None, [], "ok", 5):
         with pytest.raises(ValueError, match=r"\w+: \w+|above 0"):
             read_outcome(edited)  # type: ignore[arg-type]
+
+
+def test_a_message_of_any_text_fits_into_a_table(tmp_path: Path) -> None:
+    for error in (UserError("\x01" * 90_000), KeyError("\x01" * 90_000), ValueError("x" * 2**21)):
+        write_rows(tmp_path / "points.csv", ["message"], [{"message": in_a_line(error)}])
+        assert len(read_rows(tmp_path / "points.csv")[0]["message"]) == 100_000

@@ -60,13 +60,13 @@ class MisfitError(LaunchError):
 def readable(text: str, longest: int = 4_000) -> str:
     """A text of the user's code or of a compiler for terminals and tables: cut, and without control characters."""
     shown = "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in text[: longest + 1])
-    return shown if len(text) <= longest else f"{shown[: longest - 1]}…"
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 
 def in_a_line(error: Exception) -> str:
     """An error's text, after its kind unless it is the user's, in a line."""
     kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-    return f"{kind}{' '.join(str(error).split())}"
+    return readable(f"{kind}{' '.join(str(error).split())}", _LONGEST_MESSAGE)
 
 
 def shown_value(value: object) -> str:

@@ -41,15 +41,11 @@ _HIDING_DIRECTIVE = re.compile(
 )
 # Attributes and pragmas that change no code that is checked.
 _ARGUMENTS = r"(?:\s*+\((?:[^()]|\([^()]*\))*+\))?+\s*+"
-_ATTRIBUTE_NAMES = r"_*+(?:aligned|packed|always_inline|noinline|unused|maybe_unused|may_alias|nodiscard|const|pure)_*+"
-_ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\b")
+_ATTRIBUTE = re.compile(r"\b__attribute(?:__)?\b|\[\s*\[\s*(?:using\b|\w+)")
 _ALLOWED_ATTRIBUTE = re.compile(
-    rf"\b__attribute(?:__)?\s*\(\s*\(\s*(?:{_ATTRIBUTE_NAMES}{_ARGUMENTS}(?:,\s*+)?+)*+\)\s*\)"
-)
-_BRACKETS = re.compile(r"\[\s*\[\s*(?:using\b|\w+)")
-_ALLOWED_BRACKETS = re.compile(
-    r"\[\s*\[\s*(?:(?:_*+gnu_*+\s*::\s*_*+(?:always_inline|noinline|unused|aligned|packed)_*+"
-    rf"|maybe_unused|nodiscard|likely|unlikely|fallthrough|noreturn|deprecated|no_unique_address){_ARGUMENTS}(?:,\s*+)?+)*+\]\s*\]"
+    r"(?:__attribute(?:__)?\s*\(\s*\(|\[\s*\[)\s*(?:(?:_*+gnu_*+\s*::\s*)?_*+"
+    r"(?:aligned|packed|always_inline|noinline|unused|maybe_unused|may_alias|nodiscard|const|pure|likely|unlikely"
+    rf"|fallthrough|noreturn|deprecated|no_unique_address)_*+{_ARGUMENTS}(?:,\s*+)?+)*+(?:\)\s*\)|\]\s*\])"
 )
 # An index in an index, which is no attribute.
 _INDEX = re.compile(r"[\w\])]\s*$")
@@ -231,10 +227,7 @@ _BRANCH = re.compile(r"^[^\S\n]*#[^\S\n]*pragma kernelsweep_branch (\d+)", re.MU
 def _refused_attribute(words: str) -> re.Match[str] | None:
     """The first attribute that may change how code is checked."""
     for match in _ATTRIBUTE.finditer(words):
-        if not _ALLOWED_ATTRIBUTE.match(words, match.start()):
-            return match
-    for match in _BRACKETS.finditer(words):
-        is_index = _INDEX.search(words[max(0, match.start() - 20) : match.start()])
-        if not is_index and not _ALLOWED_BRACKETS.match(words, match.start()):
+        is_index = match[0][0] == "[" and _INDEX.search(words[max(0, match.start() - 20) : match.start()])
+        if not is_index and not _ALLOWED_ATTRIBUTE.match(words, match.start()):
             return match
     return None
