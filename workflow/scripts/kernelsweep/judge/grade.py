@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, field
 from math import exp, log
 from pathlib import Path
 from statistics import fmean
-from textwrap import fill, shorten
+from textwrap import shorten
 from typing import Any
 
 from kernelsweep.base.answer import Answer
+from kernelsweep.base.logs import fitted
 from kernelsweep.base.templates import markdown
 from kernelsweep.device.pairs import pairs_of, scatter_of, verdict
 from kernelsweep.judge.comparison.sides import Record
@@ -88,12 +89,6 @@ class Verdict:
         numbers = sorted({int(number) for number in re.findall(rf"\b{re.escape(file.name)}:(\d+)", said)})
         text = file.read_text(encoding="utf-8", errors="replace").splitlines() if numbers and file.is_file() else []
         return [f"{number:>4}  {text[number - 1]}" for number in numbers if number <= len(text)]
-
-    @property
-    def has_more(self) -> bool:
-        """Whether the page has more to say of it than its row, and what a compiler says."""
-        unchecked = self.not_proven and not self.findings
-        return bool({*self.findings} - {"build"} or self.implausible or unchecked or self.sizes)
 
     @property
     def timed(self) -> list[dict[str, Any]]:
@@ -204,19 +199,14 @@ def _add_proof(candidate: Verdict, proof: KernelProof | None, other: KernelProof
 
 
 def _checks(candidate: Verdict, proof: KernelProof | None) -> dict[str, str]:
-    in_source = {"clock", "source"} & {*candidate.findings}
-    ran = "passed" if candidate.points["run"] else "not run"
-    made = {check for check, _ in proof.points} if proof else set()
-    of_memory = "in part" if proof and proof.in_part else "passed"
-    known = {
-        "result": ran,
-        **{check: of_memory if check in made else "not checked" for check in CHECKS[1:]},
-        "state": ran,
-    }
-    if "build" in candidate.findings and not candidate.points["run"]:
-        known = dict.fromkeys(known, "not run")
-    found = {check: "failed" if check in candidate.findings else state for check, state in known.items()}
-    return {**found, "source": "failed" if in_source else "passed"}
+    found, ran = candidate.findings, "passed" if candidate.points["run"] else "not run"
+    states = dict.fromkeys(CHECKS, "not checked")
+    if proof:
+        states |= {check: "in part" if proof.in_part else "passed" for check, _ in proof.points}
+    if "build" in found and ran == "not run":
+        states = dict.fromkeys(CHECKS, ran)
+    states |= {"result": ran, "state": ran, "source": "failed" if "clock" in found else "passed"}
+    return states | {check: "failed" for check in found if check in states}
 
 
 def word(verdict: str, findings: Container[str]) -> str:
@@ -239,7 +229,8 @@ def add_ratios(
     records  of the candidate's journal, by the identity that rows have
     axes     those of size
     """
-    pairs = {row["identity_sha256"]: _pairs(records.get(row["identity_sha256"])) for row in rows}
+    of_rows = {row["identity_sha256"]: records.get(row["identity_sha256"]) for row in rows}
+    pairs = {identity: pairs_of(one.outcome) if one and one.right else None for identity, one in of_rows.items()}
     scatter = scatter_of(filter(None, pairs.values()))
     fastest: dict[Size, Row] = {}
     for row in rows:
@@ -299,15 +290,8 @@ def report(verdicts: Sequence[Verdict], study: str, against: str, margin: float)
     for candidate in verdicts:
         for message in candidate.findings.get("build", ())[:1]:
             builds.setdefault(tuple(_DIAGNOSTIC.split(message)), []).append(candidate.candidate)
-    values: dict[str, Any] = {
-        "verdicts": verdicts,
-        "against": against,
-        "word": word,
-        "heads": heads,
-        "rows": rows,
-        "builds": builds,
-    }
-    return summary, markdown(__file__, **values)
+    table = {"heads": heads, "rows": rows}
+    return summary, markdown(__file__, verdicts=verdicts, against=against, word=word, table=table, builds=builds)
 
 
 def _cell(candidate: Verdict, check: str) -> str:
@@ -324,10 +308,6 @@ def _as_kernel(candidate: Verdict, ratio: Interval, margin: float) -> dict[str, 
     return {**of_all, "counts": counts, "points": len(sizes), "is_shown": True, "sizes": sizes}
 
 
-def _pairs(record: Record | None) -> Any:
-    return pairs_of(record.outcome) if record and record.right else None
-
-
 def _point(row: Row) -> str:
     """A row's point, in words."""
     columns = [f"{name}={row[name]}" for name in POINT_COLUMNS if row.get(name)]
@@ -340,7 +320,7 @@ def grade_answer(summary: Mapping[str, Any], verdict: str, page: str) -> Answer:
     summary  the content of verdict.json, which is the file `verdict`
     """
     candidates = summary["candidates"]
-    lines = [fill(line, 80, subsequent_indent="  ", break_long_words=False) for line in summary["verdict"]]
+    lines = [fitted(line) for line in summary["verdict"]]
     for candidate in candidates[:_LISTED] if len(candidates) > 1 else ():
         why = ", ".join(candidate["findings"]) or candidate["implausible"] or candidate["not_proven"]
         said = word(candidate["verdict"], candidate["findings"])

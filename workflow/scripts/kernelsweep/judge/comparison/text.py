@@ -250,11 +250,7 @@ def _uuids(row: Mapping[str, object]) -> str:
 
 def in_order(points: Sequence[ComparedPoint]) -> list[ComparedPoint]:
     """The points, starting with the one that moved farthest."""
-    return sorted(points, key=_distance, reverse=True)
-
-
-def _distance(point: ComparedPoint) -> float:
-    return abs(log(point.ratio.value)) if point.ratio else 0.0
+    return sorted(points, key=lambda point: abs(log(point.ratio.value)) if point.ratio else 0.0, reverse=True)
 
 
 def _reasons(points: Sequence[ComparedPoint]) -> dict[str, list[ComparedPoint]]:
