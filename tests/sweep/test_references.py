@@ -97,28 +97,30 @@ SLOW = """
 import time
 import numpy as np
 
-def sleeps():
+def sleeps(n, at):
+    if n != at:
+        return
     with open("sleeps", "a") as file:
         file.write(f"{time.monotonic()} {time.monotonic() + SECONDS}\\n")
     time.sleep(SECONDS)
 
 def inputs(random, n):
-    sleeps()
+    sleeps(n, 200)
     return {"x": random.random(n, "float32")}
 
 def outputs(n):
     return {"y": ((n,), "float32")}
 
-def reference(x):
-    sleeps()
+def reference(x, n):
+    sleeps(n, 200)
     return {"y": 2 * x.astype(float)}
 
-def error_bound(roundings):
-    sleeps()
+def error_bound(n, roundings):
+    sleeps(n, 100)
     return {"y": 0}
 
-def result(y):
-    sleeps()
+def result(y, n):
+    sleeps(n, 100)
     return {"y": y}
 """
 
@@ -162,7 +164,7 @@ def test_no_device_waits_for_a_function_of_the_host(tmp_path: Path) -> None:
     (tmp_path / "workers").mkdir()
     sleeper, other = (
         fork.Process(target=job_at_a_pretended_gpu, args=(tmp_path / name, seconds))
-        for name, seconds in (("sleeper", 0.4), ("other", 0.0))
+        for name, seconds in (("sleeper", 0.35), ("other", 0.0))
     )
     sleeper.start()
     while not (tmp_path / "sleeper/sleeps").exists():

@@ -119,14 +119,9 @@ class _Asking:
             told = json.loads(sys.stdin.buffer.readline() or b"{}")
             self._costs |= {number: told.get(str(number), inf) for number in new}
             tuning_options.budget.add_evaluations(len(new))
-        return [
-            None
-            if number not in self._costs
-            else {"time": self._costs[number]}
-            if self._costs[number] < inf
-            else {"__error__": RuntimeFailedConfig()}
-            for number in wanted
-        ]
+        failed, costs = {"__error__": RuntimeFailedConfig()}, self._costs
+        results = {number: {"time": cost} if cost < inf else failed for number, cost in costs.items()}
+        return [dict(results[number]) if number in results else None for number in wanted]
 
     def add_strategy_time(self, seconds: float) -> None:
         """Not kept."""
