@@ -18,9 +18,11 @@ from kernelsweep.errors import UserError, in_a_line
 from kernelsweep.judge.best.best_file import best_json
 from kernelsweep.judge.best.find import Best, Configuration
 from kernelsweep.judge.data.measurements import load_measurements
+from kernelsweep.judge.data.proofs import read_proofs
+from kernelsweep.project.new_study import start_study
 from kernelsweep.publish.share.best_constants import constants_header
 from kernelsweep.publish.share.recording import check_environment, unpack
-from kernelsweep.results import CONTRACT_COLUMNS, read_rows, write_rows
+from kernelsweep.results import CONTRACT_COLUMNS, PROOF_COLUMNS, read_rows, write_rows
 from kernelsweep.study.captured import RECORD, read_capture
 from kernelsweep.study.kernels.source import read_source
 from kernelsweep.study.settings import read_yaml
@@ -63,6 +65,11 @@ def assert_refused(read: Callable[[], object], *parts: str) -> None:
         ("7.csv", measured(kernel="a/b"), "kernel"),
         ("8.csv", measured(parameters="time_us=5"), "time_us=5"),
         ("9.csv", measured(parameters="tile"), "tile"),
+        ("10.csv", measured(launches="99999999999999999999"), "launches"),
+        ("11.csv", measured(error_share="nan"), "error_share"),
+        ("12.csv", measured(work="bytes"), "work"),
+        ("13.csv", measured(time_low_us=""), "time_us"),
+        ("14.csv", measured(time_low_us="0"), "time_us"),
         ("5.csv", measured(array_size="1.5"), "5.csv, line 2: array_size is 1.5, where an integer is needed"),
     ],
 )
@@ -165,3 +172,34 @@ def test_a_message_of_any_text_fits_into_a_table(tmp_path: Path) -> None:
     for error in (UserError("\x01" * 90_000), KeyError("\x01" * 90_000), ValueError("x" * 2**21)):
         write_rows(tmp_path / "points.csv", ["message"], [{"message": in_a_line(error)}])
         assert len(read_rows(tmp_path / "points.csv")[0]["message"]) == 100_000
+
+
+@pytest.mark.parametrize("kind", ["a file", "a dangling link", "a loop"])
+def test_a_new_study_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    # Pins: a stack, and a first file that stays, so that the next try says "exists already"; a file outside the folder.
+    monkeypatch.chdir(tmp_path)
+    outside, study = tmp_path / "outside", Path("config/studies/axpy.yaml")
+    study.parent.mkdir(parents=True)
+    if kind == "a file":
+        Path("kernels").touch()
+        assert_refused(lambda: start_study(["axpy"]), "kernels/axpy/axpy.cu can't be written")
+        assert not study.exists()
+    elif kind == "a dangling link":
+        study.symlink_to(outside)
+        assert_refused(lambda: start_study(["axpy"]), "axpy.yaml exists already")
+        assert not outside.exists() and study.is_symlink() and not Path("kernels").exists()
+    else:
+        Path("a.cu").symlink_to("a.cu")
+        assert_refused(lambda: start_study(["axpy", "a.cu"]), "a.cu")
+
+
+def test_proofs_whose_points_are_no_number_are_refused(tmp_path: Path) -> None:
+    columns = PROOF_COLUMNS[:-2]
+    for points, is_right in (("12", True), ("many", False)):
+        row = dict.fromkeys(columns, "") | {"study": "s", "kernel": "k", "points": points}
+        file = tmp_path / "proofs.csv"
+        file.write_text(f"{','.join(columns)}\n{','.join(row.values())}\n")
+        if is_right:
+            assert [*read_proofs([file])] == [("s", "k")]
+        else:
+            assert_refused(lambda: read_proofs([file]), "proofs.csv, line 2: points is 'many'")  # noqa: B023

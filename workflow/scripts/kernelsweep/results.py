@@ -374,8 +374,8 @@ def _impossible(row: Mapping[str, str], numbers: Iterable[str], has_times: bool)
                 number = float(text)
             except ValueError:
                 return f"{column} is {text[:100]!r}, where a number is needed"
-            if column in _WHOLE and not number.is_integer():
-                return f"{column} is {text}, where an integer is needed"
+            if math.isnan(number) or (column in _WHOLE and not (number.is_integer() and abs(number) < 2**63)):
+                return f"{column} is {text}, where {'an integer' if column in _WHOLE else 'a number'} is needed"
             if not 0 <= number < math.inf and column in _FROM_ZERO:
                 return f"{column} is {text}. Allowed: numbers from 0 up"
     for column in ("study", "kernel"):  # which name files
@@ -388,9 +388,11 @@ def _impossible(row: Mapping[str, str], numbers: Iterable[str], has_times: bool)
                 return f"parameters has {word[:100]!r}. Allowed: axes of the study's own, as tile_size_x=4"
         if row["status"] not in STATUSES:
             return f"status is {row['status'][:100]!r}. Allowed: {', '.join(STATUSES)}"
+        if not all(_IS in word for word in row.get("work", "").split()):
+            return f"work is {row['work'][:100]!r}. Allowed: counts by name, as bytes=4096"
         low, time, high = (row[column] for column in INTERVAL)
-        if low and time and high and not float(low) <= float(time) <= float(high):
-            return f"time_us {time} lies outside its interval, {low} to {high}"
+        if time and not (low and high and 0 < float(low) <= float(time) <= float(high)):
+            return f"time_us is {time}, which lies outside its interval, {low or 'nothing'} to {high or 'nothing'}"
     return None
 
 

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from kernelsweep.errors import UserError
+from kernelsweep.errors import UserError, unwritable
 
 # More than any text of ours has: the JSON of a comparison of some 100,000 points.
 LARGEST = 2**27
@@ -29,10 +29,21 @@ def read_text(path: str | Path, encoding: str = "utf-8", most: int = LARGEST) ->
 
 
 def write_texts(files: Mapping[Path, str], are_new: bool = False) -> None:
-    """Write texts into files, whose folders are made. Raises UserError if they have to be new, and one exists."""
-    for path in files if are_new else ():
-        if path.exists():
-            raise UserError(f"{path} exists already. Choose another name, or move it away.")
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    """Write texts into files, whose folders are made. Raises UserError where one can't be written.
+
+    are_new  whether no file may exist, a link among them; then all are written, or none
+    """
+    written: list[Path] = []
+    try:
+        for path, text in files.items():
+            if are_new and os.path.lexists(path):
+                raise UserError(f"{path} exists already. Choose another name, or move it away.")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written.append(path)
+            path.write_text(text, encoding="utf-8")
+    except (OSError, UserError) as error:
+        for begun in written if are_new else ():
+            begun.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from error
+        raise

@@ -20,8 +20,10 @@ def flags_of(file: Path) -> tuple[list[str], Path | None]:
     """What a file is compiled with of macros, headers, their folders and the language; and the file that says so.
 
     It is the nearest compile_commands.json in the folders around the file, or in a folder `build` there. Folders are
-    absolute. Nothing and None where none names the file. Raises UserError for one that can't be read.
+    absolute. Nothing and None where none names the file. Raises UserError for one that can't be read, and for no file.
     """
+    if not file.exists():  # Or it is a loop of links.
+        raise UserError(f"{file}: no such file.")
     for place in _places(file.resolve()):
         for entry in _entries(place):
             folder = place.parent / str(entry.get("directory", ""))

@@ -47,8 +47,8 @@ def start_study(arguments: Sequence[str]) -> str:
     study, kernel, problem = (text.replace("NAME", name) for text in texts)
     if files:
         file = Path(files[0])
-        kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
         study, problem, told = _texts_for(file, name, study)
+        kernel = f'#include "{os.path.relpath(file.resolve(), folder.resolve())}"\n'
     file_of_study = Path(f"config/studies/{name}.yaml")
     study = study.replace("SCHEMAS", os.path.relpath(HOME / "workflow/schemas", file_of_study.parent))
     written = {file_of_study: study, folder / f"{name}.cu": kernel, folder / "problem.py": problem}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.reasons import Reason
-from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, VALUES_RIGHT, each_row
+from kernelsweep.results import CHECKS, NOT_CHECKED, NOTES, OTHER_CODE, PROOF_COLUMNS, VALUES_RIGHT, each_row
 from kernelsweep.study.kernels.units import EMULATOR
 
 CsvRow = Mapping[str, str]
@@ -87,12 +87,12 @@ def read_proofs(paths: Iterable[str | Path]) -> Proofs:
     """The proofs in these files. Raises UserError as each_row()."""
     proofs: dict[tuple[str, str], KernelProof] = {}
     for path in paths:
-        for row in each_row(path):
+        for row in each_row(path, PROOF_COLUMNS[:-2], ["points"]):
             proof = proofs.setdefault((row["study"], row["kernel"]), KernelProof())
             if row["finding"] in (NOT_CHECKED, OTHER_CODE):
                 (proof.missing if row["finding"] == NOT_CHECKED else proof.in_part).append(row)
                 continue
-            proof.points[row["check"], row["tool"]] += int(row["points"])
+            proof.points[row["check"], row["tool"]] += int(float(row["points"] or 0))
             if row["finding"] in NOTES:
                 (proof.acknowledged if row["expected"] else proof.noted).append(row)
             elif row["finding"]:
