@@ -28,6 +28,7 @@ from kernelsweep.device.emulator import EmulatedUnit
 from kernelsweep.errors import ContextLost, UserError
 from kernelsweep.judge.data.proofs import KernelProof
 from kernelsweep.judge.grade import Verdict, judged, report
+from kernelsweep.project import grading
 from kernelsweep.project.project import load_study
 from kernelsweep.results import read_rows
 from kernelsweep.study.point import Point
@@ -59,14 +60,12 @@ LOOSER = {
 
 
 # Candidates whose names or texts would stop the others: by a file that Snakemake does not find, by a name that it
-# refuses, and by texts that are read again and again.
+# refuses, and by compilers' long messages.
 ODD = {
     "less<more>": HONEST["thread"].source,
     "n" * 60: HONEST["thread"].source,
     "long_error": f"#error {'x' * 900_000}\n{HONEST['thread'].source}",
     "many_errors": "x.cu\n" * 100_000,
-    "raw": 'R"(' * 300_000,
-    "empty_braces": "{}" * 400_000,
 }
 
 
@@ -89,7 +88,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "candidates/fewer.cu").write_text(thread.replace(", int columns", "").replace("columns", "5"))
     status, _, words = grade(folder, "emulator", candidate="candidates")
     counts = re.search(
-        r"(\d+) right, (\d+) not checked, (\d+) wrong, (\d+) do not compile, 18 refused", " ".join(words.split())
+        r"(\d+) right, (\d+) not checked, (\d+) wrong, (\d+) do not compile, 16 refused", " ".join(words.split())
     )
     right, unchecked, wrong, uncompiled = map(int, counts.groups() if counts else (0,) * 4)
     assert status == 1 and uncompiled, words
@@ -221,7 +220,14 @@ SLOW = [
         "#/*" * 40_000,
         "\n#define A /*" * 10_000,
     ),
-    *("(" + "a " * 60_000, "[[" + "a," * 60_000, "decltype" + "( " * 60_000, "1'" * 60_000, 'R"(' * 40_000),
+    *(
+        "{}" * 60_000,
+        "(" + "a " * 60_000,
+        "[[" + "a," * 60_000,
+        "decltype" + "( " * 60_000,
+        "1'" * 60_000,
+        'R"(' * 40_000,
+    ),
 ]
 
 
@@ -232,6 +238,12 @@ def test_no_text_takes_long_to_read(text: str, tmp_path: Path) -> None:
         with suppress(UserError):
             read(text, "x.cu")
     assert time.process_time() - start < 6
+
+
+def test_what_reads_a_candidate_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grading, "_READING_SECONDS", 0.2)
+    with pytest.raises(UserError, match=r"x\.cu took more than 0\.2 s to read"), grading._in_time(Path("x.cu")):
+        re.match(r"(a|a)*b", "a" * 40)
 
 
 @pytest.mark.parametrize("text", ACCEPTED)
