@@ -334,10 +334,13 @@ class EmulatorPlatform(Platform):
         raise NotImplementedError("the emulator has no clock")
 
     def _use(self, unit: EmulatedUnit) -> None:
-        """Have a unit know the buffers. A kernel may have a hundred units, of which a point needs one."""
+        """Have one of a kernel's many units know the buffers, with its variables as they were at first."""
         for address in unit.addresses.values():
             unit.unregister(address)
         unit.addresses.clear()
+        for variable, initial in unit.variables:
+            if variable.ctypes.data not in self._of_host and not np.array_equal(variable, initial):
+                variable[:] = initial  # else it may be memory that no one can write
         unit.start(self._checks, self._filling)
         self._used.append(unit)
         for address in self._allocations:
