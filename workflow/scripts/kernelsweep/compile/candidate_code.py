@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from kernelsweep.base.cxx import LITERALS, cxx_code
@@ -209,16 +210,9 @@ _END_OR_MORE = re.compile(
 
 def other_branch(of_gxx: str, of_nvcc: str, conditions: list[str]) -> str:
     """The first condition after which g++ or nvcc reads lines that the other one leaves out; "" where there is none."""
-    ours, theirs = (_BRANCH.findall(text) for text in (of_gxx, of_nvcc))
-    if ours == theirs:
-        return ""
-    place = next((at for at, both in enumerate(zip(ours, theirs, strict=False)) if both[0] != both[1]), -1)
-    found = (
-        (ours if len(ours) > len(theirs) else theirs)[min(len(ours), len(theirs))]
-        if place < 0
-        else min(ours[place], theirs[place], key=int)
-    )
-    return conditions[int(found)]
+    pairs = zip_longest(*(_BRANCH.findall(text) for text in (of_gxx, of_nvcc)))
+    other = next((pair for pair in pairs if pair[0] != pair[1]), ())
+    return conditions[min(map(int, filter(None, other)))] if other else ""
 
 
 _BRANCH = re.compile(r"^[^\S\n]*#[^\S\n]*pragma kernelsweep_branch (\d+)", re.MULTILINE)
