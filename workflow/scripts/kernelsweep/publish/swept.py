@@ -11,7 +11,7 @@ import numpy
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.judge.best.find import is_tie
+from kernelsweep.judge.best.find import LITTLE, MOST, is_tie
 from kernelsweep.judge.data.reference import shown_status, timed
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
 from kernelsweep.judge.data.words import device_text, list_texts
@@ -136,12 +136,22 @@ def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
 
 
 def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], rivals: Sequence[str]) -> list[Any]:
-    """The lines with names: the first, the fastest at the last x, libraries, and those furthest from these."""
-    levels = numpy.log(rows.sort_values(x).groupby("line")["shown"].last())
+    """The lines with names: the first, the fastest at the last x, libraries, and those furthest from these.
+
+    What ends within LITTLE of a line with a name, and is within MOST of it everywhere, has none: it looks the same.
+    """
+    rows = rows.assign(level=numpy.log(rows["shown"]))
+    places = rows.pivot_table(index="line", columns=x, values="level", sort=False)
+    levels = rows.sort_values(x).groupby("line")["level"].last()
     fastest = rows.sort_values([x, "time_us"], ascending=[False, True])["line"].iloc[0]
     named = [line for line in dict.fromkeys([order[0], fastest, *rivals]) if line in levels][:MOST_NAMED]
-    while len(named) < min(MOST_NAMED, len(levels)):
-        rest = levels.drop(named)
+    rest = levels.drop(named)
+    while len(named) < MOST_NAMED:
+        for line in named:
+            far = (places - places.loc[line]).abs().max(axis="columns").reindex(rest.index) >= MOST
+            rest = rest[far | ((rest - levels[line]).abs() >= LITTLE)]
+        if rest.empty:
+            break
         named.append(max(rest.index, key=lambda line: min(abs(levels[line] - levels[other]) for other in named)))
     return [line for line in order if line in named]
 

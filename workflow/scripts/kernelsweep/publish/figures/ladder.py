@@ -23,8 +23,8 @@ from kernelsweep.publish.swept_axes import no_times
 from kernelsweep.publish.tables.formats import broken
 from kernelsweep.publish.tables.study_table import RIVAL_ROW
 
-# A row's height beyond its text, and a name's letters on a line for each inch of the figure's width.
-BESIDE_IN, NAME_LETTERS_AN_INCH = 0.05, 8
+# The height of a row beyond its text, that of a group's name, and the letters of a name per inch of the figure's width.
+BESIDE_IN, HEAD_IN, NAME_LETTERS_AN_INCH = 0.05, 0.19, 8
 DOT_PT, GAP_IN = 4.6, 0.1
 # The marks of published numbers, by source: hollow, and wide enough to be seen around a dot.
 HOLLOW_PT, HOLLOW = 6.0, (("D", palette.VERMILLION), ("^", palette.GREEN), ("s", palette.PURPLE), ("v", palette.ORANGE))
@@ -42,7 +42,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     # Above each group stands its name. Rows stand at inches from the top, each as high as its name.
     heads = ~ladder.table["group"].duplicated() & (len(groups) > 1)
     rows_in = [style.LINE_IN * (name.count("\n") + 1) + BESIDE_IN for name in names]
-    ends_in = [*itertools.accumulate(high + style.LINE_IN * head for high, head in zip(rows_in, heads, strict=True))]
+    ends_in = [*itertools.accumulate(high + HEAD_IN * head for high, head in zip(rows_in, heads, strict=True))]
     places = [end - high / 2 for end, high in zip(ends_in, rows_in, strict=True)]
     legend_in = style.LINE_IN * (len(ladder.published) + ladder.has_times) + GAP_IN if ladder.published else 0.05
     margins = Margins(style.text_in(*names) + GAP_IN, style.text_in(*values) + GAP_IN, 0.36, legend_in)
@@ -59,7 +59,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         if (best := of_group.loc[of_group["kind"] == RIVAL_ROW, "shown"].max()) == best:
             axes.vlines(best, *ends, color=palette.GREY, linewidth=0.7, linestyle=(0, (4, 2)), zorder=1)
         at: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
-        axes.text(-0.02, ends[0] - BESIDE_IN, group if len(groups) > 1 else "", **at)
+        axes.text(-0.02, ends[0], group if len(groups) > 1 else "", **at)
     label_rows(axes, places, names, values, palette.INK if ladder.has_times else palette.text_in(HOLLOW[0][1]))
     scale_log(axes)
     axes.set(xlabel=ladder.label, ylabel="")

@@ -38,7 +38,7 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     named = named_lines(rows[rows["shown"].notna()], x, order, data.settings.rival_names)
     grey = [line for line in order if line not in named]
     words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
-    caption += f" Grey: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
+    caption += f" Grey, or under another: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
     ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
     places, joined = places_of([*ticks], is_tied)
     are_categories = not any(joined)

@@ -15,6 +15,8 @@ from kernelsweep.results import COUNTED
 
 # A counter moved if it changed by this factor, and by more than between two runs; the largest changes are named.
 _LEAST_CHANGE, _MOST_COUNTERS = 1.1, 3
+# In words above these.
+_LARGE = {1e9: " billion", 1e6: " million"}
 # The time itself, which Nsight Compute takes at its own clocks: the sweep's is shown.
 _NOT_SHOWN = "duration"
 # The weight of metrics that are shares of the warps' time.
@@ -45,7 +47,7 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
     of_others = _of_others(data, pair, [steps[base], steps[number]])
     changes, texts, against = {}, {}, set()
     for metric in (str(name) for name in counters if name in named - {_NOT_SHOWN}):
-        numbers = [f"{value:,.{0 if value >= 100 else 2}f}" for value in pair[metric]]
+        numbers = list(map(_number, pair[metric]))
         if numbers[0] == numbers[1] or _is_of_few(data, pair, metric) or metric in of_others:
             continue
         unit = unit_of(step_metrics(data), metric)
@@ -69,6 +71,12 @@ def moved_text(data: StudyData, steps: Sequence[StoryRow], base: int, number: in
     moved = [metric for metric, change in changes.items() if change >= _least_change(data, metric)]
     moved.sort(key=lambda metric: (metric in against, -changes[metric]))
     return "; ".join(texts[metric] for metric in moved[:_MOST_COUNTERS])
+
+
+def _number(value: float) -> str:
+    """A counter's value in few digits: 6.38, 145,638, 1.07 billion."""
+    size, word = next(((size, word) for size, word in _LARGE.items() if value >= size), (1, ""))
+    return f"{value / size:,.{0 if value / size >= 100 else 2}f}{word}"
 
 
 @cache
