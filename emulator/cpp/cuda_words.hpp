@@ -18,6 +18,7 @@
 #define __launch_bounds__(...)                                                                                         \
     __attribute__((patchable_function_entry(::emulator::launch_bound(__VA_ARGS__), ::emulator::launch_bound(__VA_ARGS__))))
 #define __maxnreg__(...)
+#define __builtin_assume(condition) static_cast<void>(0)
 #define __cluster_dims__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // One for each core that runs blocks, one block at a time: thread-local. Inside a function that implies static, and

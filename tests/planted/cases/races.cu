@@ -299,6 +299,7 @@ __device__ int by_thread[128];
 // right: a variable of the program, an element a thread
 __global__ void variable_of_threads(const int *x, int *y, int *z)
 {
+    __builtin_assume(x != y);
     by_thread[i] = x[i];
     y[i] = by_thread[i];
 }
