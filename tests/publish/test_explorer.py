@@ -259,3 +259,14 @@ def test_a_brighter_cell_of_a_map_is_a_larger_number(driver: object, recorded_pa
     shown = [bright for _, bright in sorted(zip(numbers, green, strict=True))]
     assert len({*numbers}) > 9 and shown == sorted(shown) and shown[-1] > 200 > 50 > shown[0]
     assert "Number and colour of a cell: bandwidth (GB/s)" in text(driver, ".count")
+
+
+def test_a_study_of_few_kernels_begins_with_all_that_are_defined() -> None:
+    # Pins: kernels of undefined behaviour counted among too many.
+    data = recorded("unrolling")
+    rows = data.measurements[data.measurements["time_us"].notna()].astype(str).to_dict("records")
+    known = {"names": data.kernel_names, "gridded": data.gridded, "uses": uses_of("unrolling")}
+    explored = explorer_data({"unrolling": {**data.settings.values(), **known}}, rows)["unrolling"]
+    assert explored["undefined"] and explored["usual"] == [
+        name for name in data.kernel_names if name not in explored["undefined"]
+    ]

@@ -155,7 +155,7 @@ def _usual(study: Mapping[str, Any], defined: Sequence[str]) -> list[str]:
     limits = list(map(limit_kernel, study["limits"]))
     named = {kernel for use in study.get("uses", ()) for kernel in (use["kernel"], use["beside"])}
     named |= {*defined[:1], *limits[:1]}
-    others = {*study["names"]} - named - {*limits}
+    others = {*defined} & {*study["names"]} - named - {*limits}
     return [name for name in defined if name in named | (others if len(others) <= _MOST_KERNELS else {*()})]
 
 

@@ -55,7 +55,7 @@ function rove(stops) {
 
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
-  if (table.closest("#chapter-claims") && table.tHead.rows[0].cells.length > 6) {
+  if (table.closest("#chapter-claims") && [...table.tHead.rows[0].cells].some((head) => head.textContent === "claim")) {
     // On a phone, a claim is a card, with the words of the head beside each number.
     table.classList.add("cards");
     for (const row of body.rows) [...row.cells].slice(1).forEach((cell, column) => { cell.dataset.head = table.tHead.rows[0].cells[column + 1].textContent; });
