@@ -1,4 +1,4 @@
-"""How far does the workflow grow? 1,000 made-up kernels of 10,000 points each, in a folder of their own.
+"""How far does the workflow grow? 1,000 made-up kernels of 10,000 points each, and more, in folders of their own.
 
     uv run python benchmarks/growth.py                  # all of it: half an hour, 8 GB of disk
     uv run python benchmarks/growth.py plan join        # some of it
@@ -6,6 +6,9 @@
 plan  what `snakemake -n all` plans on the emulator, from nothing
 join  collect: 10 million rows in 1,000 files to measurements.csv
 read  the scripts that `all` runs on these rows on a GPU, each by itself; a study's scripts read a million rows
+axis     `snakemake -n` of a study with a million values of one axis
+studies  `snakemake -n` of 1,000 studies, and of one of them
+journal  a journal of a gigabyte, opened
 
 Each line says how long it took, what processor time that was (other work on the machine lengthens the former), and the
 most memory that the process had.
@@ -15,7 +18,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,9 +37,12 @@ from kernelsweep.project.project import load_study
 from kernelsweep.publish.drawing.figure_formats import FORMATS
 from kernelsweep.publish.figure_files import drawn_figures
 from kernelsweep.study.settings import study_names
+from kernelsweep.sweep.journal import Journal
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
+KERNELSWEEP = [sys.executable, "-m", "kernelsweep.project.command"]
 ON_EMULATOR = ["--config", "platform=emulator"]
+DRY_RUN = ["-n", "--cores", "2", *ON_EMULATOR]
 # A small process that starts the one to be measured: the kernel counts what a process was started from as its memory.
 WATCH = """
 import json, resource, subprocess, sys
@@ -82,6 +90,62 @@ def plan(project: Path, repeats: int) -> None:
         cost = measured("plan: snakemake -n all", [*SNAKEMAKE, "-n", "all", *ON_EMULATOR], project)
     total = re.search(r"^total +(\d+)$", cost.output, re.MULTILINE)
     print(f"{total[1] if total else 0} jobs")
+
+
+def plan_axis(folder: Path, values: int) -> None:
+    """Measure the cost of planning a study with this many values of one axis, by three blocks."""
+    project = new_study(folder)
+    file = project / "config/studies/axpy.yaml"
+    sizes = f"{{n: [{', '.join(map(str, range(1, values + 1)))}]}}"
+    file.write_text(file.read_text(encoding="utf-8").replace("{n: [1000, 4099]}", sizes), encoding="utf-8")
+    measured(
+        f"axis: {values:,} values, snakemake -n axpy",
+        [*KERNELSWEEP, "axpy", *DRY_RUN],
+        project,
+    )
+
+
+def plan_studies(folder: Path, studies: int) -> None:
+    """Measure the cost of planning all of these studies, and one."""
+    project = new_study(folder)
+    for number in range(1, studies):
+        name = f"axpy{number}"
+        shutil.copytree(project / "kernels/axpy", project / "kernels" / name)
+        text = (project / "config/studies/axpy.yaml").read_text(encoding="utf-8")
+        (project / f"config/studies/{name}.yaml").write_text(
+            text.replace("kernels/axpy/", f"kernels/{name}/").replace("name: axpy", f"name: {name}"), encoding="utf-8"
+        )
+        (project / f"kernels/{name}/axpy.cu").rename(project / f"kernels/{name}/{name}.cu")
+    for target in ("all", "axpy"):
+        measured(
+            f"studies: {studies:,}, snakemake -n {target}",
+            [*KERNELSWEEP, target, *DRY_RUN],
+            project,
+        )
+
+
+def new_study(folder: Path) -> Path:
+    """A folder with the study that `kernelsweep new axpy` writes."""
+    folder.mkdir()
+    subprocess.run([*KERNELSWEEP, "new", "axpy"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def open_journal(folder: Path, size: int) -> None:
+    """Measure the cost of opening a journal of at least this many bytes, of lines with 180 samples each."""
+    file, samples = folder / "journal.jsonl", [round(2 + number / 7, 3) for number in range(180)]
+    value = {"status": "ok", "visits": [{"samples": samples[at : at + 60]} for at in (0, 60, 120)]}
+    with Journal(file) as journal:
+        journal.add(f"{0:064x}", value)
+    line, lines = file.read_bytes(), 0
+    with file.open("wb") as written:
+        while written.tell() < size:
+            written.write(line.replace(b"0" * 64, f"{lines:064x}".encode(), 1))
+            lines += 1
+    program = "import sys; from pathlib import Path; from kernelsweep.sweep.journal import Journal; "
+    program += "journal = Journal(Path(sys.argv[1])); print(sum(1 for _ in journal._records))"
+    cost = measured(f"journal: {size / 1e9:.1f} GB opened", [sys.executable, "-c", program, str(file)], folder)
+    assert int(cost.output) == lines
 
 
 def script(what: str, name: str, folder: Path, **job: Any) -> Cost:
@@ -165,7 +229,7 @@ def read(project: Path, studies: int, kernels: int) -> None:
 
 def main() -> None:
     """Measure the requested parts."""
-    parts = ("plan", "join", "read")
+    parts = ("plan", "join", "read", "axis", "studies", "journal")
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all, if none is named")
     parser.add_argument("--studies", type=int, default=10)
@@ -177,7 +241,14 @@ def main() -> None:
         parser.error(f"{', '.join(sorted(unknown))}: not one of {', '.join(parts)}")
     wanted = options.parts or parts
     print(f"{'':<44} {'wall':>9} {'processor':>9} {'memory':>11}")
+    os.environ["PYTHONPATH"] = f"{ROOT / 'workflow/scripts'}:{ROOT / 'emulator'}"
     with tempfile.TemporaryDirectory() as folder:
+        if "axis" in wanted:
+            plan_axis(Path(folder) / "axis", 1_000_000)
+        if "studies" in wanted:
+            plan_studies(Path(folder) / "studies", 1_000)
+        if "journal" in wanted:
+            open_journal(Path(folder), 1_000_000_000)
         project = made_up.make_project(Path(folder), options.studies, options.kernels)
         if "plan" in wanted:
             plan(project, options.repeats)
