@@ -11,7 +11,7 @@ import numpy
 import pandas
 from matplotlib.figure import Figure
 
-from kernelsweep.judge.best.find import LITTLE, MOST, is_tie
+from kernelsweep.judge.best.find import LITTLE, MOST, is_tie, may_tie
 from kernelsweep.judge.data.reference import shown_status, timed
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, size_axes
 from kernelsweep.judge.data.words import device_text, list_texts
@@ -190,11 +190,11 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     sizes = swept_axes.problem_axes(shown.data, [*shown.axes, *filter(None, [panel])])
     fastest = rows.sort_values("time_us").drop_duplicates(sizes) if sizes else rows.sort_values("time_us").head(1)
     by_size = {tuple(row[axis] for axis in sizes): row for row in fastest.to_dict("records")}
-    records = rows.to_dict("records")
-    ties = [
-        row["shown"] == row["shown"] and is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in records
-    ]
-    return rows.assign(is_outlined=ties), said
+    key = [*sizes, "one"]  # Without sizes, all are compared with the same one.
+    high = rows[sizes].assign(one=1).merge(fastest.assign(one=1), "left", key)["time_high_us"].set_axis(rows.index)
+    near = rows[rows["shown"].notna() & may_tie(rows, high)]
+    ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
+    return rows.assign(is_outlined=rows.index.isin(near.index[ties])), said
 
 
 def end_text(value: float, quantity: str) -> str:

@@ -12,7 +12,8 @@ from kernelsweep.judge.data.reference import at_place, shown_status, timed, unde
 from kernelsweep.judge.data.study_data import StudyData, kernel_axes, place_axes, shown_place, size_axes, varied
 from kernelsweep.judge.data.words import axis_value, device_text, failures_text, list_texts, place_text, size_words
 from kernelsweep.publish.figure_files import LARGE_GFLOPS, LARGE_RATE, PEAK_SHARE
-from kernelsweep.statistics import Interval, ratio, time_interval
+from kernelsweep.results import INTERVAL
+from kernelsweep.statistics import Interval, ratio
 
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
@@ -73,18 +74,14 @@ def with_ratios(
 
     It stands in the column `name`, and its interval in the columns that `ends_of` reads.
     """
-
-    def keyed(frame: pandas.DataFrame) -> list[tuple[tuple[Any, ...], Any, dict[Any, Any]]]:
-        records = frame.to_dict("records")
-        return [(tuple(row[axis] for axis in axes), at, row) for at, row in zip(frame.index, records, strict=True)]
-
-    least: dict[tuple[Any, ...], tuple[Any, dict[Any, Any]]] = {}
-    for key, at, row in keyed(bases.sort_values("time_us", kind="stable")):
-        least.setdefault(key, (at, row))
+    key = [*axes, "one"]  # Without axes, all have the same base.
+    least = bases.assign(one=1, at=bases.index).sort_values("time_us", kind="stable").drop_duplicates(key)
+    beside = rows[[*axes]].assign(one=1).merge(least[[*key, "at", *INTERVAL]], how="left", on=key)
+    times = [frame[column] for frame in (beside, rows) for column in ("time_us", "time_low_us", "time_high_us")]
     ends = []
-    for key, at, row in keyed(rows):
-        place, base = least.get(key, (None, None))
-        gain = Interval(1, 1, 1) if at == place else ratio(time_interval(base), time_interval(row)) if base else None
+    for at, place, *both in zip(rows.index, beside["at"], *times, strict=True):
+        base, own = Interval(*both[:3]), Interval(*both[3:])
+        gain = Interval(1, 1, 1) if at == place else ratio(base, own) if base.value == base.value else None
         ends.append([factor * end for end in (gain.value, gain.low, gain.high)] if gain else [float("nan")] * 3)
     columns = pandas.DataFrame(ends, rows.index, [name, f"{name} low", f"{name} high"], dtype="float64")
     return rows.assign(**columns)
