@@ -31,18 +31,21 @@ def load_measurements(
     paths: Sequence[Path],
     study: str | None = None,
     unproven: Collection[tuple[str, str]] = (),
+    left_out: Collection[str] = (),
 ) -> pandas.DataFrame:
     """The rows of all `paths`, sorted by study, kernel and point, whatever the order of the files.
 
     study     keep the rows of this study
     unproven  the kernels whose proof failed, by study and name: their rows get the flag PROOF_FAILED
+    left_out  columns that nobody reads
 
     Each file is CSV with the columns of results.MEASUREMENT_COLUMNS, plain or `.csv.gz`; other columns are kept as
     text. An empty field becomes NaN in a column of numbers and "" in a column of text.
     Raises UserError as results.each_row(), and when a point occurs twice, or a row names none.
     """
     read = (row for path in paths for row in each_row(path, CONTRACT_COLUMNS, study=study))
-    return as_measurements(frame(read, MEASUREMENT_COLUMNS), ", ".join(map(str, paths)), unproven)
+    rows = frame(read, MEASUREMENT_COLUMNS).drop(columns=[*left_out])
+    return as_measurements(rows, ", ".join(map(str, paths)), unproven)
 
 
 def as_measurements(rows: pandas.DataFrame, files: str, unproven: Collection[tuple[str, str]] = ()) -> pandas.DataFrame:
