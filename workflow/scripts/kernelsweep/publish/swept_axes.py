@@ -18,6 +18,10 @@ from kernelsweep.statistics import Interval, ratio
 # The axis of kernels, which every study has.
 KERNEL = "kernel"
 
+# Columns that no figure of axes has: each selection would copy them.
+_NOT_DRAWN = ["study", "platform", "device", "message", "output", "parameters", "source_sha256", "binary_sha256"]
+_NOT_DRAWN += ["work", "bit_identical", "relative_error", "error_share", "launches", "samples", "visits", "clock_mhz"]
+
 # What axes with a common name are, for readers; others keep their names.
 AXIS_TITLES = {
     "array_size": "array size (elements)",
@@ -43,7 +47,8 @@ def rows_there(data: StudyData, drawn: Collection[str], beside: Collection[str] 
     """
     free = with_tied(data, drawn)
     place = {axis: value for axis, value in shown_place(data).items() if axis not in free}
-    rows = at_place(data.measurements[data.measurements[KERNEL].isin([*data.kernel_names, *beside])], place)
+    rows = data.measurements.drop(columns=[*({*_NOT_DRAWN} - {*data.settings.kinds})], errors="ignore")
+    rows = at_place(rows[rows[KERNEL].isin([*data.kernel_names, *beside])], place)
     return rows[~rows[KERNEL].isin(undefined_kernels(data.measurements))]
 
 
