@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pandas
 
 from kernelsweep.base.groups import grouped
@@ -17,6 +18,7 @@ from kernelsweep.results import ALL_POINT_COLUMNS, INTERVAL, arithmetic_of
 from kernelsweep.statistics import Interval, ratio, time_interval
 from kernelsweep.study.settings import StudySettings
 
+Numbers = np.ndarray[Any, np.dtype[Any]]
 RATES = ("bandwidth_gbs", "gflops", "peak_fraction")
 
 
@@ -207,22 +209,22 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
     for _, of_kind in _compared(data, parameters, sizes, kinds).groupby("kind"):
         # Where only a library has a time, nothing of ours can be used.
         of_kind = of_kind[of_kind.groupby("size")["is_own"].transform("any")].sort_values("size", kind="stable")
-        own = _with_losses(of_kind)
-        numbers = [*own["size"].unique()]
-        for start, end in _ranges(own):
-            here, own_here = (rows[rows["size"].between(numbers[start], numbers[end - 1])] for rows in (of_kind, own))
-            choice, lost = _least(own_here)
-            last = here[here["size"] == numbers[end - 1]]
-            size_rows = here.drop_duplicates("size")[sizes].to_dict("records")
-            (chosen,) = last[last["choice"] == choice].to_dict("records")
+        choices, losses, little = _by_choice(_with_losses(of_kind))
+        of_size = of_kind.drop_duplicates("size")
+        rows_before = [*of_kind["size"].searchsorted(of_size["size"]), len(of_kind)]
+        places = [{axis: size[axis] for axis in sizes} for size in of_size.to_dict("records")]
+        for start, end in _ranges(losses, little):
+            here, last = (of_kind.iloc[rows_before[at] : rows_before[end]] for at in (start, end - 1))
+            choice, lost = _least(losses[:, start:end], little[:, start:end])
+            (chosen,) = last[last["choice"] == choices[choice]].to_dict("records")
             beside, gain = _beside(last, chosen)
             uses.append(
                 Use(
                     study=name,
                     kernel=chosen["kernel"],
                     kind={axis: chosen[axis] for axis in kinds},
-                    sizes=tuple({axis: size[axis] for axis in sizes} for size in size_rows),
-                    everywhere=end - start == len(numbers),
+                    sizes=tuple(places[start:end]),
+                    everywhere=end - start == len(places),
                     worst=max(lost),
                     mean=mean(lost),
                     configuration=as_configuration(chosen, parameters, chosen["kernel"] in data.gridded),
@@ -230,7 +232,7 @@ def find_uses(name: str, data: StudyData) -> list[Use]:
                     gain=gain,
                     ties=tuple(
                         Tie(row["kernel"], as_configuration(row, parameters, row["kernel"] in data.gridded))
-                        for row in _ties(here, chosen, own_here)
+                        for row in _ties(here, chosen, choices[~np.isnan(losses[:, end - 1])])
                     ),
                 )
             )
@@ -299,13 +301,16 @@ def _beside(last: pandas.DataFrame, chosen: Mapping[Any, Any]) -> tuple[str, flo
     return str(other["kernel"]), float(other["time_us"]) / chosen["time_us"]
 
 
-def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: pandas.DataFrame) -> list[Mapping[Any, Any]]:
-    """The rows at the last size of what ties with the chosen configuration at each size, the fastest first."""
+def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> list[Mapping[Any, Any]]:
+    """The rows at the last size of what ties with the chosen configuration at each size, the fastest first.
+
+    own  the choices of our kernels there
+    """
     last = here["size"].max()
     of_chosen = here[here["choice"] == chosen["choice"]].set_index("size")[[*INTERVAL]]
     lows, highs = (here["size"].map(of_chosen[column]) for column in ("time_low_us", "time_high_us"))
     near = here[may_tie(here, highs) & (lows <= here["time_high_us"] * _ROUNDED)]
-    near = near[near["choice"].isin(own.loc[own["size"] == last, "choice"]) & (near["choice"] != chosen["choice"])]
+    near = near[near["choice"].isin(own) & (near["choice"] != chosen["choice"])]
     near = near[near.groupby("choice")["size"].transform("size") == here["size"].nunique()]
     times = {number: time_interval(row) for number, row in of_chosen.to_dict("index").items()}
     pairs = [(time_interval(row), times[row["size"]]) for row in near.to_dict("records")]
@@ -314,33 +319,46 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: pandas.DataFra
     return list(near.sort_values(["time_us", "choice"]).to_dict("records"))
 
 
-def _least(own: pandas.DataFrame) -> tuple[int | None, list[float]]:
+def _by_choice(own: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
+    """The choices in their order, each one's loss by size, and whether that is little: shape (choices, sizes).
+
+    A loss is NaN, and not little, where the choice has no time.
+    """
+    choices, row = np.unique(own["choice"], return_inverse=True)
+    numbers, column = np.unique(own["size"], return_inverse=True)
+    losses, little = np.full((len(choices), len(numbers)), np.nan), np.zeros((len(choices), len(numbers)), bool)
+    losses[row, column], little[row, column] = own["loss"], own["is_little"]
+    return choices, losses, little
+
+
+def _least(losses: Numbers, little: Numbers) -> tuple[int, list[float]]:
     """The choice with the least worst loss, then mean, of those that do at each size where some do; and its losses.
 
-    None, and no losses, where no configuration has a time at each size.
+    -1, and no losses, where no configuration has a time at each size.
     """
-    choices = own.groupby("choice").agg(sizes=("size", "size"), worst=("loss", "max"), does=("is_little", "all"))
-    every = choices[choices["sizes"] == own["size"].nunique()]
-    among = every[every["does"]] if every["does"].any() else every
-    best = own[own["choice"].isin(among.index[among["worst"] == among["worst"].min()])]
-    losses: dict[Any, list[float]] = {choice: [*of_choice] for choice, of_choice in best.groupby("choice")["loss"]}
-    return min(losses.items(), key=lambda one: (mean(one[1]), one[0]), default=(None, []))
+    does, worst = little.all(axis=1), losses.max(axis=1)  # NaN where a size has no time.
+    among = does if does.any() else ~np.isnan(worst)
+    best = np.flatnonzero(among & (worst == worst.min(initial=np.inf, where=among)))
+    found = (
+        (mean(of_choice), choice, of_choice) for choice, of_choice in zip(best, losses[best].tolist(), strict=True)
+    )
+    _, least, lost = min(found, default=(0, -1, []))
+    return int(least), lost
 
 
-def _ranges(own: pandas.DataFrame) -> list[tuple[int, int]]:
+def _ranges(losses: Numbers, little: Numbers) -> list[tuple[int, int]]:
     """All sizes, if a configuration loses at most MOST; then the fewest ranges in each of which one does, if several.
 
     Each range in turn is as long as possible, which gives the fewest.
     """
     starts: list[int] = []
-    doing: set[int] = set()  # those that do at each size of the latest range
-    sizes = own[own["is_little"]].groupby("size")["choice"]
-    for number, (_, here) in enumerate(sizes):
-        doing &= {*here}
-        if not doing:
+    doing = np.zeros(len(little), bool)  # those that do at each size of the latest range
+    for number, here in enumerate(little.T):
+        doing = doing & here
+        if not doing.any():
             starts.append(number)
-            doing = {*here}
-    ranges = list(pairwise([*starts, len(sizes)]))
-    if len(ranges) > 1 and max(_least(own)[1], default=1) <= MOST:
-        return [(0, len(sizes)), *ranges]
+            doing = here
+    ranges = list(pairwise([*starts, little.shape[1]]))
+    if len(ranges) > 1 and max(_least(losses, little)[1], default=1) <= MOST:
+        return [(0, little.shape[1]), *ranges]
     return ranges
