@@ -306,17 +306,18 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> li
 
     own  the choices of our kernels there
     """
-    last = here["size"].max()
-    of_chosen = here[here["choice"] == chosen["choice"]].set_index("size")[[*INTERVAL]]
-    lows, highs = (here["size"].map(of_chosen[column]) for column in ("time_low_us", "time_high_us"))
-    near = here[may_tie(here, highs) & (lows <= here["time_high_us"] * _ROUNDED)]
-    near = near[near["choice"].isin(own) & (near["choice"] != chosen["choice"])]
-    near = near[near.groupby("choice")["size"].transform("size") == here["size"].nunique()]
-    times = {number: time_interval(row) for number, row in of_chosen.to_dict("index").items()}
-    pairs = [(time_interval(row), times[row["size"]]) for row in near.to_dict("records")]
-    is_tied = pandas.Series([do_tie(*pair) and do_tie(*pair[::-1]) for pair in pairs], near.index, dtype=bool)
-    near = near[is_tied.groupby(near["choice"]).transform("all") & (near["size"] == last)]
-    return list(near.sort_values(["time_us", "choice"]).to_dict("records"))
+    choice, size, low, time, high = (here[column].to_numpy() for column in ("choice", "size", *INTERVAL))
+    is_chosen = choice == chosen["choice"]
+    of_chosen = np.flatnonzero(is_chosen)[np.searchsorted(size[is_chosen], size)]  # each row's, of its size
+    near = (low <= high[of_chosen] * _ROUNDED) & (low[of_chosen] <= high * _ROUNDED) & np.isin(choice, own) & ~is_chosen
+
+    def do_all_tie(rows: Sequence[int]) -> bool:
+        pairs = [[Interval(time[at], low[at], high[at]) for at in (row, of_chosen[row])] for row in rows]
+        return len(rows) == is_chosen.sum() and all(do_tie(*pair) and do_tie(*pair[::-1]) for pair in pairs)
+
+    by_choice = grouped(np.flatnonzero(near).tolist(), lambda row: choice[row])
+    tied = here.iloc[[rows[-1] for rows in by_choice.values() if do_all_tie(rows)]]
+    return list(tied.sort_values(["time_us", "choice"]).to_dict("records"))
 
 
 def _by_choice(own: pandas.DataFrame) -> tuple[Numbers, Numbers, Numbers]:
