@@ -330,7 +330,8 @@ def test_an_edit_is_shown_with_what_it_changed(tmp_path: Path) -> None:
         store.keep_text(name, text)
         entry = {"symbol": "k", "registers": registers, "binary_sha256": {"old": "a", "new": "b"}[name]}
         store.compiled({"unit": name}, tmp_path / "unit", lambda entry=entry: _compiled(tmp_path / "unit", entry))
-        store.keep_text(picture_of(shown.partition("/")[0], "its_step", name), f"<svg>{text}</svg>")
+        for picture in ("as an earlier version of ours drew it", f"<svg>{text}</svg>"):
+            store.keep_text(picture_of(shown.partition("/")[0], "its_step", name), picture)
     section = code_section(points, *drawn)
     pictures = sorted(path.read_text() for path in drawn[-1].glob("*-its_step-*.svg"))
     assert pictures == ["<svg>a = 1;\nb;</svg>", "<svg>a = 2;\nb;</svg>"] and section.count("](accesses/") == 2

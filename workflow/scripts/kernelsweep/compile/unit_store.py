@@ -65,15 +65,15 @@ class UnitStore:
         return _copied(self._place(content), file)
 
     def keep_text(self, name: str, text: str) -> None:
-        """Keep a source's text under its hash."""
+        """Keep a text under a name, in place of another one: a source under its hash, a picture as it is drawn now."""
         path = self._folder / f"{name}.cu"
-        if not path.is_file():
+        if self.text(name) != text:
             part = path.with_suffix(f".{os.getpid()}")
             part.write_text(text, encoding="utf-8")
             part.replace(path)
 
     def text(self, name: str) -> str:
-        """The text of a source by its hash; "" where it was not kept."""
+        """The text of this name; "" where none was kept."""
         path = self._folder / f"{name}.cu"
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
