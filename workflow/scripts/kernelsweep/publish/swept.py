@@ -192,7 +192,7 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     by_size = {tuple(row[axis] for axis in sizes): row for row in fastest.to_dict("records")}
     key = [*sizes, "one"]  # Without sizes, all are compared with the same one.
     high = rows[sizes].assign(one=1).merge(fastest.assign(one=1), "left", key)["time_high_us"].set_axis(rows.index)
-    near = rows[rows["shown"].notna() & may_tie(rows, high)]
+    near = rows[rows["shown"].notna() & may_tie(rows["time_low_us"], high)]
     ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
     return rows.assign(is_outlined=rows.index.isin(near.index[ties])), said
 

@@ -80,7 +80,7 @@ def find_best(name: str, data: StudyData) -> list[Best]:
     ordered = rows[["kernel", *axes, *INTERVAL, *RATES, "work"]].sort_values(["time_us", *parameters])
     of_place = ordered.groupby(["kernel", *others], sort=False, dropna=False)
     ordered = ordered.assign(count=of_place["time_us"].transform("size"))
-    near = ordered[may_tie(ordered, of_place["time_high_us"].transform("first"))]
+    near = ordered[may_tie(ordered["time_low_us"], of_place["time_high_us"].transform("first"))]
     names = data.kernel_names
     rows_near = near.to_dict("records")
     places = grouped(rows_near, lambda row: (names.index(row["kernel"]), *(row[axis] for axis in others)))
@@ -129,9 +129,12 @@ def fastest_by_size(entries: Iterable[Best], study: StudySettings) -> list[Best]
     return [min(of_size, key=lambda best: best.fastest.time.value) for of_size in allowed if of_size]
 
 
-def may_tie(rows: pandas.DataFrame, ends: pandas.Series[float]) -> pandas.Series[bool]:
-    """Whether rows' intervals reach below the ends of shorter times' intervals: is_tie() is true of no others."""
-    return rows["time_low_us"] <= ends * _ROUNDED
+def may_tie(lows: Any, ends: Any) -> Any:
+    """Whether intervals from `lows` reach below the `ends` of shorter times': is_tie() is true of no others.
+
+    Both are NumPy's arrays, or Series, as the result then is.
+    """
+    return lows <= ends * _ROUNDED
 
 
 def is_tie(row: Mapping[Any, Any], fastest: Mapping[Any, Any]) -> bool:
@@ -284,7 +287,7 @@ def _with_losses(rows: pandas.DataFrame) -> pandas.DataFrame:
     least = own.sort_values("time_us", kind="stable").drop_duplicates("size").set_index("size")
     loss = own["time_us"] / own["size"].map(least["time_us"]) - 1
     is_little = loss <= LITTLE
-    near = own[~is_little & (loss <= MOST) & may_tie(own, own["size"].map(least["time_high_us"]))]
+    near = own[~is_little & (loss <= MOST) & may_tie(own["time_low_us"], own["size"].map(least["time_high_us"]))]
     shortest = {number: time_interval(row) for number, row in least[[*INTERVAL]].to_dict("index").items()}
     tied = [do_tie(time_interval(row), shortest[row["size"]]) for row in near.to_dict("records")]
     return own.assign(loss=loss, is_little=is_little | own.index.isin(near.index[tied]))
@@ -309,7 +312,7 @@ def _ties(here: pandas.DataFrame, chosen: Mapping[Any, Any], own: Numbers) -> li
     choice, size, low, time, high = (here[column].to_numpy() for column in ("choice", "size", *INTERVAL))
     is_chosen = choice == chosen["choice"]
     of_chosen = np.flatnonzero(is_chosen)[np.searchsorted(size[is_chosen], size)]  # each row's, of its size
-    near = (low <= high[of_chosen] * _ROUNDED) & (low[of_chosen] <= high * _ROUNDED) & np.isin(choice, own) & ~is_chosen
+    near = may_tie(low, high[of_chosen]) & may_tie(low[of_chosen], high) & np.isin(choice, own) & ~is_chosen
 
     def do_all_tie(rows: Sequence[int]) -> bool:
         pairs = [[Interval(time[at], low[at], high[at]) for at in (row, of_chosen[row])] for row in rows]
