@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelsweep.base.logs import logged
 from kernelsweep.judge.data.study_data import Metrics, load_metrics, read_study_data
-from kernelsweep.publish.drawing.figure_formats import QUICK_FORMATS, file_names, narrow_name
+from kernelsweep.publish.drawing.figure_formats import file_names, narrow_name
 from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.layout import PHONE, TWO_COLUMNS, WIDTHS
 from kernelsweep.publish.drawing.style import use_font
@@ -38,8 +38,7 @@ def draw_files(name: str) -> dict[str, dict[str, str]]:
                 file.with_suffix(".tex").write_text(latex, encoding="utf-8")
         if width == TWO_COLUMNS:
             texts[name] = drawing.texts
-            if tuple(plan.formats) != QUICK_FORMATS:  # Of a quick sweep, a phone has the wide figure.
-                DRAWERS[name](shown, PHONE).save(folder / narrow_name(name))
+            DRAWERS[name](shown, PHONE).save(folder / narrow_name(name))
     return texts
 
 
