@@ -39,11 +39,11 @@ _MARGIN = 0.01  # the smallest difference that matters
 class Winner:
     """A kernel that may stand in the place of another.
 
-    cubin     has it, by its symbol
-    original  the symbol of the other, of whose launches those of the size `sizes` are replaced
-    to        the size of the launches in their place: grid, block, and bytes of dynamic shared memory
-    shown     what it is, in words
-    variables its module's, which have to hold in each launch what the original's hold
+    cubin      has it, by its symbol
+    original   the symbol of the other, of whose launches those of the size `sizes` are replaced
+    to         the size of the launches in their place: grid, block, and bytes of dynamic shared memory
+    shown      what it is, in words
+    variables  its module's, which have to hold in each launch what the original's hold
     """
 
     cubin: Path
