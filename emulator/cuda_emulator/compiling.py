@@ -37,6 +37,7 @@ _LANGUAGE = [
     # A product and a sum are rounded separately on every processor.
     "-ffp-contract=off",
     "-fno-exceptions",
+    "-fcheck-new",  # null where there is no room
 ]
 _RUNTIME = [
     # Variables of one name in two libraries of a process stay separate.
@@ -67,6 +68,8 @@ _WATCHING = [
     "-fno-tree-sra",
     # Else g++ writes some of them out, as accesses that no hook sees.
     *("-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset"),
+    # Nor is a pair of them, or an access before the second, of no use.
+    *("-fno-builtin-malloc", "-fno-builtin-free", "-fno-allocation-dce"),
     # The hooks are called for what these leave of the source. They remove accesses of which nothing depends, move them
     # into branches, and take a static variable that is never written for zeros: a GPU's shared memory is not.
     *("-fno-tree-dce", "-fno-tree-dse", "-fno-tree-sink", "-fno-ipa-reference-addressable"),
@@ -86,8 +89,9 @@ _LINK = [
     "-Wl,-z,defs",
     "-Wl,-Bsymbolic",
     "-Wl,--build-id=none",
-    # The hooks also see copies and fills by the C library, and what allocates memory.
+    # The hooks also see copies and fills by the C library, and what allocates memory and gives it back.
     *(f"-Wl,--wrap={name}" for name in ("memcpy", "memmove", "memset", "malloc", "_Znwm", "_Znam")),
+    *(f"-Wl,--wrap={name}" for name in ("free", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")),
 ]
 
 # What g++ takes for emulator.hpp where it finds it first.

@@ -14,7 +14,7 @@ import numpy as np
 
 from cuda_emulator.errors import LaunchFailed
 from cuda_emulator.lines import Lines, Variable
-from cuda_emulator.mistakes import Buffer, Finding, in_words
+from cuda_emulator.mistakes import HEAP, Buffer, Finding, in_words
 from cuda_emulator.shapes import Shape
 
 LANES = 32  # of a warp
@@ -105,13 +105,15 @@ class Mistake(ctypes.Structure):
     differs           of a race of two writes, where start() got a filling: whether some stored different values
     fenced            of a race: whether the launch has fences that could order the two accesses
     cause             of a race, as in races.hpp: 1 an asynchronous copy that is not waited for, 2 a bulk copy without a
-                      fence for the asynchronous proxy
+                      fence for the asynchronous proxy; 3 of an access to memory that the other thread has freed
     launches_before   of a race: how many launches earlier the other access was; other_name (of its kernel),
                       other_grid and other_block_size are that launch's
     has_waited        of a race of two launches: whether the later one's thread had waited for the launch before it
     offset            bytes from the buffer's start, or from the start of all shared memory; an inactive lane's number
     file, line        in place of a site: of the shuffle from an inactive lane; of a warp's barrier, where others wait
                       at that at line `offset` of the file other_name
+    allocated, allocated_site  in the kernels' heap: the bytes of the nearest allocation, from whose start the offset
+                      is, and the index of its call in sites(), plus one; 0 where there is none
     """
 
     _fields_ = [
@@ -128,6 +130,8 @@ class Mistake(ctypes.Structure):
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
         ("other_name", ctypes.c_char_p),
+        ("allocated", ctypes.c_uint32),
+        ("allocated_site", ctypes.c_uint32),
     ]
 
     @property
@@ -445,9 +449,9 @@ class Library:
         self._trace_capacity = capacity
 
     def traced(self) -> list[Request]:
-        """The recorded requests, in order."""
+        """The recorded requests, in order, but for those of the kernels' heap."""
         entries = (Request * self._trace_capacity)()
-        return entries[: self._library.emulator_traced(entries)]
+        return [one for one in entries[: self._library.emulator_traced(entries)] if one.buffer != HEAP]
 
 
 def _interrupted(threads: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from cuda_emulator.library import Mistake, Site
 
 _DOES = {"load": "reads it", "store": "writes it", "atomic": "updates it atomically"}
-# Causes of races, as in races.hpp.
-_IN_FLIGHT, _ACROSS_PROXIES = 1, 2
+# Causes of mistakes, as in races.hpp.
+_IN_FLIGHT, _ACROSS_PROXIES, _FREED = 1, 2, 3
+
+# The number of the kernels' heap among the buffers, as heap_number in spaces.hpp.
+HEAP = 2**32 - 1
 
 # A race of two writes of one value.
 SAME_VALUE = "same_value"
@@ -88,14 +91,20 @@ def in_words(
         here, there = line(site.address), line(other.address)
         lines = (here, there) if one.mistake == "race" else (here,)
         size = min(site.size, other.size)
-        if one.space == "global":
+        if one.space == "global" and one.buffer == HEAP:
+            itemsize, array = max(site.size, other.size, 1), "the heap"
+            place = f"memory{Shape((0,), itemsize).place(one.offset, itemsize)}"
+            kind = "heap, where nothing is allocated"
+            if one.allocated_site:
+                kind = f"{one.allocated} bytes allocated at {line(sites[one.allocated_site - 1].address)}"
+        elif one.space == "global":
             found_in, itemsize = buffer(one.buffer), buffer(one.buffer).shape.itemsize
             array, place = found_in.name, f"{found_in.name}{found_in.shape.place(one.offset, size)}"
             kind = f"{found_in.kind} {found_in.name} of {found_in.size // itemsize} elements"
         else:
             shared_in = shared_array(shared, one.offset)
             array, itemsize, place, kind = _shared_place(one.offset, shared_in, shape(shared_in), size, dynamic_bytes)
-        if one.mistake == "out_of_bounds" and site.size > itemsize:
+        if one.mistake == "out_of_bounds" and site.size > itemsize and one.cause != _FREED:
             place = f"{site.size} bytes {'from' if site.operation == 'load' else 'at'} {place}"
         note = _note(site, other) if one.mistake == "race" else ""
         is_doubtful = one.mistake == "uninitialised" or bool(note)
@@ -159,10 +168,15 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
         return f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, {order}"
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
-    return f"{thread} {_does(site).replace(' it', f' {place}')} at {here}, out of bounds of the {kind}"
+    does = _does(site).replace(" it", f" {place}")
+    if one.cause == _FREED:
+        return f"{thread} {does} ({kind}) at {here}, which {_other_thread(one)} has freed at {there}"
+    return f"{thread} {does} at {here}, out of bounds of the {kind}"
 
 
 def _does(site: Site) -> str:
+    if not site.size:
+        return "frees it"
     return _DOES[site.operation] + (" for its block" if site.is_of_block else "")
 
 

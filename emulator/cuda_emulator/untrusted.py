@@ -29,6 +29,7 @@ _MATHS = (
 )
 _KNOWN = re.compile(
     rf"(?:{_MATHS})[fl]?|_ZN?K?8emulator\w+|__tsan_\w+|__ubsan_\w+|__tls_get_addr|_GLOBAL_OFFSET_TABLE_|mem(?:cpy|move|set|cmp)"
+    r"|malloc|free|_Zn[wa]m|_Zd[la]Pvm?"  # of the kernel's heap
     r"|_ZTVN10__cxxabiv1\d+__\w+_type_infoE|__cxa_pure_virtual"  # of classes with virtual functions
     r"|__stack_chk_fail|str(?:cmp|len|str)|v?snprintf|fe[gs]etround|printf|puts|putchar|__assert_fail|__[a-z]+[sdtx]i\d|__(?:trunc|extend)\w+|__(?:mul|div)[sdtx]c3"
 )
@@ -44,7 +45,6 @@ _ACCESS = re.compile(
     re.MULTILINE,
 )
 _PLACE = re.compile(r"^(\S.*):\d+(?: \(discriminator \d+\))?$|^\w+\(\):$", re.MULTILINE)
-_ALLOCATION = re.compile(r"malloc|free|_Zn[wa]m|_Zd[la]Pvm?")
 # A structure that a function returns in its caller's memory: x86-64 says where by the first argument, and returns that.
 _RETURNS_RESULT, _OF_RESULT = "\tmov    %rdi,%rax\n", re.compile(r",(?:-?0x[0-9a-f]+)?\(%r(?:di|ax)\)$")
 _FUNCTION = re.compile(r"^[0-9a-f]+ <", re.MULTILINE)
@@ -104,9 +104,5 @@ def check_object(compiled: Path) -> None:
             if kind in ("STT_GNU_IFUNC", "STT_LOOS"):
                 raise Refused(f"code that runs when it is loaded: {symbol.name} is chosen by a function")
             is_elsewhere = symbol["st_shndx"] == "SHN_UNDEF" and kind != "STT_TLS"  # which are shared arrays
-            if is_elsewhere and _ALLOCATION.fullmatch(symbol.name):
-                raise lacking(
-                    f"{symbol.name}, memory from a kernel's heap, is something that the emulator does not supply"
-                )
             if is_elsewhere and symbol.name and not _KNOWN.fullmatch(symbol.name):
                 raise Refused(f"a call of {symbol.name}, which is no function of a GPU")

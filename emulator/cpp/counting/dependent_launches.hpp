@@ -156,7 +156,7 @@ EMULATOR_UNCOUNTED inline void note_triggers()
 EMULATOR_UNCOUNTED inline unsigned distance_of(uint32_t run)
 {
     unsigned distance = 0;
-    while (run < launch_before(distance).first_run)
+    while (run < launch_before(distance).first_run && distance + 1 < launches.count && distance + 1 < most_launches)
         ++distance;
     return distance;
 }

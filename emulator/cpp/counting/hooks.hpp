@@ -26,6 +26,7 @@
 #pragma once
 
 #include "../block.hpp"
+#include "heap.hpp"
 #include "spins.hpp"
 
 namespace emulator::counting {
@@ -78,8 +79,9 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
     if (!find_place(address, size, place)) {
         if (spaces.buffer_count > 0 && !is_in_library(address)) { // Else the host has named no buffers.
             worker->fault_place = uintptr_t(caller);
-            fail(*worker, Failure::illegal_access, "illegal memory access by %s, far from every array of the kernel",
-                 ThreadName(*worker, *worker->current).text);
+            fail(*worker, Failure::illegal_access, "illegal memory access by %s, %s",
+                 ThreadName(*worker, *worker->current).text,
+                 address < red_zone ? "through a null pointer" : "far from every array of the kernel");
         }
         if (__builtin_expect(++spins.unseen[worker->current->index] >= unseen_length, 0)) {
             spins.unseen[worker->current->index] = 0;
@@ -88,7 +90,7 @@ __attribute__((noinline)) EMULATOR_UNCOUNTED inline void count_access(Worker *wo
         }
         return;
     }
-    const bool is_counted = place.space == shared_memory || place.buffer < most_buffers;
+    const bool is_counted = place.space == shared_memory || place.buffer < most_buffers || place.buffer == heap_buffer;
     if (!is_counted && !state.check_races)
         return;
     const unsigned site = find_site(reinterpret_cast<uintptr_t>(caller), size, place.space, operation);
@@ -264,6 +266,7 @@ EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
     }
     findings.count = steps.count = 0;
     forget_launches();
+    forget_heap();
     ordering.warps_run = ordering.barriers = ordering.warp_synchronisations = ordering.warp_exchanges = 0;
 }
 
@@ -333,23 +336,34 @@ EMULATOR_HOOK void *__wrap_memset(void *target, int value, size_t size)
     return __real_memset(target, value, size);
 }
 
-// A kernel that allocates memory: the linker names its calls so.
-#define EMULATOR_ALLOCATION(function, call)                                                                            \
+// A kernel that allocates memory and gives it back: the linker names its calls so. The host's calls go to the system.
+#define EMULATOR_ALLOCATION(function)                                                                                  \
     extern "C" void *__real_##function(size_t size);                                                                   \
     EMULATOR_HOOK void *__wrap_##function(size_t size)                                                                 \
     {                                                                                                                  \
         using namespace emulator::counting;                                                                            \
-        if (state.worker == nullptr)                                                                                   \
-            return __real_##function(size);                                                                            \
-        state.worker->fault_place = uintptr_t(__builtin_return_address(0));                                            \
-        emulator::fail(*state.worker, emulator::Failure::not_supplied,                                                 \
-                       "%s calls " call ", which the emulator does not supply",                                        \
-                       emulator::ThreadName(*state.worker, *state.worker->current).text);                              \
+        return state.worker == nullptr ? __real_##function(size) : allocate(size, __builtin_return_address(0));        \
     }
-EMULATOR_ALLOCATION(malloc, "malloc")
-EMULATOR_ALLOCATION(_Znwm, "new")
-EMULATOR_ALLOCATION(_Znam, "new[]")
+EMULATOR_ALLOCATION(malloc)
+EMULATOR_ALLOCATION(_Znwm)
+EMULATOR_ALLOCATION(_Znam)
 #undef EMULATOR_ALLOCATION
+#define EMULATOR_RELEASE(function)                                                                                     \
+    extern "C" void __real_free(void *memory);                                                                         \
+    EMULATOR_HOOK void __wrap_##function(void *memory)                                                                 \
+    {                                                                                                                  \
+        using namespace emulator::counting;                                                                            \
+        if (state.worker == nullptr)                                                                                   \
+            __real_free(memory);                                                                                       \
+        else if (memory != nullptr)                                                                                    \
+            release(*state.worker, memory, __builtin_return_address(0));                                               \
+    }
+EMULATOR_RELEASE(free)
+EMULATOR_RELEASE(_ZdlPv)
+EMULATOR_RELEASE(_ZdaPv)
+EMULATOR_RELEASE(_ZdlPvm) // with the size, which is not used
+EMULATOR_RELEASE(_ZdaPvm)
+#undef EMULATOR_RELEASE
 
 // What -fsanitize=alignment and -fsanitize=bounds-strict call, with the records that g++ makes for its own library.
 namespace emulator::counting {

@@ -106,8 +106,8 @@ EMULATOR_UNCOUNTED_INLINE Cell &earlier_cell(Shadow &shadow, size_t index, unsig
 }
 
 // Why two accesses of a race are unordered: nothing orders them; one is an asynchronous copy that is not waited for; one is
-// a bulk copy, and no fence for the asynchronous proxy comes between.
-enum Cause : uint32_t { unordered, in_flight, across_proxies };
+// a bulk copy, and no fence for the asynchronous proxy comes between. Of an access out of bounds: its memory was freed.
+enum Cause : uint32_t { unordered, in_flight, across_proxies, freed };
 
 enum Mistake : uint32_t { race, uninitialised, out_of_bounds, inactive_lane, other_barrier };
 
@@ -126,7 +126,7 @@ struct Finding {
     uint32_t block_size[3];
     uint32_t differs; // for two writes while doubts are settled: whether some stored another value than was there
     uint32_t fenced; // of a race: whether there are fences that could order the two
-    uint32_t cause; // of a race: as below
+    uint32_t cause;
     uint32_t launches_before; // of a race: how many launches before this one the other access was
     uint32_t other_grid[3]; // of its launch
     uint32_t other_block_size[3];
@@ -136,6 +136,8 @@ struct Finding {
     const char *file; // where it is not null: the place, in place of the sites
     uint32_t line;
     const char *other_name; // of a race: the kernel of the other access; of another barrier: the others' file
+    uint32_t allocated; // in the heap: the bytes of the allocation, and the site of the call that gave it, plus one; else 0
+    uint32_t allocated_site;
 };
 
 struct Findings {
@@ -240,7 +242,7 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
                                                 const Access &other, const char *file = nullptr, uint32_t line = 0)
 {
     const uint32_t buffer = place.space == global_memory ? spaces.buffers[place.buffer].number : 0;
-    const unsigned launches_before = mistake == race && other.run < ordering.first_run ? distance_of(other.run) : 0;
+    const unsigned launches_before = other.run < ordering.first_run ? distance_of(other.run) : 0;
     for (unsigned i = 0; i < findings.count; ++i) {
         Finding &found = findings.findings[i];
         const bool is_same = found.site == now.site && found.other_site == other.site;
@@ -276,6 +278,11 @@ EMULATOR_UNCOUNTED inline Finding *find_finding(Mistake mistake, const Place &pl
     }
     found.other_name = other_launch.kernel;
     found.has_waited = launches_before != 0 && has_waited(now.thread);
+    if (const Allocation *near = buffer == heap_number ? allocation_near(place.offset) : nullptr) {
+        found.offset -= start_of(near);
+        found.allocated = near->size;
+        found.allocated_site = near->site + 1; // 0 where there were too many
+    }
     return &found;
 }
 
@@ -482,7 +489,7 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Shadow &shadow, size_t index, const Pl
     if (place.space == shared_memory && !is_current(write, shared_memory))
         cell.initialised = cell.in_flight = 0;
     if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes &&
-        place.buffer < most_buffers)
+        (place.buffer < most_buffers || place.buffer == heap_buffer))
         report(uninitialised, place, now, now);
     if (operation != load)
         cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);
@@ -557,13 +564,12 @@ EMULATOR_UNCOUNTED inline void check_pending()
         check_first_pending();
 }
 
+void report_outside(const Place &place, const Access &now); // in heap.hpp
+
 EMULATOR_UNCOUNTED_INLINE void check_access(const Place &place, unsigned site, unsigned thread)
 {
-    if (!place.inside) {
-        const Access now = {requests.run, ordering.moment, thread, site, 0};
-        report(out_of_bounds, place, now, now);
-        return;
-    }
+    if (!place.inside)
+        return report_outside(place, {requests.run, ordering.moment, thread, site, 0});
     if (pending_checks.count == most_pending)
         check_first_pending();
     __builtin_prefetch(shadow_of(place.space, place.buffer).cells + size_t(place.offset) / word, 1);

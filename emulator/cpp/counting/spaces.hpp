@@ -1,9 +1,10 @@
 // Where an address lies: in a device buffer that the host registered, in shared memory, of the block or of another one
-// of its cluster, in a variable of the program, or in none of these.
+// of its cluster, in a variable of the program, in the kernels' heap, or in none of these.
 //
 // Buffers lie between red zones of memory that nothing else uses, so that an access past an end is seen, and hits
-// nothing. An access farther away ends the launch, as one to memory that isn't there does. Shared memory is the library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is
-// as long as the launch says and has the largest possible one's memory.
+// nothing. An access farther away ends the launch, as one to memory that isn't there does. Shared memory is the
+// library's thread-local storage: its `__shared__` arrays, then the dynamic one, which is as long as the launch says and
+// has the largest possible one's memory.
 #pragma once
 
 #include "../stacks.hpp"
@@ -26,6 +27,8 @@ constexpr size_t word = 4;              // bytes: the unit of shadow memory, and
 constexpr unsigned most_buffers = 256;
 constexpr unsigned most_statics = 64; // variables in global memory, whose accesses are checked, and not counted
 constexpr unsigned most_variables = 256;
+constexpr unsigned heap_buffer = most_buffers + most_statics; // the kernels' heap
+constexpr uint32_t heap_number = UINT32_MAX;
 
 enum Space : unsigned char { global_memory, shared_memory };
 
@@ -71,7 +74,7 @@ struct Resident {
 };
 
 struct Spaces {
-    Buffer buffers[most_buffers + most_statics];
+    Buffer buffers[most_buffers + most_statics + 1];
     unsigned buffer_count;
     unsigned static_count;
     uint32_t registered;
@@ -93,6 +96,55 @@ struct Spaces {
 };
 
 inline Spaces spaces;
+
+constexpr size_t heap_size = 8 * 1024 * 1024; // CUDA's default
+constexpr size_t granule = 16;
+constexpr uint32_t granules = heap_size / granule;
+
+// What malloc has given.
+struct Allocation {
+    uint32_t size;
+    uint32_t granules; // one more than it needs
+    uint32_t site;     // of the call
+    uint32_t freed_by; // this thread plus one; 0: not freed
+    uint32_t freed_run;
+    uint32_t freed_site;
+};
+
+struct Heap {
+    unsigned char before[red_zone];
+    unsigned char memory[heap_size];
+    unsigned char behind[red_zone];
+    uint32_t owners[granules];        // by granule: the first one of its last allocation, plus one
+    Allocation allocations[granules]; // by their first granule
+    uint32_t next;                    // where to look for room
+};
+
+inline Heap *heap; // null before the first call
+
+// What was last allocated at a granule, or null.
+EMULATOR_UNCOUNTED inline Allocation *allocation_at(uint32_t at)
+{
+    const uint32_t owner = at < granules ? heap->owners[at] : 0;
+    Allocation *const there = &heap->allocations[owner - 1];
+    return owner != 0 && at - (owner - 1) < there->granules ? there : nullptr;
+}
+
+EMULATOR_UNCOUNTED inline ptrdiff_t start_of(const Allocation *allocation)
+{
+    return (allocation - heap->allocations) * ptrdiff_t(granule);
+}
+
+// The allocation at an offset in the heap, or the nearer one of its neighbours, up to a granule away; null if there is none.
+EMULATOR_UNCOUNTED inline const Allocation *allocation_near(ptrdiff_t offset)
+{
+    const ptrdiff_t end = ptrdiff_t(granule);
+    const Allocation *const there = offset < 0 ? nullptr : allocation_at(uint32_t(offset / end));
+    const Allocation *const next = offset < -end ? nullptr : allocation_at(uint32_t((offset + end) / end));
+    if (next == nullptr || next == there || (there != nullptr && offset - start_of(there) - there->size < end / 2))
+        return there;
+    return next;
+}
 
 EMULATOR_UNCOUNTED inline int find_library(dl_phdr_info *information, size_t, void *)
 {
@@ -181,7 +233,14 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
         place = {global_memory, index, ptrdiff_t(there), there + size <= spaces.buffers[index].size};
         return true;
     }
-    return false;
+    const ptrdiff_t in_heap = heap == nullptr ? -1 : ptrdiff_t(address - uintptr_t(heap->memory));
+    if (in_heap < -ptrdiff_t(red_zone) || in_heap >= ptrdiff_t(heap_size + red_zone) || heap == nullptr)
+        return false;
+    const Allocation *const there = allocation_near(in_heap);
+    const bool is_live = there != nullptr && there->freed_by == 0;
+    place = {global_memory, heap_buffer, in_heap,
+             is_live && in_heap >= start_of(there) && in_heap + size <= start_of(there) + there->size};
+    return true;
 }
 
 // Whether an address is that of a variable of the library: in constant memory, a static one, or the emulator's own.

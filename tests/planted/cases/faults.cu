@@ -66,7 +66,7 @@ __global__ void far_before(const int *x, int *y, int *z)
     y[i] = (&tile[0])[t - 100000000];
 }
 
-// wrong (result: launch_failed): memory that a kernel allocates
+// right: memory that a kernel allocates
 __global__ void allocated(const int *x, int *y, int *z)
 {
     int *const own = static_cast<int *>(malloc(sizeof(int)));
