@@ -19,14 +19,14 @@ import pytest
 import ways_out
 from checkout import ROOT
 
-from kernelsweep.base import sandbox
+from kernelsweep.base import control_groups, sandbox
 
 _NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
 # Runs the ways out as the job runs a process of the emulator, or a compiler; in place of the process that starts it.
 _DRIVER = """
 import json, os, sys
 from pathlib import Path
-from kernelsweep.base import sandbox
+from kernelsweep.base import control_groups, sandbox
 
 kind, ways, given = sys.argv[1:]
 if kind == "emulator":
@@ -69,7 +69,7 @@ def place() -> Iterator[Place]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text("right" if name.endswith("problem.py") else "")
         shutil.copy(ways_out.__file__, folder / "library")
-        for name in ("errors", "reasons", "base/namespaces", "base/sandbox", "base/system_calls"):
+        for name in ("errors", "reasons", "base/control_groups", "base/namespaces", "base/sandbox", "base/system_calls"):
             shutil.copy(ROOT / f"workflow/scripts/kernelsweep/{name}.py", folder / f"library/kernelsweep/{name}.py")
         for path in (folder, *folder.rglob("*")):  # The sandbox alone keeps users away.
             path.chmod(0o777)
@@ -150,10 +150,47 @@ def test_no_way_leads_out_of_the_compilers_sandbox(place: Place, way: str, who: 
 
 
 def test_memory_is_as_much_as_the_control_groups_allow(tmp_path: Path) -> None:
-    own, half, quarter = tmp_path / "cgroup", sandbox.memory_bytes() // 2, sandbox.memory_bytes() // 4
+    half, quarter = sandbox.memory_bytes() // 2, sandbox.memory_bytes() // 4
     for file, limit in (("a/memory.max", half), ("a/b/memory.max", "max"), ("memory/c/memory.limit_in_bytes", quarter)):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(f"{limit}\n")
     for groups, memory in (("0::/a/b\n", half), ("8:pids:/\n4:memory:/c\n0::/a\n", quarter), ("0::/\n", 2 * half)):
+        own = tmp_path / f"cgroup_{len(groups)}"
         own.write_text(groups)
         assert sandbox.memory_bytes(tmp_path, own) // 2 == memory // 2
+
+
+def test_a_jobs_commands_run_in_a_control_group_where_it_may_make_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(group: Path, limits: dict[str, int]) -> None:  # as Linux does
+        group.mkdir()
+        for name in ("cgroup.procs", "memory.max", "pids.max"):
+            (group / name).write_text(str(limits.get(name, "")))
+
+    monkeypatch.setattr(control_groups, "_make", make)
+    monkeypatch.setattr(control_groups, "_remove", lambda group: shutil.rmtree(group, ignore_errors=True))
+    own, up, here = tmp_path / "own", tmp_path / "up", tmp_path / "up/here"
+    here.mkdir(parents=True)
+    own.write_text("4:memory:/a\n0::/up/here\n")
+    for controllers, process, place in (
+        ("cpu memory pids", os.getpid(), up),
+        ("cpu", os.getpid(), here),
+        ("cpu", 1, None),  # of another session
+    ):
+        (up / "cgroup.controllers").write_text(controllers)
+        for name, text in (("controllers", "memory pids"), ("subtree_control", ""), ("procs", str(process))):
+            (here / f"cgroup.{name}").write_text(text)
+        assert control_groups.place_of_groups(tmp_path, own) == place
+    assert (here / "kernelsweep/cgroup.procs").read_text() == str(os.getpid())
+    monkeypatch.setenv(sandbox.VARIABLE, sandbox.choose_sandbox(may_lack=True))
+    monkeypatch.setenv(control_groups.PLACE, str(up))
+    group = up / f"kernelsweep-{os.getpid()}"
+    with control_groups.group_of_job(sandbox.limits_of_job()):
+        subprocess.run(control_groups.in_group(["true"]), check=True)
+        assert (group / "cgroup.procs").read_text() == "0\n"
+        assert (group / "memory.max").read_text() == str(sandbox.memory_bytes() // 2)
+        assert sandbox.described().endswith(", with control groups")
+        if sandbox.choose_sandbox(may_lack=True) != sandbox.NO_SANDBOX:
+            assert str(group) in sandbox.compiling(["true"], [])[3]
+    assert not group.exists() and control_groups.in_group(["true"]) == ["true"]

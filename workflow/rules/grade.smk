@@ -3,10 +3,13 @@
 import json
 
 from kernelsweep.project.grading import exit_status
+from kernelsweep.base.control_groups import PLACE, place_of_groups
 from kernelsweep.base.sandbox import HIDDEN, VARIABLE, choose_sandbox
 
 if PROJECT.grading:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
+    if not workflow.output_settings.dryrun and (groups := place_of_groups()):
+        os.environ[PLACE] = str(groups)
     os.environ[HIDDEN] = json.dumps([config["candidate"]])
     LAST_WORDS.status = lambda: exit_status(
         targets_of(workflow), Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from kernelsweep.base.logs import logged
+from kernelsweep.base.sandbox import described
 from kernelsweep.judge.comparison.sides import read_records
 from kernelsweep.judge.data.proofs import read_proofs
 from kernelsweep.judge.grade import NOT_ACCEPTED, Verdict, add_ratios, grade_answer, judged, report
@@ -31,6 +32,7 @@ with logged(snakemake):
             records = read_records(journals_of(Path(plan.journals[name])))
             add_ratios(verdicts[-1], rows[name], records, plan.sizes, plan.margin)
     summary, text = report(verdicts, plan.of_study, plan.against, plan.margin)
+    summary["sandbox"] = described()
     Path(snakemake.output.verdict).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     page, title = Path(snakemake.output.page), f"Candidates for {plan.of_study}"
     content = {

@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from kernelsweep.base import namespaces
+from kernelsweep.base import control_groups, namespaces
 from kernelsweep.base.namespaces import OF_MACHINE
 from kernelsweep.base.system_calls import give_up_calls
 from kernelsweep.errors import UserError
@@ -133,6 +133,17 @@ def emulating(
     }
 
 
+def limits_of_job() -> dict[str, int]:
+    """The limits of a candidate's control group, by the names of its files."""
+    return {"memory.max": memory_bytes() // 2, "memory.swap.max": 0, "pids.max": _MOST_PROCESSES + _MOST_THREADS}
+
+
+def described() -> str:
+    """This run's sandbox, and whether control groups limit its jobs, in words."""
+    groups = ", with control groups" if control_groups.PLACE in os.environ else ""
+    return os.environ.get(VARIABLE, NO_SANDBOX) + groups
+
+
 def is_inside() -> bool:
     """Whether this process runs kernels in the sandbox."""
     return os.environ.get(VARIABLE) == _INSIDE
@@ -174,6 +185,7 @@ def _system() -> list[Path]:
     return [Path(name) for name in _SYSTEM]
 
 
+@cache
 def memory_bytes(cgroups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int:
     """The machine's memory, or as much of it as this process' control groups allow, as of a container."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
@@ -214,21 +226,11 @@ def _command(
     size = str(max(_GIBIBYTE, memory_bytes() // 16))
     devices = [("read", name) for name in _DEVICES]
     if way == NAMESPACES:
-        unshared = [
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "--net",
-            "--ipc",
-            "--uts",
-            "--pid",
-            "--fork",
-            "--kill-child",
-        ]
+        unshared = "--user --map-root-user --mount --net --ipc --uts --pid --fork --kill-child".split()
         words = [word for pair in (*paths, *devices) for word in pair]
         # A session of its own: kill(0) would end the job, too.
         inside = [sys.executable, "-I", "-S", namespaces.__file__, size, *words, "--", folder, *limited]
-        return ["unshare", *unshared, "setsid", *inside]
+        return control_groups.in_group(["unshare", *unshared, "setsid", *inside])
     own = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc"]
     for each, path in paths:
         if each == "read":
@@ -244,4 +246,4 @@ def _command(
     own += [word for name in OF_MACHINE for word in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")]
     read_only = ["/", *(path for each, path in paths if each == "hide" and os.path.isdir(path))]
     own += ["--dir", folder, *(word for path in read_only for word in ("--remount-ro", path)), "--chdir", folder]
-    return ["bwrap", *own, "--", *limited]
+    return control_groups.in_group(["bwrap", *own, "--", *limited])

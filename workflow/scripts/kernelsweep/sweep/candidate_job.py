@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kernelsweep.base.control_groups import group_of_job
+from kernelsweep.base.sandbox import limits_of_job
 from kernelsweep.device.outcome import Outcome
 from kernelsweep.errors import FULL, in_a_line, is_of_gpu
 from kernelsweep.reasons import Reason
@@ -47,7 +49,8 @@ def others_go_on(job: Any) -> Iterator[None]:
     try:
         if job.params.plan.is_candidate:  # In a fork, as of a worker, there is no such timer.
             signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS)
-        yield
+        with group_of_job(limits_of_job()):
+            yield
     except Exception as error:
         if not job.params.plan.is_candidate or is_of_gpu(error) or (isinstance(error, OSError) and error.errno in FULL):
             raise
