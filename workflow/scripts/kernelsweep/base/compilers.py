@@ -38,8 +38,9 @@ _OF_PROCESSES = ("PATH", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "TMP", "TEMP", "SY
 
 _MOST_PRINTED = 2**24
 
-# A killed compiler's exit status, without the sandbox and within; and what g++ says whose own process was killed.
-_KILLED, _KILLED_WITHIN = (-signal.SIGKILL, 128 + signal.SIGKILL), "Killed signal terminated program"
+# A killed compiler's exit status, without the sandbox and within; and what g++ and nvcc say of a process of theirs.
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+_KILLED_WITHIN = ("Killed signal terminated program", "died due to signal 9")
 
 
 def code_variables() -> dict[str, str]:
@@ -56,7 +57,7 @@ def run_compiler(command: Sequence[str], is_ours: bool = False, **variables: str
     """
     for _ in range(2):
         run = _run(command, is_ours, variables)
-        if not (run.returncode in _KILLED or _KILLED_WITHIN in run.stderr):
+        if not (run.returncode in _KILLED or any(words in run.stderr for words in _KILLED_WITHIN)):
             return run
     raise UserError(
         f"The compiler {command[0]} was killed twice (signal 9), as where memory runs out. It found nothing wrong with "

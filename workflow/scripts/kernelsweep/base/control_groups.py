@@ -38,7 +38,7 @@ def place_of_groups(
         here = folder / name
         for place in (here.parent, here) if name else (here,):
             with suppress(OSError):
-                if _NEEDED <= {*_words(place, "controllers")} and (place != here or _has_limits(here, session)):
+                if {*_words(place, "controllers")} >= _NEEDED and (place != here or _has_limits(here, session)):
                     _remove_left(place)
                     if _is_able(place):
                         return place
@@ -80,7 +80,7 @@ def _has_limits(here: Path, session: int) -> bool:
     control = here / "cgroup.subtree_control"
     with suppress(OSError):  # EBUSY, but in the root of all groups
         control.write_text("+memory +pids", encoding="utf-8")
-    if not _NEEDED <= {*_words(here, "subtree_control")}:
+    if not {*_words(here, "subtree_control")} >= _NEEDED:
         processes = [int(word) for word in _words(here, "procs")]
         if any(os.getsid(process) != os.getsid(session) for process in processes):
             return False

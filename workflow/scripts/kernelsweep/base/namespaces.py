@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ _READ_ONLY, _REMOUNT, _BIND, _RECURSIVE = 0x1, 0x20, 0x1000, 0x4000
 _FLAGS = {"nosuid": 0x2, "nodev": 0x4, "noexec": 0x8, "nosymfollow": 0x100, "noatime": 0x400, "nodiratime": 0x800}
 _FLAGS["relatime"] = 0x200000
 _DETACH = 2
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -87,8 +89,22 @@ def _protect(writable: set[str]) -> None:
         _mount("none", place, flags=_REMOUNT | _BIND | _READ_ONLY | sum(_FLAGS[option] for option in kept))
 
 
+def _fork() -> None:
+    """Go on as the first process of the new namespace, in a session of its own: kill(0) would end the job, too.
+
+    This process waits for it, and exits as it does: with 128 and the number for a signal, as bubblewrap. The option
+    `--fork` of util-linux 2.38 exits with 1.
+    """
+    if process := os.fork():
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        os._exit(status if status >= 0 else 128 - status)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setsid()
+
+
 def run(size: str, paths: Iterable[tuple[str, str]], folder: str, command: Sequence[str]) -> NoReturn:
-    """Run a command in a folder, where it sees these paths. Raises OSError."""
+    """Run a command in a folder, where it sees these paths, and exit as it does. Raises OSError."""
+    _fork()
     _mount("none", _ROOT, "tmpfs", options=f"size={size}")
     writable = _fill(paths, size)
     for name in ("/proc", "/old", folder):

@@ -226,11 +226,10 @@ def _command(
     size = str(max(_GIBIBYTE, memory_bytes() // 16))
     devices = [("read", name) for name in _DEVICES]
     if way == NAMESPACES:
-        unshared = "--user --map-root-user --mount --net --ipc --uts --pid --fork --kill-child".split()
+        unshared = ["--user", "--map-root-user", "--mount", "--net", "--ipc", "--uts", "--pid"]
         words = [word for pair in (*paths, *devices) for word in pair]
-        # A session of its own: kill(0) would end the job, too.
         inside = [sys.executable, "-I", "-S", namespaces.__file__, size, *words, "--", folder, *limited]
-        return control_groups.in_group(["unshare", *unshared, "setsid", *inside])
+        return control_groups.in_group(["unshare", *unshared, *inside])
     own = ["--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc"]
     for each, path in paths:
         if each == "read":

@@ -227,6 +227,7 @@ class Worker:
         messages = process.messages.read(_MOST_PRINTED)
         print(messages, file=sys.stderr, flush=True)
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        how += ", as where memory runs out" if status == -signal.SIGKILL else ""
         inside = [f"in {what}" for what, _ in running_in(os.environ.get(FOLDER_OF_NOTES), process.pid)]
         return status, ": ".join([" ".join([how, *inside]), *messages.strip().splitlines()[-1:]])
 

@@ -164,7 +164,10 @@ class WorkerProcess:
         if self._status is None:
             select.select([self._handle], [], [])
             try:
-                self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+                self._status = (
+                    128 - status if status > 128 and is_untrusted() else status
+                )  # as a sandbox tells a signal
             except ChildProcessError:
                 self._status = -signal.SIGKILL
         self.close()
