@@ -31,6 +31,7 @@ from kernelsweep.publish.drawing import layout, palette
 from kernelsweep.publish.drawing.figure_formats import file_names
 from kernelsweep.publish.figure_files import FIGURES
 from kernelsweep.publish.figures import heatmap, ladder, lanes, lines
+from kernelsweep.publish.swept import MOST_PLACES
 from kernelsweep.results import PROOF_FAILED
 
 # warp_shuffle with the heat map of its study's file.
@@ -172,7 +173,7 @@ def test_a_map_of_very_many_values_shows_the_best_of_neighbours() -> None:
     assert "neighbours share a cell: their best" in drawing.caption
     # Of those that share a row, the fast ones are shown.
     assert {*sizes} <= {*drawing.rows["block_size"]}
-    assert drawing.rows["block_size"].nunique() <= heatmap.MOST_PLACES
+    assert drawing.rows["block_size"].nunique() <= MOST_PLACES
 
 
 @pytest.mark.parametrize(("module", "name"), [(ladder, "unrolling"), (lines, "unrolling"), (heatmap, "unrolling")])
@@ -240,7 +241,7 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     assert len(cells) == 64
     darkness = [dark for _, dark in sorted(cells)]
     assert darkness == sorted(darkness) and darkness[-1] > 1.5 * darkness[0]
-    assert figure.axes[-1].get_ylabel() == "share of the peak (%)"
+    assert figure.axes[-1].get_xlabel() == "share of the peak (%)"
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:

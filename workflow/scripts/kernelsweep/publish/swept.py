@@ -26,6 +26,8 @@ JOINS = {"lines": "against", "heatmap": "by"}
 # An axis of fewer values says little as a line; more lines would look alike.
 LEAST_VALUES, MOST_LINES = 3, 8
 MOST_NAMED = len(palette.LINE_COLOURS)
+# More rows or columns of a map are no longer told apart; each takes memory with the figure's height.
+MOST_PLACES = 64
 # Shares below the one have a digit behind the point, and numbers from the other on none.
 FINE_BELOW, FINE_FROM = 10, 1000
 
@@ -181,7 +183,7 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
         left_out = [name for name in shown.data.kernel_names if not has_several.get(name, True)]
         if has_several.any() and left_out:
             rows = rows[~rows[KERNEL].isin(left_out)]
-            said = f" Without {list_texts(left_out, len(left_out))}, which vary on one axis."
+            said = f" Not shown, as only one axis varies: {list_texts(left_out, len(left_out))}."
     if panel and only_one:
         rows, before = rows[rows[panel] == rows.sort_values("time_us")[panel].iloc[0]], rows
         what = "kernels" if panel == KERNEL else "panels"
@@ -195,6 +197,26 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     near = rows[rows["shown"].notna() & may_tie(rows["time_low_us"], high)]
     ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
     return rows.assign(is_outlined=rows.index.isin(near.index[ties])), said
+
+
+def cells_of_map(shown: Swept, rows: pandas.DataFrame) -> tuple[pandas.DataFrame, list[Sequence[Any]], str]:
+    """One row per cell, with its `panel` and its place, `across` and `down`; both axes' values; a caption's sentence.
+
+    Of an axis with very many values, neighbours share a row or a column, which shows the best of them.
+    """
+    rows, counts = rows.assign(panel=rows[shown.panel] if shown.panel else ""), []
+    first: list[Sequence[Any]] = []
+    for place, axis in zip(("across", "down"), shown.axes, strict=True):
+        values = values_of(rows, axis, shown.data)
+        together = -(-len(values) // MOST_PLACES)
+        rows[place] = rows[axis].map({value: number // together for number, value in enumerate(values)})
+        counts.append(len(values))
+        first.append(values[::together])
+    if counts == [*map(len, first)]:
+        return rows, first, ""
+    rows = rows.sort_values("shown", ascending=shown.quantity == "time_us", kind="stable")
+    said = f" Of {counts[0]:,} columns and {counts[1]:,} rows, neighbours share a cell: their best."
+    return rows.drop_duplicates(["panel", "across", "down"]), first, said
 
 
 def end_text(value: float, quantity: str) -> str:

@@ -23,7 +23,7 @@ GAMMA = 2.0
 # On a cell whose point is right and lacks the quantity that is shown, such as a bandwidth.
 NO_VALUE = "–"
 # The scale: its greatest length, height and place above the figure's lower edge; the gap between numbers, how many.
-BAR_IN, THICK_IN, ABOVE_IN, GAP_IN, ROUND_TICKS = 2.0, 0.08, 0.19, 0.08, 5
+BAR_IN, THICK_IN, ABOVE_IN, GAP_IN, ROUND_TICKS = 2.4, 0.08, 0.31, 0.14, 5
 HATCHED: dict[str, Any] = {"facecolor": palette.PALE_GREY, "edgecolor": palette.WHITE, "linewidth": 0.5}
 OUTLINED: dict[str, Any] = {"fill": False, "edgecolor": palette.VERMILLION, "linewidth": 0.9, "clip_on": False}
 
@@ -71,24 +71,23 @@ def draw_cells(
 
 
 def add_bar(figure: Figure, colours: ScalarMappable, left_in: float, digits: str, label: str) -> None:
-    """The scale of colours at a figure's foot: the best number, and round ones that have room, with their label."""
+    """The scale of colours at a figure's foot, with its label: both ends, and round numbers that have room between."""
     width, height = figure.get_size_inches()
-    bar_in = min(BAR_IN, width - left_in - text_in(label) - 2 * GAP_IN)
-    axes = figure.add_axes((left_in / width, ABOVE_IN / height, bar_in / width, THICK_IN / height))
     low, high = colours.get_clim()
     is_time = isinstance(colours.norm, FuncNorm)
-    best = low if is_time else high
-    ticks, texts = [best], [f"{best:{digits}}"]
+    slow, best = (high, low) if is_time else (low, high)
+    bar_in = min(BAR_IN, width - left_in - max(text_in(f"{best:{digits}}") / 2, GAP_IN) - GAP_IN)
+    axes = figure.add_axes((left_in / width, ABOVE_IN / height, bar_in / width, THICK_IN / height))
+    texts = {best: f"{best:{digits}}", slow: f"{slow:{digits if is_time else ',g'}}"}
     rounds = MaxNLocator(ROUND_TICKS, steps=[1, 2, 5, 10]).tick_values(low, high)
-    for tick in sorted((float(tick) for tick in rounds if low <= tick <= high), key=lambda tick: abs(tick - best)):
-        at, last = numpy.asarray(colours.norm(numpy.array([tick, ticks[-1]])), dtype=float)
-        if abs(at - last) * bar_in >= (text_in(f"{tick:,g}") + text_in(texts[-1])) / 2 + GAP_IN:
-            ticks.append(tick)
-            texts.append(f"{tick:,g}")
-    bar = figure.colorbar(colours, cax=axes, ticks=ticks, orientation="horizontal")
-    bar.set_ticklabels(texts)
+    for tick in sorted((float(tick) for tick in rounds if low < tick < high), key=lambda tick: abs(tick - best)):
+        at, *others = numpy.asarray(colours.norm(numpy.array([tick, *texts])), dtype=float)
+        rooms = [(text_in(f"{tick:,g}") + text_in(text)) / 2 + GAP_IN for text in texts.values()]
+        if all(abs(at - other) * bar_in >= room for other, room in zip(others, rooms, strict=True)):
+            texts[tick] = f"{tick:,g}"
+    bar = figure.colorbar(colours, cax=axes, ticks=[*texts], orientation="horizontal")
+    bar.set_ticklabels([*texts.values()])
     bar.outline.set_visible(False)
     axes.xaxis.set_inverted(is_time)
     axes.tick_params(length=0)
-    axes.yaxis.set_label_position("right")
-    axes.set_ylabel(label, rotation=0, ha="left", va="center", labelpad=4)
+    axes.set_xlabel(label)

@@ -6,9 +6,6 @@ neighbours share a row or a column, which shows the best of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pandas
 
 from kernelsweep.judge.data.study_data import StudyData
@@ -18,13 +15,11 @@ from kernelsweep.publish.drawing import layout, style
 from kernelsweep.publish.drawing.cells import NO_VALUE, add_bar, draw_cells, number_colours
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing, Margins, columns, fitting, is_narrow, panels
 from kernelsweep.publish.drawing.style import text_in
-from kernelsweep.publish.swept import Swept, axes_of_map, rows_of_map, swept
+from kernelsweep.publish.swept import Swept, axes_of_map, cells_of_map, rows_of_map, swept
 from kernelsweep.publish.tables.formats import decimals
 
 # The height of a cell, the room beside a number, between panels, above and below a panel, and of the scale of colours.
-CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, TICKS_IN, FOOT_IN = 0.19, 0.08, 0.14, 0.2, 0.32, 0.3
-# More rows or columns than these are no longer told apart; each takes memory with the figure's height.
-MOST_PLACES = 64
+CELL_IN, PADDING_IN, GAP_IN, TITLE_IN, TICKS_IN, FOOT_IN = 0.19, 0.08, 0.14, 0.2, 0.32, 0.44
 
 
 @style.styled
@@ -41,15 +36,11 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         why = swept_axes.no_times(data) if shown.rows.empty else "A heat map needs two axes with several values."
         return layout.empty_drawing(width, *shown.texts(""), why)
     rows, left_out = rows_of_map(shown, is_narrow(width))
-    (across_of, across), (down_of, down) = (_places(swept_axes.values_of(rows, axis, data)) for axis in (x, y))
+    rows, (across, down), merged = cells_of_map(shown, rows)
     across_texts, down_texts = (
         [swept_axes.cell_text(data, axis, value) for value in values] for axis, values in ((x, across), (y, down))
     )
     is_time, side_in = shown.quantity == "time_us", text_in(*down_texts) + style.LINE_IN + 0.12
-    rows = rows.assign(panel=rows[panel] if panel else "", across=rows[x].map(across_of), down=rows[y].map(down_of))
-    if len(across) < len(across_of) or len(down) < len(down_of):
-        rows = rows.sort_values("shown", ascending=is_time, kind="stable").drop_duplicates(["panel", "across", "down"])
-        left_out += f" Of {len(across_of):,} columns and {len(down_of):,} rows, neighbours share a cell: their best."
     names = swept_axes.values_of(rows, panel, data) if panel else [None]
     ends = (rows["shown"].min(), rows["shown"].max())
     # As many digits as fit, and up to four of the best.
@@ -72,24 +63,16 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
         axes.set(xlabel=shown.axis_text(x), ylabel=y_text * is_first)
         axes.set_title(swept_axes.value_text(data, panel, name) if panel else "")
     add_bar(figure, colours, side_in, digits[0], shown.label)
-    return shown.drawing(figure, _caption(shown, rows, left_out), rows)
-
-
-def _places(values: Sequence[Any]) -> tuple[dict[Any, int], Sequence[Any]]:
-    """The row or column of each value of an axis, and the first value of each."""
-    together = -(-len(values) // MOST_PLACES)
-    return {value: number // together for number, value in enumerate(values)}, values[::together]
+    return shown.drawing(figure, _caption(shown, rows, left_out + merged), rows)
 
 
 def _caption(shown: Swept, rows: pandas.DataFrame, left_out: str) -> str:
     """How the map is read."""
     blank, sizes = {*rows.loc[rows["shown"].isna(), "status"]}, swept_axes.problem_axes(shown.data, shown.axes)
-    where = (
-        " at each " + list_texts([swept_axes.without_unit(shown.axis_text(axis)) for axis in sizes]) if sizes else ""
-    )
+    named = [swept_axes.without_unit(shown.axis_text(axis)) for axis in sizes]
+    where = f" at each {list_texts(named)}" if sizes else ""
     texts = [f"Number and colour: the best over all other axes; outlined: the fastest{where} and its ties.{left_out}"]
     texts += [f"Hatched: {status_key(sorted(blank - {'ok'}))}."] if blank - {"ok"} else []
     texts += [f"{NO_VALUE}: no such quantity is known."] if "ok" in blank else []
     cells = rows["panel"].nunique() * rows["across"].nunique() * rows["down"].nunique()
-    texts += ["Grey: not in the sweep."] if len(rows) < cells else []
-    return " ".join(texts)
+    return " ".join([*texts, *(["Grey: not in the sweep."] if len(rows) < cells else [])])

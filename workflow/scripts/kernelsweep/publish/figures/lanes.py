@@ -67,8 +67,7 @@ def _draw_picture(axes: Axes, picture: Picture) -> None:
     for first in range(0, count if per_thread > 1 else 0, per_thread):
         middle = picture.left(first) + per_thread / 2
         axes.text(middle, THREADS, f"thread {first // per_thread}", ha="center", color=palette.GREY)
-    rows = {"input": (UPPER, range(count)), "output": (LOWER, picture.measured)}
-    for name, (bottom, values) in rows.items():
+    for name, bottom, values in (("input", UPPER, range(count)), ("output", LOWER, picture.measured)):
         axes.text(-NAMES, bottom + 0.5, name, va="center_baseline", color=palette.GREY)
         lefts = [picture.left(place) for place in range(len(values))]
         is_known = [0 <= value < count for value in values]
