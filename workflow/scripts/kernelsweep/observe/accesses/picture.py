@@ -160,38 +160,33 @@ def _warp_left(warp: int, label: float) -> float:
 
 def _row(row: Row, top: float, left: float) -> str:
     """One row: its array, its elements, which begin at `left`, the lanes of each warp, its cost."""
-    extent, middle, label = row.extent, top + LOADS + 2, _label(row)
+    extent, middle, label, warps = row.extent, top + LOADS + 2, _label(row), range(len(row.warps))
     scale = STRIP / extent
     parts = [
         _text(LEFT, middle, label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"),
-        f"<g opacity='.08'>{_shape([(left, STRIP)], top, HEIGHT)}</g>",
+        _path(_boxes([(left, STRIP)], top, HEIGHT), "opacity='.08'"),
         _text(left + STRIP + 4, middle, f"{extent:,}", "opacity='.75'"),
     ]
     if row.memory == "shared" and extent <= MOST_BANK_LINES * BANKS:
         lines = [(left + scale * start, 0.6) for start in range(BANKS, extent, BANKS)]
-        parts.append(f"<g opacity='.4'>{_shape(lines, top, HEIGHT)}</g>")
+        parts.append(_path(_boxes(lines, top, HEIGHT), "opacity='.4'"))
+    boxes = ["" for _ in warps]
     for loads, start, height in ((True, top, LOADS), (False, top + LOADS + 1, STORES)):
-        elements = [row.elements(warp, loads) for warp in range(len(row.warps))]
+        elements = [row.elements(warp, loads) for warp in warps]
         # Warps at the same elements stand one above the other.
         is_shared = len(set().union(*elements)) < sum(map(len, elements))
         band = height / len(elements) if is_shared else height
-        parts += [
-            _coloured(warp, _shape(_spans(_runs(places), left, scale), start + band * warp * is_shared, band))
-            for warp, places in enumerate(elements)
-        ]
-    for warp in range(len(row.warps)):
-        lanes, begin = row.lanes(warp), _warp_left(warp, left)
-        back = _shape([(begin, LANES * LANE)], *((top, HEIGHT) if lanes else (top + HEIGHT / 2, 1)))
-        parts.append(
-            f"<g opacity='.25'>{back}</g>{_coloured(warp, _shape(_spans(_runs(lanes), begin, LANE), top, HEIGHT))}"
-        )
+        for warp, places in enumerate(elements):
+            boxes[warp] += _boxes(_spans(_runs(places), left, scale), start + band * warp * is_shared, band)
+    backs, lanes, begins = "", [row.lanes(warp) for warp in warps], [_warp_left(warp, left) for warp in warps]
+    for warp in warps:
+        boxes[warp] += _boxes(_spans(_runs(lanes[warp]), begins[warp], LANE), top, HEIGHT)
+        backs += _boxes([(begins[warp], LANES * LANE)], *((top, HEIGHT) if lanes[warp] else (top + HEIGHT / 2, 1)))
+    parts.append(_path(backs, "opacity='.25'"))
+    parts += [_path(boxes[warp], f"fill='{COLOURS[warp % len(COLOURS)]}'") for warp in warps]
     text, is_bad = cost(row)
     parts.append(_text(_warp_left(len(row.warps), left), middle, text, BAD if is_bad else ""))
     return "".join(parts)
-
-
-def _coloured(warp: int, shape: str) -> str:
-    return f"<g fill='{COLOURS[warp % len(COLOURS)]}'>{shape}</g>" if shape else ""
 
 
 def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
@@ -207,11 +202,14 @@ def _spans(runs: Sequence[tuple[int, int]], left: float, scale: float) -> list[t
     return [(left + scale * start, max(scale * count - apart, 0.7)) for start, count in runs]
 
 
-def _shape(spans: Sequence[tuple[float, float]], top: float, height: float) -> str:
-    """Boxes of one height, given by their left end and width, in one path."""
+def _boxes(spans: Sequence[tuple[float, float]], top: float, height: float) -> str:
+    """Boxes of one height, given by their left end and width, for a path."""
     down = _number(height)
-    boxes = [f"M{_number(x)} {_number(top)}h{_number(width)}v{down}h-{_number(width)}z" for x, width in spans]
-    return f"<path d='{''.join(boxes)}'/>" if boxes else ""
+    return "".join(f"M{_number(x)} {_number(top)}h{_number(width)}v{down}h-{_number(width)}z" for x, width in spans)
+
+
+def _path(boxes: str, look: str) -> str:
+    return f"<path {look} d='{boxes}'/>" if boxes else ""
 
 
 def _number(value: float) -> str:

@@ -74,7 +74,7 @@ def drawing(path: Path, name: str) -> str:
     """An SVG file as a part of the page, whose style and colours it has. Its ids begin with a name of its own."""
     text = path.read_text(encoding="utf-8")
     text = _SPARE.sub("", " ".join(text[text.index("<svg") :].split())).replace("xlink:href", "href")
-    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r" ?([A-Za-z]) ", r"\1", path[0]).replace(' "', '"'), text)
+    text = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shorter(path[1])}"', text)
     text = re.sub(r'style="[^"]*"', lambda style: style[0].replace(": ", ":").replace("; ", ";"), text)
     used = {*re.findall(r'(?:\bhref="#|url\(#)([^")]+)', text)}
     text = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", text)
@@ -83,6 +83,39 @@ def drawing(path: Path, name: str) -> str:
     text = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", text)
     return re.sub(r"<text\b[^>]*>|#[0-9a-f]{6}\b", _on_page, text)
 
+
+def _shorter(path: str) -> str:
+    """A path, with the steps of straight lines rather than their ends. Numbers have two decimals at most."""
+    if re.search("[^MLz0-9. -]", path):
+        return re.sub(r" ?([A-Za-z]) ", r"\1", path).strip()
+    parts, at = [], (0, 0)
+    for letter, *ends in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
+        to = at if letter == "z" else (round(100 * float(ends[0])), round(100 * float(ends[1])))
+        across, down = (_hundredths(end - start) for end, start in zip(to, at, strict=True))
+        line = f"h{across}" if down == "0" else f"v{down}" if across == "0" else f"l{across} {down}"
+        parts.append({"z": "z", "M": f"M{_hundredths(to[0])} {_hundredths(to[1])}"}.get(letter, line))
+        at = to
+    return "".join(parts).replace(" -", "-")
+
+
+def _hundredths(number: int) -> str:
+    return f"{number / 100:g}"
+
+
+def with_classes(page: str) -> str:
+    """A page whose figures' looks are classes of its style sheet: many marks share one."""
+    names: dict[str, str] = {}
+
+    def named(found: re.Match[str]) -> str:
+        looks = filter(None, (found[1] and f"clip-path:{found[1]}", found[2]))
+        return f' class="{" ".join(names.setdefault(look, f"k{len(names)}") for look in looks)}"'
+
+    page = _LOOKS.sub(named, page)
+    return page.replace("</style>", "".join(f".{name}{{{look}}}" for look, name in names.items()) + "\n</style>", 1)
+
+
+# A mark's or a text's look in a figure's SVG.
+_LOOKS = re.compile(r'(?: clip-path="([^"]*)")? style="((?:fill|stroke|text-anchor)[^"]*)"')
 
 # The size of a drawing that can be folded, and where: at the end of the rows' names, and where the right part begins.
 _FOLDS = re.compile(r"viewBox='0 0 ([\d.]+) ([\d.]+)'[^>]* data-folds='([\d.]+) ([\d.]+)'[^>]*>")

@@ -192,12 +192,14 @@
   }
 
   // Where an axis' numbers stand, logarithmic or linear, and whether a line joins each to those before: not one that is
-  // too near. null for categories, which no line joins: words, and sizes that vary together.
+  // too near. null for categories, which no line joins: words, sizes that vary together, and numbers many of which are
+  // too near.
   function scaled(axis, places) {
     const numbers = places.map((place) => axis.numbers[place]);
     if (numbers.includes(null) || places.length < 2 || study.tied.some((group) => group.includes(axis.name))) return null;
     const [low, high] = d3.extent(numbers), at = numbers.map(low > 0 && high / low > LOGARITHMIC_FROM ? Math.log : Number);
     const apart = LEAST_APART * (at.at(-1) - at[0]) / (at.length - 1), joined = at.map((place, number) => !number || place - at[number - 1] >= apart);
+    if (3 * joined.filter(Boolean).length < 2 * joined.length) return null;
     for (let number = 1; number < at.length; number++) at[number] = Math.max(at[number], at[number - 1] + apart);
     return { at, joined };
   }

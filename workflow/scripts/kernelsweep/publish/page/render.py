@@ -14,7 +14,7 @@ from kernelsweep.home import COMMAND, GPU_COMMAND
 from kernelsweep.judge.comparison.text import VERDICT_LINES
 from kernelsweep.judge.data.words import list_texts
 from kernelsweep.publish.html_text import html_text
-from kernelsweep.publish.page.embed import Figure, Link
+from kernelsweep.publish.page.embed import Figure, Link, with_classes
 from kernelsweep.publish.page.forest import forest
 
 
@@ -44,7 +44,7 @@ def render(title: str, points: Mapping[str, Any], **values: Any) -> str:
     points  the timed points by study, for the explorer (explorer.py)
     values  what template.html names besides, such as `answers`, `studies` and `chapters`
     """
-    return html_text(
+    page = html_text(
         "page/template.html",
         title,
         [_beside("script.js"), *_explorer_scripts(points)],
@@ -54,6 +54,7 @@ def render(title: str, points: Mapping[str, Any], **values: Any) -> str:
         gpu_command=GPU_COMMAND,
         listed=list_texts,
     )
+    return with_classes(page)
 
 
 def comparison_page(heading: str, summary: Mapping[str, Any], explored: Mapping[str, Any], **values: Any) -> str:
