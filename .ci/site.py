@@ -10,6 +10,7 @@ import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from griffe import Extension
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,6 +83,16 @@ def _offered() -> str:
 
     parts = [f"::: kernelsweep.{module}.{name}\n" for name, module in MODULES.items()]
     return "\n".join(["# import kernelsweep as ks\n", *parts])
+
+
+class Lists(Extension):
+    """Makes a list of a docstring's lines `name  what it is`, whose further lines are indented."""
+
+    def on_object(self, *, obj: Any, **_: Any) -> None:
+        """Change an object's docstring."""
+        if obj.docstring:
+            text = obj.docstring.value.replace("<", "&lt;")
+            obj.docstring.value = re.sub(r"^(\w+(?:, \w+)*) {2,}(?=\S)", r"- `\1`: ", text, flags=re.MULTILINE)
 
 
 def _notebook(notebook: dict[str, Any]) -> str:
