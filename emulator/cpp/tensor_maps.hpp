@@ -150,7 +150,7 @@ EMULATOR_TENSOR(5, (int a, int b, int c, int d, int e), (a, b, c, d, e))
 #undef EMULATOR_TENSOR
 #undef EMULATOR_LIST
 
-EMULATOR_APART void fence_proxy_async_shared_cta() { ::emulator::counting::observe_proxy_fence(); }
+EMULATOR_APART void fence_proxy_async_shared_cta() { ::emulator::counting::observe_proxy_fence(true, false); }
 
 EMULATOR_APART void cp_async_bulk_commit_group() { ::emulator::counting::commit_copies(true); }
 

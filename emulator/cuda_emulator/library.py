@@ -26,7 +26,7 @@ OF_BLOCK = (3, 5)  # among them
 MOST_MISTAKES = 256  # as most_findings in races.hpp
 MOST_RECORDED_STEPS = 65_536  # as most_steps in hooks.hpp
 MOST_STEPS = 6  # that are told
-MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane", "other_barrier")
+MISTAKES = ("race", "uninitialised", "out_of_bounds", "inactive_lane", "other_barrier", "unfenced_barrier")
 
 # What ends a launch, as Failure in block.hpp; both of the first have no name.
 FAILURES = ("", "", "barrier", "misaligned", "out_of_bounds", "illegal_access", "not_supplied")

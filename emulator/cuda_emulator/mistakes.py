@@ -26,13 +26,16 @@ SAME_VALUE = "same_value"
 UNORDERED_READ = "unordered_read"
 # Warps that wait at several barriers at once.
 OTHER_BARRIER = "other_barrier"
+# A bulk copy bound to a barrier that no fence has shown to the asynchronous proxy.
+UNFENCED_BARRIER = "unfenced_barrier"
 
 
 @dataclass(frozen=True)
 class Finding:
     """A mistake in a kernel's use of memory.
 
-    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE, UNORDERED_READ or OTHER_BARRIER
+    kind         race, uninitialised, out_of_bounds, inactive_lane, SAME_VALUE, UNORDERED_READ, OTHER_BARRIER or
+                 UNFENCED_BARRIER
     lines        file:line of the access, and of the other access of a race
     count        the number of instances at these lines
     array        the name of the array
@@ -89,7 +92,7 @@ def in_words(
             continue
         site, other = sites[one.site], sites[one.other_site]
         here, there = line(site.address), line(other.address)
-        lines = (here, there) if one.mistake == "race" else (here,)
+        lines = (here, there) if one.mistake in ("race", UNFENCED_BARRIER) else (here,)
         size = min(site.size, other.size)
         if one.space == "global" and one.buffer == HEAP:
             itemsize, array = max(site.size, other.size, 1), "the heap"
@@ -163,9 +166,16 @@ def _message(one: Mistake, sites: Sequence[Site], place: str, kind: str, here: s
         if one.cause == _IN_FLIGHT:
             order = "before the wait for the asynchronous copy"
         elif one.cause == _ACROSS_PROXIES:
-            order = "and no fence_proxy_async_shared_cta() comes between the write and the bulk copy"
+            fence = "fence.proxy.async" if one.space == "global" else "fence_proxy_async_shared_cta()"
+            order = f"and no {fence} comes between the write and the bulk copy"
         does, did = _does(site), _does(other_site)
         return f"race at {place} ({kind}): {thread} {does} at {here}, {other} {did} at {there}, {order}"
+    if one.mistake == UNFENCED_BARRIER:
+        told = f"{thread} starts a bulk copy at {here} for a barrier that {_other_thread(one)} initialises at {there}"
+        return (
+            f"{told}, and no fence_proxy_async_shared_cta() comes between. CUDA's programming guide has one there; an "
+            "example of libcu++ has none"
+        )
     if one.mistake == "uninitialised":
         return f"{thread} reads {place} ({kind}) at {here}, which nothing has written"
     does = _does(site).replace(" it", f" {place}")

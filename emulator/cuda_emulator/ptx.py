@@ -433,8 +433,13 @@ def _control(one: _Instruction, value: _Value) -> str:
     if head == "membar":
         return f"__threadfence{'_block' if 'cta' in words else ''}()"
     if head == "fence":
+        spaces = [word.partition("::")[0] for word in words if re.match("global|shared", word)] or ["global", "shared"]
+        if "mbarrier_init" in words or ("proxy" in words and "async" in words):
+            of = ["shared"] if "mbarrier_init" in words else spaces
+            given = ", ".join(str(space in of).lower() for space in ("shared", "global"))
+            return f"::emulator::counting::observe_proxy_fence({given})"
         if "proxy" in words:
-            return "::emulator::counting::observe_proxy_fence()" if "async" in words else ""
+            return ""
         return f"__threadfence{'_block' if 'cta' in words else ''}()"
     if head == "griddepcontrol":
         return "cudaGridDependencySynchronize()" if "wait" in words else "cudaTriggerProgrammaticLaunchCompletion()"

@@ -74,7 +74,7 @@ class Case:
     def calls_others(self) -> bool:
         """Whether its mistake is in a function that it calls."""
         return (
-            self.topic in ("fences", "orders", _CHAINS)
+            self.topic in ("fences", "orders", "proxies", _CHAINS)
             or self.name in _CALLS_OTHERS
             or self.name.startswith("bulk_copy_")
         )

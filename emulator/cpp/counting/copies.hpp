@@ -7,8 +7,9 @@
 // was written is seen at the wait: its last write is no longer the one that it was at the start.
 //
 // Bulk copies, also of tensor maps, have groups of their own. They go by another way than a thread's accesses, the
-// asynchronous proxy: what a thread has written is there once a fence for it has come between, in the thread that has
-// written, or in another one before the copy.
+// asynchronous proxy: what a thread has written in this launch is there once a fence for it has come between, in the thread
+// that has written, or in another one before the copy. Fences are for shared or for global memory. Where another block has
+// written, or blocks take turns, any such fence in the launch is enough. So must the barrier of a copy be there.
 //
 // Those that are bound to a barrier's phase land when it is over, as of the moment in which their thread has bound them.
 #pragma once
@@ -59,7 +60,7 @@ struct Copies {
     bool are_used; // by the block
     Queue queues[2][most_threads]; // of bulk copies: the second ones
     bool are_of_bulk[most_sites];  // places in the code
-    ProxyFence fences[most_threads];
+    ProxyFence fences[2][most_threads]; // for shared memory, for global memory
     bool has_fences;
 };
 
@@ -70,7 +71,7 @@ EMULATOR_UNCOUNTED inline void forget_copies(unsigned threads)
     for (unsigned thread = 0; copies.are_used && thread < threads; ++thread)
         copies.queues[false][thread] = copies.queues[true][thread] = {};
     for (unsigned thread = 0; copies.has_fences && thread < threads; ++thread)
-        copies.fences[thread] = {};
+        copies.fences[false][thread] = copies.fences[true][thread] = {};
     copies.has_fences = false;
     copies.count = 0;
     copies.landed = copies.bound = no_copy;
@@ -125,12 +126,14 @@ EMULATOR_UNCOUNTED inline bool find_inside(const void *pointer, size_t size, Pla
 }
 
 // Whether a fence for the asynchronous proxy has come between a thread's write and a bulk copy by another.
-EMULATOR_UNCOUNTED inline bool has_proxy_fence(const Access &write, unsigned thread)
+EMULATOR_UNCOUNTED inline bool has_proxy_fence(const Access &write, unsigned thread, bool is_global)
 {
-    if (copies.fences[write.thread].moment >= write.moment)
+    if (write.run != requests.run || ordering.in_turns)
+        return ordering.proxy_fences[is_global];
+    if (copies.fences[is_global][write.thread].moment >= write.moment)
         return true;
     const auto is_behind = [&](unsigned other) EMULATOR_UNCOUNTED {
-        const ProxyFence &fence = copies.fences[other];
+        const ProxyFence &fence = copies.fences[is_global][other];
         const bool is_in_warp = other / lanes_of_a_warp == write.thread / lanes_of_a_warp;
         return fence.moment >= write.moment &&
                (write.moment <= fence.block_ordered || (is_in_warp && write.moment <= fence.warp_ordered) ||
@@ -142,20 +145,29 @@ EMULATOR_UNCOUNTED inline bool has_proxy_fence(const Access &write, unsigned thr
     return is_behind(thread);
 }
 
-// A bulk copy reads a word of shared memory, whose last write is known.
-EMULATOR_UNCOUNTED inline void check_proxy(const Place &place, const Access &read, const Access &write)
+// A bulk copy reads a word, or one of its barrier's, whose last write is known.
+EMULATOR_UNCOUNTED inline void check_proxy(const Place &place, const Access &read, const Access &write,
+                                           Mistake mistake = race)
 {
-    const bool is_of_thread = write.run == requests.run && !copies.are_of_bulk[write.site];
-    if (is_of_thread && (write.bytes & read.bytes) != 0 && !has_proxy_fence(write, read.thread))
-        report(race, place, read, write, across_proxies);
+    const bool is_global = place.space == global_memory;
+    const bool is_of_launch = write.run == requests.run || (is_global && write.run >= ordering.first_run);
+    if (is_of_launch && !copies.are_of_bulk[write.site] && (write.bytes & read.bytes) != 0 &&
+        !has_proxy_fence(write, read.thread, is_global))
+        report(mistake, place, read, write, across_proxies);
 }
 
-EMULATOR_UNCOUNTED void observe_proxy_fence()
+EMULATOR_UNCOUNTED void observe_proxy_fence(bool of_shared, bool of_global)
 {
     if (state.worker == nullptr || !state.check_races)
         return;
     const unsigned thread = state.worker->current->index;
-    copies.fences[thread] = {advance(), ordering.block_ordered, ordering.warps[thread / lanes_of_a_warp].ordered};
+    const ProxyFence fence = {advance(), ordering.block_ordered, ordering.warps[thread / lanes_of_a_warp].ordered};
+    if (of_shared)
+        copies.fences[false][thread] = fence;
+    if (of_global)
+        copies.fences[true][thread] = fence;
+    ordering.proxy_fences[false] |= of_shared;
+    ordering.proxy_fences[true] |= of_global;
     copies.has_fences = true;
 }
 
@@ -171,6 +183,11 @@ EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
                       [](Shadow &shadow, size_t index, uint32_t bytes, const Place &, unsigned) EMULATOR_UNCOUNTED {
                           shadow.cells[index].in_flight |= bytes & all_bytes;
                       });
+        const uintptr_t barrier = copy.flag / sizeof(Phases) * sizeof(Phases);
+        if (copy.is_bulk && barrier != 0 && find_inside(reinterpret_cast<void *>(barrier), word, place))
+            check_proxy(place, {requests.run, ordering.moment, copy.thread, copy.target_site, all_bytes},
+                        shadow_of(place.space, place.buffer).cells[size_t(place.offset) / word].get(last_write),
+                        unfenced_barrier);
     }
     if (find_inside(copy.source, copy.from_source, place)) {
         copy.source_site = find_site(caller, copy.from_source, place.space, load);
@@ -178,7 +195,7 @@ EMULATOR_UNCOUNTED inline void watch_copy(Copy &copy, uintptr_t caller)
                       [&](Shadow &shadow, size_t index, uint32_t bytes, const Place &word_place,
                           unsigned number) EMULATOR_UNCOUNTED {
                           const Access write = copy.writes[number] = shadow.cells[index].get(last_write);
-                          if (copy.is_bulk && place.space == shared_memory)
+                          if (copy.is_bulk)
                               check_proxy(word_place, {requests.run, ordering.moment, copy.thread, copy.source_site, bytes},
                                           write);
                       });

@@ -41,7 +41,7 @@ void start_copy(void *target, const void *source, size_t size, size_t zeros, con
 void copy_at_once(void *target, const void *source, size_t size, const void *caller);
 void commit_copies(bool are_bulk = false);
 void wait_for_copies(size_t groups_on_their_way, bool are_bulk = false);
-void observe_proxy_fence(); // before bulk copies
+void observe_proxy_fence(bool of_shared, bool of_global); // before bulk copies
 void land_copies(uintptr_t flag);
 
 // A thread arrives at a barrier's phase, which has this flag; a thread has waited for it.

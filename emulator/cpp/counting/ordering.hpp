@@ -83,6 +83,7 @@ struct Ordering {
 
     bool fences_in_block;  // whether some thread of the launch has passed a fence
     bool fences_on_device; // and one that orders blocks, too
+    bool proxy_fences[2];  // and one for the asynchronous proxy: for shared memory, for global memory
 
     uint32_t threads; // of the running block
     bool has_fences;
@@ -359,6 +360,7 @@ EMULATOR_UNCOUNTED inline void forget_flags()
         memset(ordering.slots, 0, sizeof ordering.slots);
     ordering.flag_count = 0;
     ordering.fences_in_block = ordering.fences_on_device = false;
+    ordering.proxy_fences[false] = ordering.proxy_fences[true] = false;
 }
 
 // Room for what the blocks of a launch release, of which nothing is touched before one does. False if there is none.

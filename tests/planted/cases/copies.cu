@@ -7,8 +7,10 @@ using BlockPipeline = cuda::pipeline<cuda::thread_scope_block>;
 
 __device__ void start(BlockBarrier *barrier)
 {
-    if (t == 0)
+    if (t == 0) {
         init(barrier, blockDim.x);
+        bulk::fence_proxy_async_shared_cta();
+    }
     __syncthreads();
 }
 

@@ -17,6 +17,7 @@ from kernelsweep.results import (
     OTHER_BARRIER,
     OTHER_CODE,
     SAME_VALUE,
+    UNFENCED_BARRIER,
     UNORDERED_READ,
     Row,
 )
@@ -34,6 +35,7 @@ _CHECK_OF_MISTAKE = {
     INDIFFERENT_READ: "uninitialised",
     "out_of_bounds": "bounds",
     OTHER_BARRIER: "barriers",
+    UNFENCED_BARRIER: "barriers",
     ORDER: "result",
 }
 
