@@ -41,20 +41,24 @@ with logged(snakemake):
     sources = [row for path in inputs.sources for row in read_rows(Path(path))]
 
     counted, planned = RowCounts(), [PlannedKernel(**entry) for entry in plan.kernels]
-    rows = frame(counted.count(rows_of(inputs.measurements, CONTRACT_COLUMNS)), MEASUREMENT_COLUMNS)
-
     judged, entries, uses, compared = [], [], [], {}
-    for name, study in studies.items():
-        claims = [claim for claim in published if claim.study == name] + own_claims(name, study.claims)
-        files_of_study = ", ".join(plan.measurements[name])
-        measurements = as_measurements(rows[rows["study"] == name], files_of_study, failed)
-        of_study = Metrics(metrics[metrics["study"] == name])
-        data = StudyData(study, measurements, device, metrics=of_study, gridded=plan.gridded[name])
-        judged += judge(claims, data, plan.uncertainties)
-        if study.compares == "times":
-            compared[name] = study
-            entries += find_best(name, data)
-            uses += find_uses(name, data)
+    # Studies with files of their own are in memory one after another; a recording's are in one file.
+    of_files: dict[tuple[str, ...], list[str]] = {}
+    for name in studies:
+        of_files.setdefault(tuple(plan.measurements[name]), []).append(name)
+    for paths, names in of_files.items():
+        rows = frame(counted.count(rows_of(paths, CONTRACT_COLUMNS)), MEASUREMENT_COLUMNS)
+        for name in names:
+            study, claims = studies[name], [claim for claim in published if claim.study == name]
+            measurements = as_measurements(rows[rows["study"] == name], ", ".join(paths), failed)
+            of_study = Metrics(metrics[metrics["study"] == name])
+            data = StudyData(study, measurements, device, metrics=of_study, gridded=plan.gridded[name])
+            judged += judge(claims + own_claims(name, study.claims), data, plan.uncertainties)
+            if study.compares == "times":
+                compared[name] = study
+                entries += find_best(name, data)
+                uses += find_uses(name, data)
+        del rows, measurements, data
     write_rows(output.claims_csv, CLAIM_COLUMNS, map(claim_row, judged))
     titles = {name: study.title for name, study in studies.items()}
     causes = {name: study.causes for name, study in studies.items()}
