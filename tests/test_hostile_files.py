@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from checkout import ROOT
 
 from kernelsweep.base.json_files import read_json
@@ -25,7 +26,7 @@ from kernelsweep.publish.share.recording import check_environment, unpack
 from kernelsweep.results import CONTRACT_COLUMNS, PROOF_COLUMNS, read_rows, write_rows
 from kernelsweep.study.captured import RECORD, read_capture
 from kernelsweep.study.kernels.source import read_source
-from kernelsweep.study.settings import read_yaml
+from kernelsweep.study.settings import parse_yaml, read_yaml
 
 KNOWN = dict(study="toy", kernel="one", platform="p", status="ok", array_size="8", dtype="int32", operation="sum")
 TIMES = dict(cache="cold", block_size="64", unroll="1", time_low_us="1", time_us="2", time_high_us="3")
@@ -203,3 +204,14 @@ def test_proofs_whose_points_are_no_number_are_refused(tmp_path: Path) -> None:
             assert [*read_proofs([file])] == [("s", "k")]
         else:
             assert_refused(lambda: read_proofs([file]), "proofs.csv, line 2: points is 'many'")  # noqa: B023
+
+
+@pytest.mark.parametrize(
+    "value", ["7", "0", "010", "1_0", "-3", "+3", "0x1f", "'12'", "١٢", "1e3", "1:30", "!!int '7'"]
+)
+def test_numbers_of_digits_are_read_as_yaml_says(value: str) -> None:
+    assert parse_yaml(f"axis: [{value}, {value}]", "") == yaml.safe_load(f"axis: [{value}, {value}]")
+
+
+def test_an_integer_that_is_a_list_is_refused() -> None:
+    assert_refused(lambda: parse_yaml("!!int [1]", "study.yaml"), "study.yaml", "line 1")

@@ -119,7 +119,9 @@ def _configure(folder: Path, names: Sequence[str]) -> None:
         ports = [each.getsockname()[1] for each in sockets]
     host, user = socket.gethostname().partition(".")[0], getpass.getuser()
     conf = SLURM_CONF.format(host=host, user=user, folder=folder, port=ports[0])
-    conf += "".join(NODE_CONF.format(name=name, host=host, port=port) for name, port in zip(names, ports[1:], strict=True))
+    conf += "".join(
+        NODE_CONF.format(name=name, host=host, port=port) for name, port in zip(names, ports[1:], strict=True)
+    )
     (folder / "slurm.conf").write_text(conf)
     for number in (0, 1):
         (folder / f"gpu{number}").symlink_to("/dev/null")

@@ -105,6 +105,8 @@ def _checked_kernels(project: Project, study: str) -> list[dict[str, Any]]:
         for platform in platforms:
             listed = listed_points(project.config, of_study, kernel, platform)
             places = listed.at(listed.firsts(axes_of_places(listed, of_study.problem)))
+            if not source.chooses_grid:  # There may be a million places, and each has a point.
+                places = places.at(places.sizes(of_study.problem.size_axes).argsort(kind="stable")[:1])
             if points := launched_points(source, places):
                 smallest = min(points, key=of_study.problem.size)
                 checked.append({"kernel": kernel_settings(project, study, kernel), "point": dict(smallest)})

@@ -70,6 +70,11 @@ class ValidPoints(Sequence[Point]):
         columns = [self.places[list(self.values).index(axis)] for axis in kept]
         return _keys(columns, [len(self.values[axis]) for axis in kept])
 
+    def sizes(self, axes: Iterable[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The product of each point's numbers on these axes, shape (points,)."""
+        columns = [np.array(self.values[axis], float)[self.places[[*self.values].index(axis)]] for axis in axes]
+        return np.prod([np.ones(len(self)), *columns], axis=0)
+
     def firsts(self, axes: Iterable[str]) -> Numbers:
         """The number of the first point with each combination of values on these axes, in order."""
         return np.sort(np.unique(self.keys(axes), return_index=True)[1])
