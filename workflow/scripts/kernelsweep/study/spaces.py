@@ -73,7 +73,8 @@ class ValidPoints(Sequence[Point]):
     def sizes(self, axes: Iterable[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The product of each point's numbers on these axes, shape (points,)."""
         columns = [np.array(self.values[axis], float)[self.places[[*self.values].index(axis)]] for axis in axes]
-        return np.prod([np.ones(len(self)), *columns], axis=0)
+        found: np.ndarray[Any, np.dtype[np.float64]] = np.prod([np.ones(len(self)), *columns], axis=0)
+        return found
 
     def firsts(self, axes: Iterable[str]) -> Numbers:
         """The number of the first point with each combination of values on these axes, in order."""
