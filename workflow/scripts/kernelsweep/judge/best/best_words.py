@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from kernelsweep.judge.data.study_data import kernel_axes, place_words, size_axe
 from kernelsweep.judge.data.words import (
     axis_title,
     axis_value,
+    configuration_words,
     device_text,
     point_text,
     reference_text,
@@ -29,8 +29,6 @@ from kernelsweep.judge.data.words import (
 from kernelsweep.study.settings import StudySettings
 
 NONE = "–"
-# Two axes that are the sides of one thing: tile_width=64 tile_height=32.
-_SIDES = re.compile(r"\b(\w+)_(?:x|m|width)=(\d+) \1_(?:y|n|height)=(\d+)(?! \1_)")
 
 # Further ties are counted but not named: at small sizes nearly every configuration takes the time of a launch.
 MOST_TIES = 8
@@ -49,7 +47,7 @@ def some_of(texts: Sequence[str], most: int) -> str:
 
 
 def configuration_text(configuration: Configuration, beside: Configuration | None = None) -> str:
-    """A configuration in short: `256 × 8 in 1,056 blocks`, or on a study's own axes `tile=64×32 rows=8`.
+    """A configuration in short: `256 × 8 in 1,056 blocks`, on a study's own axes `tile=64×32 rows=8`; "" without axes.
 
     Of own axes, those are named whose values differ from the configuration `beside` it.
     """
@@ -57,8 +55,7 @@ def configuration_text(configuration: Configuration, beside: Configuration | Non
     if {"block_size", "unroll"} <= set(values) <= {"block_size", "unroll", "grid_size"}:
         grid = values.get("grid_size")
         return f"{values['block_size']} × {values['unroll']}" + ("" if grid is None else f" in {grid:,} blocks")
-    text = point_text({axis: value for axis, value in values.items() if others.get(axis) != value}) or NONE
-    return _SIDES.sub(r"\1=\2×\3", text)
+    return configuration_words({axis: value for axis, value in values.items() if others.get(axis) != value})
 
 
 def of_peak(configuration: Configuration) -> str:
@@ -85,7 +82,7 @@ def use_rows(uses: Sequence[Use], study: StudySettings) -> list[dict[str, Any]]:
             "is_refined": use is not uses[0] and uses[0].everywhere,
             "sizes": sizes_text(use, study),
             "kernel": use.kernel,
-            "configuration": configuration_text(use.configuration).removeprefix(NONE),
+            "configuration": configuration_text(use.configuration),
             "ties": tied_text(use, _FEW_TIES),
             # One kernel of one configuration loses nothing.
             "loses": f"{use.worst:.1%}" if use.configuration.parameters or study.kernels[1:] else "",
@@ -191,7 +188,7 @@ _FACTS = ("configuration", "µs", "95% interval", "GB/s", "GFLOP/s", "of peak")
 def _facts(configuration: Configuration) -> list[str]:
     """The columns _FACTS of a configuration."""
     return [
-        configuration_text(configuration),
+        configuration_text(configuration) or NONE,
         f"{configuration.time_us:,.2f}",
         f"{configuration.time_low_us:,.2f}–{configuration.time_high_us:,.2f}",
         f"{configuration.bandwidth_gbs:,.0f}" if configuration.bandwidth_gbs else NONE,

@@ -93,6 +93,28 @@ def point_text(values: Mapping[str, Any]) -> str:
     return " ".join(f"{axis}={axis_value(axis, value)}" for axis, value in values.items())
 
 
+# The ends of the names of two axes that are the sides of one thing, such as tile_width and tile_height.
+_PAIRS = {("x", "y"), ("m", "n"), ("width", "height")}
+
+
+def configuration_words(values: Mapping[str, Any]) -> str:
+    """Values on axes, with two sides of one thing together: `tile=64×32 rows=8`."""
+    stems: dict[str, list[str]] = {}
+    for axis in values:
+        stems.setdefault(axis.rpartition("_")[0], []).append(axis)
+    pairs = {axes[0]: stem for stem, axes in stems.items() if tuple(axis[len(stem) + 1 :] for axis in axes) in _PAIRS}
+    words: dict[str, str] = {}
+    for axis, value in values.items():
+        stem, text = axis.rpartition("_")[0], axis_value(axis, value)
+        if axis in pairs:
+            words[stem] = text
+        elif stems[stem][0] in pairs:
+            words[stem] += f"×{text}"
+        else:
+            words[axis] = text
+    return point_text(words)
+
+
 # Axes that are the sides of one matrix, image or grid.
 _SIDES = {"m", "n", "k", "width", "height", "depth", "rows", "columns"}
 

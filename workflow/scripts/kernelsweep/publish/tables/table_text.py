@@ -30,6 +30,7 @@ from kernelsweep.judge.data.study_data import StudyData, kernel_axes, shown_plac
 from kernelsweep.judge.data.words import (
     UNDEFINED_MARK,
     axis_value,
+    configuration_words,
     device_text,
     limit_text,
     place_text,
@@ -70,6 +71,8 @@ _IN_ITALICS = (
     "Italics: published numbers, with device and source. A published speedup is over that source's first step."
 )
 
+# With more axes, a row of the table has one column for all.
+_MOST_AXES = 5
 # Ties beyond the closest are counted: a table's column has little room.
 _MOST_TIES = 2
 
@@ -126,7 +129,12 @@ def _axes(data: StudyData) -> list[str]:
 
 
 def _step_columns(table: pandas.DataFrame, data: StudyData) -> Iterable[Column]:
-    for axis in _axes(data):
+    """A column per axis; one for all where they are so many that a page has no room."""
+    if len(axes := _axes(data)) > _MOST_AXES:
+        known = [{axis: row[axis] for axis in axes if pandas.notna(row[axis])} for _, row in table.iterrows()]
+        yield Column("configuration", [configuration_words(values) or EMPTY for values in known], right=False)
+        return
+    for axis in axes:
         cells = [EMPTY if pandas.isna(value) else axis_value(axis, value) for value in table[axis]]
         yield Column({"grid_size": "grid"}.get(axis, axis), cells)
 
@@ -396,7 +404,9 @@ def best_table(data: StudyData) -> TableText | str:
         kernels=[use.kernel for use in uses],
         columns=[
             Column("sizes", [_narrow(sizes_text(use, data.settings)) for use in uses], right=False),
-            Column("configuration", [_narrow(configuration_text(use.configuration)) for use in uses], right=False),
+            Column(
+                "configuration", [_narrow(configuration_text(use.configuration) or EMPTY) for use in uses], right=False
+            ),
             Column("loses (%)", [f"{100 * use.worst:.1f}" for use in uses]),
             Column("time (µs)", [_uncertain_time(row) for row in rows]),
             Column("of peak (%)", numbers([100 * (row["peak_fraction"] or math.nan) for row in rows], 1)),
