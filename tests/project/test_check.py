@@ -242,6 +242,22 @@ def test_a_mistake_is_told_with_its_line_and_where_it_does_not_show(tmp_path: Pa
     assert [one.kind for one in race.findings] == ["race"] and race.points == ["m=20, n=20, k=40"]
 
 
+def test_a_loop_that_runs_once_too_often_is_no_larger_array(tmp_path: Path) -> None:
+    file = tmp_path / "sums.cu"
+    file.write_text(
+        "__global__ void sums(int *y, const int *x, const int *begins, int rows, int columns) {\n"
+        "    int sum = begins[blockIdx.x + 1] - begins[blockIdx.x];\n"
+        "    for (int c = threadIdx.x; c <= columns; c += 32) sum += x[blockIdx.x * columns + c];\n"
+        "    atomicAdd(&y[blockIdx.x], sum);\n"
+        "}\n"
+        "void host(int *y, int *x, int *b, int rows, int columns) { sums<<<rows, 32>>>(y, x, b, rows, columns); }\n"
+    )
+    result = checked(file, "sums")
+    assert result.guessed["const int *begins"].startswith("read; rows + 1 elements")
+    assert result.status == 3 and [one.lines[0][0] for one in result.doubtful] == ["sums.cu:3"], result
+    assert "x may have rows * columns + 1 elements" in repr(result)
+
+
 def test_a_read_that_decides_nothing_hides_no_mistake_beside_it(tmp_path: Path) -> None:
     file = tmp_path / "beside.cu"
     file.write_text(

@@ -81,6 +81,7 @@ def _checked(file: Path, guessed: Guess, given: Given, together: list[str]) -> C
     try:
         runs = Runs(file.resolve(), given, together)
         guessed, holds = learnt(guessed, runs)
+        holds = {one.name: holds[one.name].without_one_more("int" in one.dtype) for one in guessed.arrays}
         points = [{**ragged_points(guessed)[0], **case} for case in given.cases] or default_points(guessed)
 
         def run(at: Sequence[Mapping[str, int]]) -> Seen:
@@ -229,7 +230,7 @@ def _in_words(guessed: Guess, holds: Mapping[str, Holds], points: Sequence[Mappi
             of = holds[one.name]
             does = "read" if not one.written else "updated" if of.updated else "written"
             what = (
-                f"{of.size} elements, as it touches at round sizes"
+                f"{of.size} elements, {'and it touches one more' if of.larger else 'as it touches'} at round sizes"
                 if of.known
                 else (f"{of.size} elements, more than it touches: its end is not known, so its bounds are not judged")
             )

@@ -100,7 +100,7 @@ class Checked:
         judged = "" if self.judged else " Results were not judged: nobody said which are right."
         is_of_call = any(one.kind != OF_ORDER for one in self.doubtful)
         meant = ": --case, --grid and --block say which call is meant" * is_of_call
-        depend = f" {_counted(doubtful, 'finding')} may be one{meant}."
+        depend = f" {_counted(doubtful, 'finding')} may be {'mistakes' if doubtful > 1 else 'a mistake'}{meant}."
         return f"{found} found in {what}, at {_counted(ran, 'point')} on the emulator.{depend * bool(doubtful)}{judged}"
 
 

@@ -44,6 +44,8 @@ def doubts(
             told[key] = "; ".join(filter(None, [asked, unsure[0]]))
         elif is_of_bounds and not all(of.known for name, of in holds.items() if array in (name, ANY_ARRAY)):
             told[key] = "the sizes of arrays could not be learnt"
+        elif is_of_bounds and array in holds and holds[array].larger:
+            told[key] = f"{array} may have {holds[array].larger} elements"
         elif one.kind == "race" and array in holds and not holds[array].known and not are_given:
             told[key] = f"the size of {array} could not be learnt, so that sizes may be strides that ask for others"
         elif array in holds and one.kind in ("race", "out of bounds") and (indices := integers - {array}):

@@ -21,6 +21,7 @@ from kernelsweep.study.point import Point
 # The elements of an array whose size is to be learnt, or is not known.
 _MOST = 2**20
 _LEAST_SHARE = 0.85  # of a size, which is touched: kernels leave out borders
+_ONE_MORE = " + 1"
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,23 @@ class Holds:
     size     its elements, as an expression over the axes
     updated  whether the kernel reads it before it writes it
     known    whether the size is that of what the kernel accesses; else it is larger than all that it accesses
+    larger   what the kernel accesses, where that is one element more than the size; else ""
     """
 
     size: str = str(_MOST)
     updated: bool = True
     known: bool = False
+    larger: str = ""
+
+    def without_one_more(self, is_of_indices: bool) -> Holds:
+        """The same of n elements in place of n + 1, of which a loop that runs once too often accesses the last.
+
+        is_of_indices  whether it is of integers: of n rows, n + 1 say where each begins and where the last ends
+        """
+        less = self.size.removesuffix(_ONE_MORE)
+        if not self.known or less == self.size or (is_of_indices and less.isidentifier()):
+            return self
+        return replace(self, size=less, larger=self.size)
 
 
 Run = Callable[[Sequence[Mapping[str, int]], Mapping[str, Holds]], Mapping[Point, Outcome]]
@@ -113,7 +126,7 @@ def _sizes(guessed: Guess) -> Iterator[tuple[bool, str]]:
     others = [blocks, *(f"{name} * ({blocks})" for name in axes), *map(" * ".join, itertools.combinations(axes, 3))]
     products = [*simple, *others]
     others += [f"{factor} * {product}" for factor in (2, 3, 4) for product in products]
-    others += [f"{product} + {more}" for product in products for more in (1, 2)]
+    others += [product + more for product in products for more in (_ONE_MORE, " + 2")]
     yield from ((False, text) for text in (*others, *map(" * ".join, itertools.combinations(axes, 4))))
 
 
