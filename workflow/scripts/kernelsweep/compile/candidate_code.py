@@ -141,7 +141,8 @@ def check_preprocessed(text: str, files: Sequence[Path], known: Collection[str])
             lines.append(line)
     for file, its in zip(map(str, files), own.values(), strict=True):
         try:
-            joined, words = _words(_OF_COPIES.sub("", "\n".join(its)).replace(_FAILED_ASSERTION, ""), file)
+            of_file = _OF_COPIES.sub("", "\n".join(its)).replace(_FAILED_ASSERTION, "")
+            joined, words = _words(_UNIVERSAL_NAME.sub(lambda name: chr(int(name[1], 16)), of_file), file)
             _check_words(joined, words, file)
         except UserError as error:
             raise BuildError(f"A macro puts words together: {error}", Reason.HIDDEN_WORDS) from error
@@ -152,6 +153,8 @@ def check_preprocessed(text: str, files: Sequence[Path], known: Collection[str])
 
 # The preprocessor's word on the file of the lines that follow.
 _PLACE = re.compile(r'# \d+ "(?P<file>[^"\n]*)"')
+# How it writes a letter of a name, other than ASCII's.
+_UNIVERSAL_NAME = re.compile(r"\\U(000(?!000[0-7])[0-9a-f]{5})")
 # What the emulator's assert is.
 _FAILED_ASSERTION = "::emulator::fail_assertion"
 

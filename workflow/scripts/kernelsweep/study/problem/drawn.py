@@ -1,4 +1,4 @@
-"""Inputs from the ends of their distributions: zeros, ones, tiny and large numbers, or some of them among others; with
+"""Inputs from the ends of their distributions: zeros, ones, tiny, small and large numbers, or some among others; with
 some NaN; or with few bits.
 
 A generator that gives such numbers stands in for NumPy's. So each problem's inputs keep their form: sorted, shifted or
@@ -15,7 +15,8 @@ import numpy as np
 # The axis that says how inputs are drawn, which studies of candidates have (docs/grading.md), and its values.
 DRAWN = "drawn"
 AS_GIVEN, ZEROS, ONES, TINY, LARGE, MIXED = "as_given", "zeros", "ones", "tiny", "large", "mixed"
-EXTREMES = (ZEROS, ONES, TINY, LARGE, MIXED)
+SMALL = "small"
+EXTREMES = (ZEROS, ONES, TINY, SMALL, LARGE, MIXED)
 # Where problem.py says TAKES_NAN = True, too.
 NAN = "nan"
 # Where it says EXACT_ON_FEW_BITS = True, because kernels add and multiply only: then nothing is rounded, in any order.
@@ -24,7 +25,7 @@ FEW_BITS = "few_bits"
 _NANS = 3
 
 # A normal distribution has any number; float16 holds the products of these.
-_NORMAL = {ZEROS: 0.0, ONES: 1.0, TINY: 2.0**-130, LARGE: 16.0}
+_NORMAL = {ZEROS: 0.0, ONES: 1.0, TINY: 2.0**-130, SMALL: 2.0**-44, LARGE: 16.0}
 # Products and sums of tiny numbers are rounded, or taken for zero, absolutely: no relative bound holds for them.
 ABSOLUTE = 2.0**-100
 
@@ -50,10 +51,11 @@ class _Extreme(np.random.Generator):
             return np.maximum(np.floor(4 * values) / 4, np.ceil(4 * low) / 4).astype(dtype)[()]
         else:
             low, high = np.asarray(low, dtype), np.asarray(high, dtype)
-            tiny, last = np.where(low == 0, _NORMAL[TINY], low), np.nextafter(high, low)
+            tiny = np.where(low == 0, _NORMAL[SMALL if self._kind == SMALL else TINY], low)
+            last = np.nextafter(high, low)
         if self._kind == MIXED:
             return self._mixed(values, [low, last, np.where((low <= 0) & (last >= 0), 0, last)])
-        end = {ZEROS: low, TINY: tiny}.get(self._kind, last)
+        end = {ZEROS: low, TINY: tiny, SMALL: tiny}.get(self._kind, last)
         return np.where(super().random(np.shape(values)) < 0.75, end, values).astype(dtype)[()]
 
     def _mixed(self, values: Any, rare: Sequence[Any]) -> Any:
