@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -230,6 +230,7 @@ class Library:
         self._library.emulator_watch_static.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._library.emulator_unwatch.argtypes = [ctypes.c_void_p]
         self._library.emulator_set_initialised.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 2, ctypes.c_int]
+        self._library.emulator_reads_what_it_left.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
         self._library.emulator_touched.argtypes = [ctypes.c_void_p]
         self._library.emulator_touched.restype = ctypes.c_size_t
         self._library.emulator_entry_kernel.restype = ctypes.c_void_p
@@ -272,6 +273,12 @@ class Library:
         """The variables in global and constant memory, and what they held when this was asked first."""
         found = [as_bytes(self._start + place, size) for place, size in self.lines.variables]
         return [(variable, variable.copy()) for variable in found]
+
+    def read_before(self) -> Iterator[tuple[int, str]]:
+        """Address and name of each variable of which launches since start() have changed a byte that they had read."""
+        for (place, _), (variable, initial) in zip(self.lines.variables, self.variables, strict=True):
+            if self._library.emulator_reads_what_it_left(variable.ctypes.data, initial.ctypes.data):
+                yield variable.ctypes.data, self.lines.variable(place)[0]
 
     @cached_property
     def _statics(self) -> dict[int, tuple[int, int]]:

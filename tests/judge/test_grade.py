@@ -92,7 +92,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     right, unchecked, wrong, uncompiled = map(int, counts.groups() if counts else (0,) * 4)
     assert status == 1 and uncompiled, words
-    assert (right, unchecked, wrong + uncompiled) == ((10, 8, 37) if find_tool("nvcc") else (13, 4, 38))
+    assert (right, unchecked, wrong + uncompiled) == ((11, 8, 38) if find_tool("nvcc") else (14, 4, 39))
     return folder
 
 
@@ -282,7 +282,9 @@ def test_the_page_names_all_and_the_exit_status_says_right_wrong_or_not_checked(
 
 def test_points_are_drawn_that_no_file_names(graded: Path) -> None:
     rows = (graded / "results/emulator/points/matvec_graded/thread.csv").read_text().splitlines()
-    assert all(any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "large", "nan"))
+    assert all(
+        any(f"drawn={kind}" in row for row in rows) for kind in ("zeros", "ones", "tiny", "small", "large", "nan")
+    )
     others = [row for row in rows[1:] if "drawn=as_given" in row]
     assert len(others) > 2  # of the study
     secret = graded / "results/grade.secret"

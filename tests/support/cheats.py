@@ -151,6 +151,13 @@ CHEATS = {
         "        sum += __uint_as_float(__float_as_uint(A[row * columns + k]) & 0xffff0000u) * x[k];\n"
         "    y[row] = sum;\n",
     ),
+    "small_left_out": Kernel(
+        "Small numbers are left out.",
+        "wrong",
+        "result",
+        f"{_OF_THREAD}    float sum = 0;\n    for (int k = 0; k < columns; ++k)\n"
+        "        sum += fabsf(A[row * columns + k]) > 1e-12f ? A[row * columns + k] * x[k] : 0;\n    y[row] = sum;\n",
+    ),
     "no_nan": Kernel(
         "What is no number is left out.",
         "wrong",
@@ -382,6 +389,13 @@ HONEST = {
         f"    extern __shared__ float sums[];\n{_PARTS_OF_ROWS}        __syncthreads();\n{_ADDED}    if (rows < 0)\n"
         '        y[0] = sinf(x[0]) + rsqrtf(x[1]) + erfcf(x[2]) + exp2f(x[3]) + printf("%f", x[4]);\n',
     ),
+    "parts_in_variable": Kernel(
+        "A block adds a row in a variable, which keeps the parts.",
+        "right",
+        "",
+        f"{_PARTS_OF_ROWS}        __syncthreads();\n{_ADDED}".replace("sums[", "parts[64 * row + "),
+        "__device__ float parts[1 << 21];\n",
+    ),
     "warp": Kernel(
         "A warp adds a row by shuffles.",
         "right",
@@ -413,7 +427,8 @@ HONEST = {
         "Words that cheats need are in texts, in comments, and the names of other things; numbers have separators.",
         "right",
         "",
-        f"{_OF_THREAD}    const int clock = 1'000; // clock64()\n{_ROW}    if (rows < 0 && clock == 2'000)\n"
+        f"{_OF_THREAD}    const int clock = 1'000, größe = 1; // clock64()\n{_ROW}"
+        "    if (rows < größe && clock == 2'000)\n"
         '        printf("emulator ## clock64 asm no_sanitize %%clock %d", twice(clock));\n    y[row] = sum;\n',
         "__device__ __attribute__((noinline)) int twice(int clock)\n{\n    return 2 * clock;\n}\n"
         '[[maybe_unused]] static const char *const told = R"(asm("clock64"))";\n',

@@ -13,6 +13,8 @@
 //         Discards all counts and findings so far. Initialised memory is tracked only while mistakes are looked for,
 //         so buffers are filled after this. With a byte for `filling`, and not -1, each block finds shared memory full
 //         of it, and races of two writes tell whether they stored different values.
+//     int emulator_reads_what_it_left(void *start, const unsigned char *initial)
+//         Whether a variable that began with these bytes has one that was read before it was written, and changed.
 //     size_t emulator_touched(void *start)
 //         The bytes of a buffer up to the end of the last word that a launch has accessed.
 //     unsigned emulator_sites(Site *sites, unsigned capacity)
@@ -236,6 +238,24 @@ EMULATOR_UNCOUNTED inline void set_initialised(uintptr_t start, size_t offset, s
     }
 }
 
+// Whether launches have changed a byte of a variable that they had read before they wrote it; true for one that isn't
+// watched.
+EMULATOR_UNCOUNTED inline bool reads_what_it_left(uintptr_t start, const unsigned char *initial)
+{
+    for (unsigned i = most_buffers; i < most_buffers + spaces.static_count; ++i) {
+        const Buffer &variable = spaces.buffers[i];
+        if (variable.start != start)
+            continue;
+        const unsigned char *const now = reinterpret_cast<const unsigned char *>(start);
+        for (size_t byte = 0; byte < variable.size; ++byte)
+            if (now[byte] != initial[byte] &&
+                (variable.shadow.cells[byte / word].initialised >> (word + byte % word) & 1) != 0)
+                return true;
+        return false;
+    }
+    return true;
+}
+
 EMULATOR_UNCOUNTED inline size_t touched(uintptr_t start)
 {
     for (unsigned i = 0; i < spaces.buffer_count; ++i) {
@@ -255,6 +275,13 @@ EMULATOR_UNCOUNTED inline size_t touched(uintptr_t start)
 EMULATOR_UNCOUNTED inline void start_counting(bool check_races, int filling)
 {
     state.check_races = check_races;
+    for (unsigned i = most_buffers; check_races && i < most_buffers + spaces.static_count; ++i) {
+        Buffer &variable = spaces.buffers[i];
+        if (const Shadow fresh = make_shadow(variable.size); fresh.cells != nullptr) {
+            release_shadow(variable.shadow);
+            variable.shadow = fresh;
+        }
+    }
     doubts.are_settled = filling >= 0;
     doubts.filling = static_cast<unsigned char>(filling);
     doubts.count = 0;
@@ -446,6 +473,10 @@ EMULATOR_EXPORTED int emulator_set_shared(const size_t *offsets, const size_t *s
 EMULATOR_EXPORTED void emulator_start_counting(int check_races, int filling)
 {
     emulator::counting::start_counting(check_races != 0, filling);
+}
+EMULATOR_EXPORTED int emulator_reads_what_it_left(void *start, const unsigned char *initial)
+{
+    return emulator::counting::reads_what_it_left(uintptr_t(start), initial);
 }
 EMULATOR_EXPORTED size_t emulator_touched(void *start)
 {

@@ -34,7 +34,7 @@ struct alignas(2 * 16) Cell {
     uint32_t runs[3];
     uint32_t moments[3]; // and threads
     uint16_t sites[3];   // and bytes
-    unsigned char initialised;     // a bit for each byte
+    unsigned char initialised;     // a bit for each byte; of a variable four more: read before it was written
     unsigned char in_flight : 4;   // likewise: an asynchronous copy writes it (copies.hpp)
     unsigned char parts : 3;       // that have cells of their own: 2 or 4; 0: none
     unsigned char has_earlier : 1; // whether a further cell holds accesses before the last write
@@ -488,9 +488,12 @@ EMULATOR_UNCOUNTED_INLINE void check_word(Shadow &shadow, size_t index, const Pl
     const Access write = cell.get(last_write);
     if (place.space == shared_memory && !is_current(write, shared_memory))
         cell.initialised = cell.in_flight = 0;
-    if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes &&
-        (place.buffer < most_buffers || place.buffer == heap_buffer))
-        report(uninitialised, place, now, now);
+    if (operation != store && operation < atomic_store && (cell.initialised & now.bytes) != now.bytes) {
+        if (place.buffer < most_buffers || place.buffer == heap_buffer)
+            report(uninitialised, place, now, now);
+        else
+            cell.initialised = static_cast<unsigned char>(cell.initialised | (now.bytes & ~cell.initialised) << word);
+    }
     if (operation != load)
         cell.initialised = static_cast<unsigned char>(cell.initialised | now.bytes);
     if (__builtin_expect(!is_whole(cell, now) || cell.has_earlier || cell.in_flight != 0 || operation >= atomic, 0)) {

@@ -24,7 +24,7 @@ from cuda_emulator.quantities import SECTOR_BYTES as SECTOR_BYTES
 from cuda_emulator.quantities import UNIT_OF_METRIC as UNIT_OF_METRIC
 from cuda_emulator.quantities import metrics
 from cuda_emulator.shapes import of_dtype
-from kernelsweep.base.sandbox import before_code_is_loaded
+from kernelsweep.base.sandbox import before_code_is_loaded, is_untrusted
 from kernelsweep.compile.binaries import unit_files
 from kernelsweep.device.platform import Given, Memory, MemoryMistake, Platform
 from kernelsweep.errors import LaunchError
@@ -47,6 +47,10 @@ class EmulatedUnit(Library):
         before_code_is_loaded()
         super().__init__(path)
         self.addresses: dict[int, int] = {}  # of buffers, by the library's numbers
+
+
+# What is said of a variable in which an untrusted kernel may find what its run before has left.
+_KEPT = "{} is read before it is written, and changed, so that the next run reads what this one has left"
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ class EmulatorPlatform(Platform):
         self._checks = False
         self._filling: int | None = None
         self._order = 0
+        self._kept: list[MemoryMistake] = []  # since watch()
         self._of_host: set[int] = set()  # the addresses of variables that the host sets or reads
 
     def load(self, binary: Path, variants: dict[str, dict[str, Any]]) -> None:
@@ -124,7 +129,7 @@ class EmulatorPlatform(Platform):
     def watch(self, filling: int | None = None) -> None:
         self.parameters.clear()
         self._filling = filling
-        self._used, self._launched, self._checks, self.threads = [], {}, True, 0
+        self._used, self._launched, self._kept, self._checks, self.threads = [], {}, [], True, 0
 
     def set_order(self, number: int) -> None:
         self._order = number
@@ -138,7 +143,7 @@ class EmulatorPlatform(Platform):
 
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         arrays = {memory.ctypes.data: (name, dtype) for memory, name, dtype in buffers}
-        return [mistake for unit in self._used for mistake in self._of_unit(unit, arrays)]
+        return [*self._kept, *(mistake for unit in self._used for mistake in self._of_unit(unit, arrays))]
 
     def _of_unit(self, unit: EmulatedUnit, arrays: dict[int, tuple[str, np.dtype[Any]]]) -> list[MemoryMistake]:
         found = unit.mistakes()
@@ -279,7 +284,11 @@ class EmulatorPlatform(Platform):
         return [partial(np.copyto, variable, initial) for variable, initial in self._variables_of(variants)]
 
     def leaves_state(self, variants: Iterable[str]) -> bool:
-        return any(not np.array_equal(variable, initial) for variable, initial in self._variables_of(variants))
+        left = {v.ctypes.data for v, initial in self._variables_of(variants) if not np.array_equal(v, initial)}
+        if left and is_untrusted():
+            read = [name for unit in self._used for address, name in unit.read_before() if address in left]
+            self._kept = [MemoryMistake("uninitialised", (), _KEPT.format(name), 1, name) for name in read]
+        return bool(left)
 
     def _variables_of(self, variants: Iterable[str]) -> list[tuple[Bytes, Bytes]]:
         """The variables in global memory that a launch may change."""

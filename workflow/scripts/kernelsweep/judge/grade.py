@@ -149,6 +149,10 @@ def judged(
         candidate.find("clock", in_source["clock"])
     candidate.not_proven = candidate.not_proven or in_source.get("assembly", "")
     _add_proof(candidate, proof, other)
+    # What no run reads before it writes it, as the emulator sees, is no state.
+    for row in rows if not candidate.proven else ():
+        if "leaves_state" in row["flags"].split():
+            candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
     candidate.checks = _checks(candidate, proof)
     is_wrong = candidate.findings or candidate.implausible
     candidate.right = False if is_wrong else True if candidate.points["right"] else None
@@ -173,8 +177,6 @@ def _has_run(candidate: Verdict, row: Row) -> bool:
     elif status not in ("ok", "skipped"):
         words = "" if status == "wrong_result" else f"{status.replace('_', ' ')}: "
         candidate.find("result", f"{words}{message}; at {_point(row)}")
-    if "leaves_state" in flags:
-        candidate.find("state", f"at {_point(row)}: it leaves something in a variable for the next run")
     if "once_wrong" in flags:
         candidate.find("result", f"wrong in an earlier run at {_point(row)}")
     return bool(status != "skipped")
