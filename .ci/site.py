@@ -81,8 +81,11 @@ def _offered() -> str:
     sys.path[:0] = [str(ROOT / "workflow/scripts")]
     from kernelsweep.offered import MODULES
 
-    parts = [f"::: kernelsweep.{module}.{name}\n" for name, module in MODULES.items()]
-    return "\n".join(["# import kernelsweep as ks\n", *parts])
+    names = [f"{module}.{name}" for name, module in MODULES.items()]
+    # What load() and run() return follows them.
+    names.insert(names.index("project.notebook.run") + 1, "project.notebook.PlatformResults")
+    parts = [f"::: kernelsweep.{name}\n" for name in names]
+    return "\n".join(["# import kernelsweep as ks\n", *parts, "## ks.bounds\n\n::: kernelsweep.bounds\n"])
 
 
 class Lists(Extension):

@@ -56,7 +56,7 @@ def _colour(shown: str, text: str) -> str:
 
 
 def picture(commands: list[str]) -> str:
-    """The SVG: without animation, its last state."""
+    """The SVG: all lines, dim until they come; without animation, its last state."""
     lines, begin = [], 0.0
     for command in commands:
         moment = 0.0
@@ -74,7 +74,7 @@ def picture(commands: list[str]) -> str:
     ]
     style = (
         "text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;animation:come .01s both}"
-        "@keyframes come{from{opacity:0}}@media(prefers-reduced-motion:reduce){text{animation:none}}"
+        "@keyframes come{from{opacity:.4}}@media(prefers-reduced-motion:reduce){text{animation:none}}"
     )
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width:g} {height:g}' width='{width:g}'>"
