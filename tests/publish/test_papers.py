@@ -24,7 +24,7 @@ from kernelsweep.publish.drawing.access_picture import read_picture
 from kernelsweep.publish.drawing.latex import figure_latex
 from kernelsweep.publish.drawing.style import use_font
 from kernelsweep.publish.figures import lines
-from kernelsweep.publish.tables.comparison_table import comparison_table
+from kernelsweep.publish.tables.comparison_table import comparison_latex
 from kernelsweep.publish.tables.formats import as_latex
 from kernelsweep.publish.tables.study_table import study_table
 from kernelsweep.publish.tables.table_text import best_table, counters_table, short_text
@@ -68,8 +68,7 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
     tables = [latex(StudyData(UNROLLING | odd_title, odd, H200)), *map(latex, map(recorded, SET))]
     edited = {"is_shown": True, "points": 90, "ratio": 0.69, "low": 0.6871, "high": 0.6929, "verdict": "faster"}
     compared = {"same_within": 0.01, "kernels": {"unrolling/unrolled_warps": edited, "a/b": {"is_shown": False}}}
-    tables.append(as_latex(comparison_table(compared, "NVIDIA H200")))
-    assert "\\texttt{b}" not in tables[-1] and "90 & 0.690 & 0.687–0.693 & faster" in tables[-1]
+    tables.append(comparison_latex(compared, ["an H100", "an H200"]))
     # One run of LaTeX for all of them, each on a page of its own.
     (tmp_path / "tables.tex").write_text(DOCUMENT % "\n\\clearpage\n".join(tables), encoding="utf-8")
     run = subprocess.run(
@@ -83,6 +82,15 @@ def test_latex_sets_every_table_within_the_width_that_it_asks_for(tmp_path: Path
     assert [points for points in over if float(points) > MOST_OVER_PT] == []
     # A table that doesn't fit a page is not set at all, but only warned of.
     assert "Float too large" not in run.stdout
+
+
+def test_a_comparisons_table_names_both_devices_and_its_intervals_confidence() -> None:
+    found = {"is_shown": True, "points": 90, "ratio": 0.69, "low": 0.6871, "high": 0.6929, "verdict": "faster"}
+    kernels = {"unrolling/a_b": found, "matmul/c": found, "a/b": {"is_shown": False}}
+    text = comparison_latex({"same_within": 0.005, "kernels": kernels}, ["an H100", "an H200"])
+    assert text.count("Before: an H100; after: an H200.") == 2 and "{tab:before-and-after-matmul}" in text
+    assert r"{99\% interval}" in text and r"within 0.5\% of 1" in text and r"\texttt{b}" not in text
+    assert r"\texttt{a\_b} & 90 & 0.690 & 0.687–0.693 & faster" in text
 
 
 @pytest.mark.skipif(not has_latex(), reason="pdflatex or siunitx is missing")

@@ -11,7 +11,7 @@ from kernelsweep.judge.comparison.code import code_section
 from kernelsweep.judge.comparison.counts import counted_points, counted_summary, registers_in_words
 from kernelsweep.judge.comparison.sides import previous
 from kernelsweep.judge.comparison.text import comparison_answer, comparison_text, program_lines, verdict_lines
-from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary
+from kernelsweep.judge.comparison.verdicts import compare_points, comparison_rows, comparison_summary, devices
 from kernelsweep.judge.comparison.which_files import PREVIOUS
 from kernelsweep.judge.data.proofs import proof_errors, proofs_in_words, read_proofs
 from kernelsweep.publish.index.statuses import when
@@ -19,8 +19,7 @@ from kernelsweep.publish.page.embed import link
 from kernelsweep.publish.page.explorer import before_and_after
 from kernelsweep.publish.page.markdown import to_html
 from kernelsweep.publish.page.render import comparison_page
-from kernelsweep.publish.tables.comparison_table import comparison_table
-from kernelsweep.publish.tables.formats import as_latex
+from kernelsweep.publish.tables.comparison_table import comparison_latex
 from kernelsweep.results import COMPARISON_COLUMNS, each_row, read_rows, write_rows
 
 with logged(snakemake):
@@ -43,8 +42,7 @@ with logged(snakemake):
     verdict = verdict_lines(points, margin, unchanged, registers) + program_lines(points, margin, Path())
     if plan.never_measured:
         verdict.append(f"Not compared, because never measured: {plan.never_measured} of the kernels.")
-    device = read_device(snakemake.input.device)
-    of_after = device["provenance"]
+    of_after = read_device(snakemake.input.device)["provenance"]
     proofs = read_proofs(snakemake.input.proofs)
     proven, failed_proofs = proofs_in_words(proofs) if proofs else "", proof_errors(proofs)
     of_proofs = "\n".join([f"\nChecked: {proven}.\n", *(f"- {error}" for error in failed_proofs), ""]) if proofs else ""
@@ -65,7 +63,7 @@ with logged(snakemake):
         "failed_proofs": failed_proofs,
     }
     Path(snakemake.output.summary).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    latex = as_latex(comparison_table(summary, device["name"]))
+    latex = comparison_latex(summary, devices(points))
     Path(snakemake.output.latex).write_text(latex, encoding="utf-8")
 
     shown = [kernel for kernel, found in summary["kernels"].items() if found["is_shown"]]

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kernelsweep.publish.tables.formats import Column, TableText
+from kernelsweep.base.groups import grouped
+from kernelsweep.publish.tables.formats import Column, TableText, as_latex
+from kernelsweep.scatter import RATIO_CONFIDENCE
 
 
-def comparison_table(summary: Mapping[str, Any], device: str) -> TableText | str:
-    """A row for each kernel that the comparison is about; or why there is none.
+def comparison_latex(summary: Mapping[str, Any], devices: Sequence[str]) -> str:
+    """A table for each study, with a row for each kernel that the comparison is about; or why there is none.
 
     summary  comparison.json's content
-    device   the name of the one on which the later side ran
+    devices  the names of those before and after, or of the only one
     """
-    kernels = {kernel: one for kernel, one in summary["kernels"].items() if one["is_shown"]}
-    if not kernels:
-        return "No kernel has times on both sides."
+    shown = {kernel: one for kernel, one in summary["kernels"].items() if one["is_shown"]}
+    if not shown:
+        return as_latex("No kernel has times on both sides.")
+    where = f"{devices[0]}." if not devices[1:] else f"Before: {devices[0]}; after: {devices[1]}."
+    studies = grouped(shown.items(), lambda item: item[0].partition("/")[0])
+    return "\n".join(as_latex(_table(study, dict(of), where, summary["same_within"])) for study, of in studies.items())
+
+
+def _table(study: str, shown: Mapping[str, Mapping[str, Any]], where: str, within: float) -> TableText:
+    kernels = shown.values()
+    intervals = [f"{one['low']:.3f}–{one['high']:.3f}" for one in kernels]
     return TableText(
-        title="Before and after",
-        provenance=f"{device}.",
-        kernels=[*kernels],
+        title=f"Before and after, {study}",
+        provenance=where,
+        kernels=[kernel.partition("/")[2] for kernel in shown],
         columns=[
-            Column("points", [str(one["points"]) for one in kernels.values()]),
-            Column("after/before", [f"{one['ratio']:.3f}" for one in kernels.values()]),
-            Column("95% interval", [f"{one['low']:.3f}–{one['high']:.3f}" for one in kernels.values()], right=False),
-            Column("verdict", [one["verdict"] for one in kernels.values()], right=False),
+            Column("points", [str(one["points"]) for one in kernels]),
+            Column("after/before", [f"{one['ratio']:.3f}" for one in kernels]),
+            Column(f"{RATIO_CONFIDENCE:.0%} interval", intervals, right=False),
+            Column("verdict", [one["verdict"] for one in kernels], right=False),
         ],
-        explanation=f"After/before: the time after over that before, the geometric mean over all points. Ratios within"
-        f" {summary['same_within']:.0%} of 1 do not matter.",
+        explanation="After/before: the time after over that before, the geometric mean over all points. Same: the whole"
+        f" interval is within {100 * within:.3g}% of 1; undecided: a part of it is.",
     )
