@@ -440,6 +440,32 @@ def test_an_edit_that_leaves_machine_code_as_it_was_has_nothing_to_compare(tmp_p
     assert before(path, ran(path, "third", ["b1", "c2"])) == (["", ""], [TAKEN_BACK, SAME_CODE], [])
 
 
+def test_another_unit_of_the_same_source_is_no_edit_where_it_counts_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "journal/s/k.jsonl"
+
+    def counted(source: str, binary: str, barriers: int) -> list[Row]:
+        of = identity({**POINTS[0], **REST}, binary, {})
+        with Journal(path) as journal:
+            add_visit(journal, of, 0, [], source, counts={"barriers": barriers})
+        row = {**dict.fromkeys(NAME_COLUMNS, ""), **{name: str(value) for name, value in of["point"].items()}}
+        row |= {"study": "s", "kernel": "k", "status": "ok", "flags": "", "device": "emulator", "time_us": ""}
+        return [row | {"source_sha256": source, "binary_sha256": binary, "identity_sha256": identity_sha256(of)}]
+
+    counted("first", "a", 3)
+    # The binary of a list of other values.
+    assert before(path, counted("first", "b", 3)) == ([""], [NO_RECORD], [])
+    assert before(path, counted("second", "c", 4))[0] == ["b"]
+    rows = counted("second", "d", 4)
+    # The edit before it is the latest one, with what it counts.
+    points = compare_points(found := previous(rows, tmp_path).rows, rows, MARGIN)
+    assert found[0]["binary_sha256"] == "b" and verdict_lines(points, MARGIN)[0].startswith("k: barriers +33%")
+    never = [{**rows[0], "kernel": "never edited"}]
+    points = compare_points(found, [*rows, *never], MARGIN, {name_of(never[0]): NO_RECORD})
+    assert verdict_lines(points, MARGIN)[1:] == ["Not edited: 1 other kernel."]
+    # Other counts of the same source are worth a word, such as those of another compiler.
+    assert before(path, counted("second", "e", 5))[0] == ["d"]
+
+
 def test_what_was_measured_under_other_settings_is_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "journal/s/k.jsonl"
     ran(path, "first", ["a1", "a2"])

@@ -23,10 +23,12 @@ def add_visit(
     samples: Sequence[float],
     source: str,
     measured: str = "2026-11-21T13:10:28Z",
+    counts: Mapping[str, float] | None = None,
 ) -> None:
-    """Add a right visit to a point with this identity, unless the journal has it."""
+    """Add a right visit to a point with this identity, unless the journal has it; of an emulator, it has counts."""
     identified = {**of, "visit": visit}
     if journal.get(identity_sha256(identified)) is None:
-        outcome = {"status": "ok", "visits": [{"samples": list(samples), "device_uuid": "GPU-1"}]}
+        timings = [{"samples": list(samples), "device_uuid": "GPU-1"}] if samples else []
+        outcome = {"status": "ok", "visits": timings, "counts": dict(counts or {})}
         value = {"measured": measured, "outcome": outcome, "of": identified, "source_sha256": source}
         journal.add(identity_sha256(identified), value)

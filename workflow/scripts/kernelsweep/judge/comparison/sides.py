@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -100,6 +100,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 NAME_COLUMNS = ("study", "kernel", *ALL_POINT_COLUMNS)
 
 NO_RECORD = "not edited since they were first measured"
+NOT_BEFORE = "not measured before the edit"
 SAME_CODE = "the edit left the machine code as it was"
 TAKEN_BACK = "the edit was taken back"
 
@@ -131,9 +132,9 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
     """The measurements that preceded `after`, from the journals in their folder of results.
 
     For each point, that is the latest right record with the same settings and device, but another version: other
-    machine code, launches or problem. A point that the latest edit did not change has no row: it was not measured
-    again, and the effect of an older edit is not of interest. Nor has one whose edit was taken back: it is as it was
-    before all that could be compared with it.
+    machine code, launches or problem; where only counts are known, also other source. A point that the latest edit did
+    not change has no row: it was not measured again, and the effect of an older edit is not of interest. Nor has one
+    whose edit was taken back: it is as it was before all that could be compared with it.
     """
     result = Previous([], {}, [])
     for study, kernel in dict.fromkeys((row["study"], row["kernel"]) for row in after):
@@ -150,7 +151,7 @@ def previous(after: Sequence[Row], results: Path) -> Previous:
         is_taken_back = newest is not None and any(earlier.first > newest.first for _, earlier in compared)
         for row, own, earlier in choices:
             if isinstance(earlier, str):
-                result.reasons[name_of(row)] = earlier
+                result.reasons[name_of(row)] = NOT_BEFORE if newest and earlier == NO_RECORD else earlier
             elif own and earlier.first > own.first:
                 result.reasons[name_of(row)] = TAKEN_BACK
             elif own and newest and (is_taken_back or own.source != newest.source):  # The point did not run again.
@@ -178,7 +179,9 @@ def _own_and_previous(
     # A search measures most points by settings of its own.
     searched = (record for record in visited if record.version["binary"] == row["binary_sha256"])
     own = records.get(row["identity_sha256"]) or max(searched, default=None, key=_PLACE)
-    others = [record for record in visited if record.right and (own is None or record.version != own.version)]
+    same = [record for record in visited if own and _is_same_version(record, own)]
+    others = [record for record in visited if record.right and record not in same]
+    own = replace(own, first=min(record.first for record in same)) if own else None
     if not others:
         return own, SAME_CODE if own and own.source != row["source_sha256"] else NO_RECORD
     latest = max((one for one in others if not own or one.settings == own.settings), default=None, key=_PLACE)
@@ -187,6 +190,20 @@ def _own_and_previous(
     assert own is not None, "without one, any other was found"
     changed = differing(max(others, key=_PLACE).settings, own.settings)
     return own, f"measured with another {' and '.join(changed)} before"
+
+
+def _is_same_version(record: Record, own: Record) -> bool:
+    """Whether nobody edited anything between two records of a point.
+
+    The emulator's binary has all variants of a unit: another list of values alone makes it another one. What counts the
+    same with the same source, launches and problem is the same version.
+    """
+    if record.version == own.version:
+        return True
+    versions = [{**one.version, "binary": ""} for one in (record, own)]
+    if versions[0] != versions[1] or record.source != own.source or not (record.right and own.right):
+        return False
+    return not own.times and bool(own.outcome.counts) and record.outcome.counts == own.outcome.counts
 
 
 def _as_row(row: Row, record: Record, own: Record | None) -> Row:

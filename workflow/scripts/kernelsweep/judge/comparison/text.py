@@ -23,7 +23,7 @@ from kernelsweep.judge.comparison.counts import (
     counted_points,
     counted_rank,
 )
-from kernelsweep.judge.comparison.sides import TAKEN_BACK
+from kernelsweep.judge.comparison.sides import NO_RECORD, TAKEN_BACK
 from kernelsweep.judge.comparison.verdicts import (
     NOT_COMPARED,
     PAIRED,
@@ -122,6 +122,8 @@ def verdict_lines(
             for kernel, of_kernel in sorted(counted.items(), key=lambda item: counted_rank(item[1]))
             if kernel not in broken
         ]
+        if same := len({point.kernel for point in points if point.note == NO_RECORD} - {*counted, *broken}):
+            lines.append(f"Not edited: {same} other kernel{'s' if same > 1 else ''}.")
     elif not failed:
         reasons = Counter(point.note for point in points if point.note != SKIPPED).most_common(1)
         reason = "" if taken_back else f": {reasons[0][0] if reasons else 'no points'}"
