@@ -171,6 +171,9 @@ struct Worker {
     Lanes held[most_threads / lanes_of_a_warp];    // lanes that wait in warp-level operations, perhaps for those
     Lanes paused[most_threads / lanes_of_a_warp];  // lanes that were so when their warp was left
 
+    Phases tiles[2 * lanes_of_a_warp];   // of several warps: those of n threads follow each other from most_threads / n on
+    uint64_t of_warps[lanes_of_a_warp]; // what warps of these exchange
+
     uint64_t block_number; // in the grid
     uint3 block_index;
     long long clock; // of the block
@@ -647,6 +650,8 @@ EMULATOR_COLD inline void run_block(Worker &worker, uint64_t number, void (*thre
     }
     worker.block_number = number;
     worker.clock = 0;
+    for (Phases &tile : worker.tiles)
+        tile = {};
     worker.at_grid = nullptr;
     worker.has_spinners = worker.yields = false;
     worker.grid_barriers = 0;

@@ -12,7 +12,7 @@
 //     arithmetic.hpp    __popc, min, __fmaf_rn, rsqrtf, ...
 //     small_floats.hpp  __half, __nv_bfloat16: what <cuda_fp16.h> and <cuda_bf16.h> are made from
 //     matrices.hpp      products of small matrices by a warp: what <mma.h> is made from
-//     copies.hpp        asynchronous copies of any size; phases.hpp is <cuda/barrier>, pipeline.hpp <cuda/pipeline>
+//     copies.hpp        asynchronous copies of any size; barriers.hpp is <cuda/barrier>, pipeline.hpp <cuda/pipeline>
 //     faults.hpp        a segmentation fault becomes an error of the launch
 //     counting/         memory accesses and mistakes in them; units are compiled with -fsanitize=thread
 //     launch.hpp        a grid's blocks, one after another; what a library exports, and the form of a translation unit

@@ -3,7 +3,7 @@
 
 #include "include/cooperative_groups.h"
 #include "include/cuda_pipeline_primitives.h"
-#include "phases.hpp"
+#include "barriers.hpp"
 
 namespace cuda {
 

@@ -2,7 +2,7 @@
 // outside of it. What they compute: CUDA C++ Programming Guide, "Using TMA to transfer multi-dimensional arrays".
 #pragma once
 
-#include "phases.hpp"
+#include "barriers.hpp"
 
 // The host fills it; a GPU's has as many bytes.
 struct alignas(64) CUtensorMap {

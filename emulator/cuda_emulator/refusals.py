@@ -34,7 +34,7 @@ _CUDA_WORD = re.compile(
     r"|(?:erfcx|erf(?:c)?inv|normcdfinv|cyl_bessel_i[01])f?"
     r"|(?:cooperative_groups|cg|cuda|cub|thrust|nvcuda)::[\w:]+"
     r"|(?:cuda|cub|thrust|cooperative_groups|nv)/.*"
-    r"|(?:cuda(?:_\w+)?|cooperative_groups|curand\w*)\.h"
+    r"|(?:cuda(?:_\w+)?|cooperative_groups|cu(?:rand|blas|fft|sparse)\w*|cuComplex|nv\w+)\.h"
 )
 # What the emulator's headers have, by the header.
 _OF_HEADERS = {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../emulator.hpp"
+#include "../phases.hpp"
 
 #include <string.h>
 #include <type_traits>
@@ -24,15 +25,23 @@ Value exchange_words(Value value, Exchange exchange)
     }
 }
 
-// Any group: the block's threads, or lanes of a warp.
+// Any group: the block's threads, whole warps of them, or lanes of a warp.
 class thread_group {
 public:
-    void sync(EMULATOR_SITE) const
+    EMULATOR_APART void sync(EMULATOR_SITE) const
     {
-        if (lanes_ == 0)
-            __syncthreads(site);
-        else
-            __syncwarp(lanes_, site);
+        if (lanes_ != 0)
+            return __syncwarp(lanes_, site);
+        ::emulator::Worker &worker = ::emulator::this_worker();
+        const void *const caller = __builtin_return_address(0);
+        if (size_ >= worker.block_threads) {
+            ::emulator::wait_at_barrier(false, site, caller);
+            return;
+        }
+        ::emulator::Phases &tile = worker.tiles[::emulator::most_threads / size_ + worker.current->index / size_];
+        if (tile.expected == 0)
+            tile = {uint16_t(size_), uint16_t(size_), 0, 0};
+        ::emulator::wait_for_phase(tile, ::emulator::arrive(tile, 1, 0, caller, site), caller, site);
     }
     unsigned size() const { return size_; }
     unsigned num_threads() const { return size_; }
@@ -43,7 +52,7 @@ protected:
 
     friend thread_group tiled_partition(const thread_group &parent, unsigned size);
 
-    ::emulator::Lanes lanes_; // of the warp; 0 for a block
+    ::emulator::Lanes lanes_; // of the warp; 0 for a block, or for several warps
     unsigned size_;
     unsigned rank_;
 };
@@ -71,6 +80,17 @@ private:
 };
 
 inline thread_block this_thread_block() { return {}; }
+
+// What tiles of several warps need on older GPUs.
+template <unsigned threads = 1024>
+struct block_tile_memory {
+    unsigned char unused[8];
+};
+template <unsigned threads>
+thread_block this_thread_block(block_tile_memory<threads> &)
+{
+    return this_thread_block();
+}
 
 // The whole launch. Its threads can wait for one another if it is cooperative.
 class grid_group {
@@ -186,14 +206,9 @@ private:
     }
 };
 
-template <unsigned Size, typename Parent = void>
-class thread_block_tile;
-
+// A tile of up to a warp.
 template <unsigned Size>
-class thread_block_tile<Size, void> : public lane_group<thread_block_tile<Size, void>> {
-    static_assert((Size & (Size - 1)) == 0 && Size != 0, "a tile has a power of two threads");
-    static_assert(Size <= 32, "a tile of more than 32 threads" EMULATOR_NOT_SUPPLIED);
-
+class lanes_tile : public lane_group<lanes_tile<Size>> {
 public:
     static constexpr unsigned size() { return Size; }
     static constexpr unsigned num_threads() { return Size; }
@@ -208,14 +223,89 @@ public:
     ::emulator::Lanes ranks_of(::emulator::Lanes lanes) const { return lanes >> first_lane(); }
 
 protected:
-    thread_block_tile(unsigned parent_rank, unsigned parent_size)
-        : lane_group<thread_block_tile<Size, void>>(::emulator::Lanes(~0u >> (32 - Size)) << first_lane(), Size, parent_rank % Size,
-                                                    parent_rank / Size, (parent_size + Size - 1) / Size)
+    lanes_tile(unsigned parent_rank, unsigned parent_size)
+        : lane_group<lanes_tile<Size>>(::emulator::Lanes(~0u >> (32 - Size)) << first_lane(), Size, parent_rank % Size,
+                                       parent_rank / Size, (parent_size + Size - 1) / Size)
     {
     }
 
 private:
     static unsigned first_lane() { return thread_block::thread_rank() % warpSize / Size * Size; }
+};
+
+// A tile of several warps.
+template <unsigned Size>
+class warps_tile : public thread_group {
+public:
+    static constexpr unsigned size() { return Size; }
+    static constexpr unsigned num_threads() { return Size; }
+    unsigned meta_group_rank() const { return meta_rank_; }
+    unsigned meta_group_size() const { return meta_size_; }
+    template <typename Value>
+    Value shfl(Value value, unsigned rank, EMULATOR_SITE) const
+    {
+        return told(value, rank_ == rank, site)[rank / warpSize];
+    }
+    int any(int predicate, EMULATOR_SITE) const
+    {
+        return combined(__any_sync(~0u, predicate, site), [](int a, int b) { return a | b; }, site);
+    }
+    int all(int predicate, EMULATOR_SITE) const
+    {
+        return combined(__all_sync(~0u, predicate, site), [](int a, int b) { return a & b; }, site);
+    }
+
+    template <typename Value>
+    struct OfWarps {
+        Value values[Size / 32];
+        Value operator[](unsigned warp) const { return values[warp]; }
+    };
+    // What one lane of each warp has to tell, or of one warp alone.
+    template <typename Value>
+    OfWarps<Value> told(Value value, bool tells, ::emulator::Site site) const
+    {
+        static_assert(sizeof(Value) <= 8, "a tile of more than 32 threads exchanges up to 8 bytes");
+        uint64_t *const of_warps = ::emulator::this_worker().of_warps + (thread_block::thread_rank() - rank_) / warpSize;
+        if (tells)
+            memcpy(&of_warps[rank_ / warpSize], &value, sizeof value);
+        sync(site);
+        OfWarps<Value> all;
+        for (unsigned warp = 0; warp < Size / warpSize; ++warp)
+            memcpy(&all.values[warp], &of_warps[warp], sizeof value);
+        sync(site);
+        return all;
+    }
+    // Of each warp's value one, in the order of a tree.
+    template <typename Value, typename Operation>
+    Value combined(Value of_warp, Operation operation, ::emulator::Site site) const
+    {
+        OfWarps<Value> all = told(of_warp, rank_ % warpSize == 0, site);
+        for (unsigned distance = Size / warpSize / 2; distance > 0; distance /= 2)
+            for (unsigned warp = 0; warp < distance; ++warp)
+                all.values[warp] = operation(all[warp], all[warp + distance]);
+        return all[0];
+    }
+
+protected:
+    warps_tile(unsigned parent_rank, unsigned parent_size)
+        : thread_group(0, Size, parent_rank % Size), meta_rank_(parent_rank / Size), meta_size_(parent_size / Size)
+    {
+    }
+
+    unsigned meta_rank_;
+    unsigned meta_size_;
+};
+
+template <unsigned Size, typename Parent = void>
+class thread_block_tile;
+
+template <unsigned Size>
+class thread_block_tile<Size, void> : public std::conditional_t<(Size > 32), warps_tile<Size>, lanes_tile<Size>> {
+    static_assert((Size & (Size - 1)) == 0 && Size != 0 && Size <= 1024, "a tile has a power of two threads");
+    using Kind = std::conditional_t<(Size > 32), warps_tile<Size>, lanes_tile<Size>>;
+
+protected:
+    thread_block_tile(unsigned parent_rank, unsigned parent_size) : Kind(parent_rank, parent_size) {}
 };
 
 template <unsigned Size, typename Parent>

@@ -22,8 +22,11 @@ EMULATOR_OPERATION(bit_xor, a ^ b)
 template <unsigned Size, typename Parent, typename Value, typename Operation>
 Value reduce(const thread_block_tile<Size, Parent> &tile, Value value, Operation operation, EMULATOR_SITE)
 {
-    for (unsigned distance = Size / 2; distance > 0; distance /= 2)
-        value = operation(value, tile.shfl_xor(value, distance, site));
+    const auto lanes = tiled_partition<(Size < 32 ? Size : 32)>(tile);
+    for (unsigned distance = lanes.size() / 2; distance > 0; distance /= 2)
+        value = operation(value, lanes.shfl_xor(value, distance, site));
+    if constexpr (Size > 32)
+        value = tile.combined(value, operation, site);
     return value;
 }
 
