@@ -23,10 +23,9 @@ ENTRIES = [
     *("reverse_blocks<double>", "reverse_blocks<int>", "reverse_dynamic", "count_all", "read_total", "places"),
     "block_sums",
     *("weigh", "tiles<4>", "tiles<32>", "integers", "floats"),
-    *("by_two_warps", "after_tile"),
     *("small_floats<__half>", "small_floats<__nv_bfloat16>", "add_pairs", "add_vectors"),
 ]
-FILES = [KERNELS / f"{stem}.cu" for stem in ("exchanges", "waits", "faults", "memory", "found", "warps")]
+FILES = [KERNELS / f"{stem}.cu" for stem in ("exchanges", "waits", "faults", "memory", "found")]
 
 
 Size = int | tuple[int, int, int]
@@ -68,27 +67,6 @@ def test_a_partial_warp_may_name_lanes_that_do_not_exist(kernels: Kernels) -> No
     kernels.launch("shuffle_down<int>", 1, 48, values, distance, results, ctypes.c_int(32))
     # Lanes that read beyond the block keep their own values.
     np.testing.assert_array_equal(results, [*range(16, 32), *range(16, 32), *range(32, 48)])
-
-
-def test_a_tile_of_several_warps(kernels: Kernels) -> None:
-    values = np.random.default_rng(3).integers(0, 100, 256).astype(np.int32)
-    results = np.zeros((256, 9), np.int32)
-    kernels.launch("by_two_warps", 1, 256, values, results)
-    of_tiles, threads = values.reshape(4, 64), np.arange(256)
-    sums = np.cumsum(of_tiles, axis=1)
-    expected = [*map(np.ravel, (np.repeat(sums[:, -1], 64), sums, sums - of_tiles, np.repeat(of_tiles[:, 40], 64)))]
-    expected += [np.ones(256), threads // 64, threads % 64 // 16, threads // 64 * 64]
-    np.testing.assert_array_equal(results[:, :8], np.transpose(expected))
-    np.testing.assert_array_equal(results[128:, 8], values[128:].max())
-
-
-def test_a_tile_orders_its_own_threads_alone(kernels: Kernels) -> None:
-    library, results = kernels.library, np.zeros(256, np.int32)
-    for distance in (32, 64):
-        library.start(check=True)
-        kernels.launch("after_tile", 1, 256, results, ctypes.c_int(distance))
-        assert ("race" in [one.mistake for one in library.mistakes()]) == (distance == 64)
-    library.start(check=False)
 
 
 def test_reductions_votes_and_matches(kernels: Kernels) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+from typing import Any
+
 import numpy as np
 import pytest
 from emulator_units import INCLUDE, KERNELS, line_of, runtime, write_unit
@@ -10,12 +13,13 @@ from cuda_emulator import LaunchFailed, Library, allocate, schedule_name
 from cuda_emulator.compiling import compile_for_emulator
 
 ENTRIES = ["counted<true>", "counted<false>", "two_locks<true>", "two_locks<false>", "exchanged", "in_a_row"]
+ENTRIES += ["by_two_warps", "after_tile"]
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder = tmp_path_factory.mktemp("schedules")
-    unit = write_unit(folder / "unit.cpp", [KERNELS / "schedules.cu"], ENTRIES)
+    unit = write_unit(folder / "unit.cpp", [KERNELS / f"{stem}.cu" for stem in ("schedules", "warps")], ENTRIES)
     compile_for_emulator(unit, folder / "unit.so", runtime(), INCLUDE)
     return Library(folder / "unit.so")
 
@@ -33,6 +37,38 @@ def found(library: Library, name: str, number: int) -> int | str:
     finally:
         library.unregister(data.ctypes.data)
     return int(data.view(np.int32)[0])
+
+
+def by_warps(library: Library, name: str, number: int, *arguments: object) -> tuple[np.ndarray[Any, Any], set[str]]:
+    """What a kernel of warps.cu leaves, nine numbers a thread, and the kinds of its mistakes."""
+    results = allocate(4 * 9 * 256)
+    library.start(check=True)
+    library.watch(results.ctypes.data, results.nbytes, "results", itemsize=4)
+    library.set_schedule(number)
+    library.launch(ENTRIES.index(name), 1, 256, 0, [results.ctypes.data, *arguments])
+    library.unregister(results.ctypes.data)
+    return results.view(np.int32).reshape(256, 9), {mistake.mistake for mistake in library.mistakes()}
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_tile_of_several_warps(library: Library, number: int) -> None:
+    values = allocate(4 * 256).view(np.int32)
+    values[:] = np.random.default_rng(3).integers(0, 100, 256)
+    library.watch(values.ctypes.data, values.nbytes)
+    results, mistakes = by_warps(library, "by_two_warps", number, values.ctypes.data)
+    library.unregister(values.ctypes.data)
+    of_tiles, threads = values.reshape(4, 64), np.arange(256)
+    sums = np.cumsum(of_tiles, axis=1)
+    expected = [*map(np.ravel, (np.repeat(sums[:, -1], 64), sums, sums - of_tiles, np.repeat(of_tiles[:, 40], 64)))]
+    expected += [np.ones(256), threads // 64, threads % 64 // 16, threads // 64 * 64]
+    np.testing.assert_array_equal(results[:, :8], np.transpose(expected))
+    np.testing.assert_array_equal(results[128:, 8], values[128:].max())
+    assert not mistakes
+
+
+def test_a_tile_orders_its_own_threads_alone(library: Library) -> None:
+    assert not by_warps(library, "after_tile", 0, ctypes.c_int(32))[1]
+    assert "race" in by_warps(library, "after_tile", 0, ctypes.c_int(64))[1]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@
 namespace cg = cooperative_groups;
 
 // Nine results a thread: of the tile of 64 its sum, scans, a broadcast and votes, its place; the largest of 128.
-__global__ void by_two_warps(const int *values, int *results)
+__global__ void by_two_warps(int *results, const int *values)
 {
     __shared__ cg::block_tile_memory<256> memory;
     const cg::thread_block block = cg::this_thread_block(memory);
