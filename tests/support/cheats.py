@@ -491,7 +491,7 @@ STUDY = """
 title: A matrix times a vector
 problem: kernels/matvec/problem.py
 axes: {rows: [8192, 32768], columns: [1024, 4096]}
-platforms: {emulator: {axes: {rows: [8, 33], columns: [70]}}}
+platforms: {emulator: {axes: {rows: [33], columns: [70]}}}
 kernels:
   - name: matvec
     launches:

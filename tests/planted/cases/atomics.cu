@@ -172,7 +172,7 @@ __global__ void mailbox(const int *x, int *y, int *z)
 }
 
 // right: a barrier of two lanes, whose counter the last of them sets back
-__global__ void barrier_by_hand(const int *x, int *y, int *z)
+__global__ void block_barrier_by_hand(const int *x, int *y, int *z)
 {
     __shared__ int arrived, phase, tile[2];
     if (t == 0)
