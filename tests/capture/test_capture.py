@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from kernelsweep.capture.study_files import (
 )
 from kernelsweep.compile import nvcc
 from kernelsweep.errors import UserError
+from kernelsweep.project.command import capture
 from kernelsweep.study.captured import captured, read_capture
 from kernelsweep.study.study import read_study
 from kernelsweep.sweep.sweep_kernel import sweep_kernel
@@ -102,29 +104,35 @@ def inside(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return place
 
 
-def capture(place: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run `kernelsweep capture` on the program."""
-    command = [sys.executable, "-m", "kernelsweep.project.command", "capture", *arguments, "--"]
-    return subprocess.run(
-        [*command, str(place / "program"), str(place / "code")],
-        capture_output=True,
-        encoding="utf-8",
-        env={**os.environ, **variables},
-    )
+@pytest.fixture
+def run_capture(inside: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, int, str]]:
+    """Gives the function that runs `kernelsweep capture` on the program: its output, status, and error output."""
+
+    def run(*arguments: str) -> tuple[str, int, str]:
+        status = capture([*arguments, "--", str(inside / "program"), str(inside / "code")])
+        said = capfd.readouterr()
+        return said.out, status, said.err
+
+    return run
 
 
 def test_kernels_are_listed_and_the_program_stays_as_it_is(inside: Path) -> None:
-    run = capture(inside)
+    command = [sys.executable, "-m", "kernelsweep.project.command", "capture", "--"]
+    command += [str(inside / "program"), str(inside / "code")]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert (run.stdout, run.returncode) == (RIGHT, 3)
     assert "100.0%   0.004       2.00       2           16      64" in run.stderr
     assert "void step<64>(float*, Field, float)" in run.stderr
     assert not list(Path().iterdir())
 
 
-def test_a_launch_becomes_a_study_whose_source_is_checked_on_the_emulator(inside: Path) -> None:
-    run = capture(inside, "heat", "--kernel", "step<64>", "--launch", "1,2", "--source", str(inside / "step.cu"))
-    assert (run.stdout, run.returncode) == (RIGHT, 3)
-    assert "which had 100.0% of the time of all its kernels. It was not replayed" in run.stderr
+def test_a_launch_becomes_a_study_whose_source_is_checked_on_the_emulator(
+    inside: Path, run_capture: Callable[..., tuple[str, int, str]]
+) -> None:
+    source = str(inside / "step.cu")
+    *ended, said = run_capture("heat", "--kernel", "step<64>", "--launch", "1,2", "--source", source)
+    assert ended == [RIGHT, 3]
+    assert "which had 100.0% of the time of all its kernels. It was not replayed" in said
     folder = Path("kernels/heat")
     assert (folder / "capture/.gitignore").read_text(encoding="utf-8") == "*\n"
     study = read_study("heat", Path.cwd())
@@ -165,11 +173,17 @@ def test_a_launch_becomes_a_study_whose_source_is_checked_on_the_emulator(inside
     ],
 )
 def test_the_program_ends_as_ever_where_nothing_can_be_captured(
-    inside: Path, arguments: list[str], variables: dict[str, str], told: str
+    run_capture: Callable[..., tuple[str, int, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    variables: dict[str, str],
+    told: str,
 ) -> None:
-    run = capture(inside, "heat", *arguments, **variables)
-    assert (run.stdout, run.returncode) == (RIGHT, 3)
-    assert told in run.stderr
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    *ended, said = run_capture("heat", *arguments)
+    assert ended == [RIGHT, 3]
+    assert told in said
     assert not list(Path("config/studies").glob("*"))
 
 
