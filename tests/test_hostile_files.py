@@ -8,6 +8,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -143,12 +144,18 @@ def test_a_pipe_a_device_and_what_is_too_large_are_not_read(tmp_path: Path, read
         *({"other_runs": 5}, {"other_runs": ["a"]}, {"other_runs": [{"measured": "2026"}]}, {"counters": {"a": 1}}),
         *({"counters": [{"measured": None, "studies": []}]}, {"configuration": {"studies": {}, "config": []}}),
         {"configuration": {"studies": {}, "config": {"studies": 5}}},
+        # Pins: a page with such a day or a peak below 0, and edited kernels that were not named.
+        *({"measured": "a\nb"}, {"counters": [{"measured": "", "studies": []}]}, {"kernel_codes": []}),
+        *({"device": {"name": ""}}, {"device": {"multiprocessor_clock_mhz": -2.5}}),
+        {"device": {"compute_capability": ["9.0"]}},
     ],
 )
-def test_an_environment_that_was_edited_is_refused(tmp_path: Path, changed: dict[str, object]) -> None:
+def test_an_environment_that_was_edited_is_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
     recorded = json.loads((ROOT / "resources/recordings/nvidia-h200/environment.json").read_text())
-    (tmp_path / "environment.json").write_text(json.dumps({**recorded, **changed}))
-    assert_refused(lambda: check_environment(tmp_path), "environment.json")
+    device = recorded["device"] | changed.get("device", {})
+    (tmp_path / "environment.json").write_text(json.dumps({**recorded, **changed, "device": device}))
+    key = next(iter(changed.get("device", changed)))
+    assert_refused(lambda: check_environment(tmp_path), "environment.json", key)
 
 
 RIGHT = json.loads(json.dumps(outcome_values(Outcome("ok", visits=[Timing([1.5, 2.0])]))))

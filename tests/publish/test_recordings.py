@@ -66,7 +66,7 @@ def in_environment(change: Callable[[dict[str, object]], object]) -> Callable[[P
 
 
 @pytest.mark.parametrize(("spoil", "expected"), [
-    (in_environment(lambda it: it.pop("measured")), "lacks the key 'measured'"),
+    (in_environment(lambda it: it.pop("measured")), "measured: Field required"),
     (in_environment(lambda it: it["device"].update(kind="emulator")), "Recordings need times"),
     (in_packed("measurements.csv.gz", ",ok,", ",fine,"), "status is 'fine'. Allowed: ok, "),
     (in_environment(lambda it: it.update(git_revision="/home/jane/kernelsweep")), "'/home/jane' may identify"),
@@ -124,4 +124,4 @@ def test_results_are_recorded_as_written_in_the_document(small: Path, tmp_path: 
     (results / "environment.json").write_text("{}")
     run = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert run.returncode != 0
-    assert "lacks the key 'measured'" in run.stderr and "Traceback" not in run.stderr
+    assert "measured: Field required" in run.stderr and "Traceback" not in run.stderr

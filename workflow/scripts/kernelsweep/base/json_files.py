@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,11 @@ def check_device(device: Any, shown: str | Path) -> None:
     if not isinstance(device, dict):
         raise UserError(f"{shown}: device is no object. {AGAIN}")
     check_keys(device, _DEVICE, shown)
-    for key in ("multiprocessors", "peak_bandwidth_gbs", "memory_bytes", "l2_bytes"):
+    if not device["name"].isprintable() or not device["name"].strip():
+        raise UserError(f"{shown}: name is {shown_value(device['name'])}. Allowed: the device's name, in one line.")
+    if not re.fullmatch(r"\d+\.\d+", str(capability := device.get("compute_capability") or "0.0")):
+        raise UserError(f"{shown}: compute_capability is {shown_value(capability)}. Allowed: such as 9.0.")
+    for key in ("multiprocessors", "peak_bandwidth_gbs", "multiprocessor_clock_mhz", "memory_bytes", "l2_bytes"):
         value = device.get(key)
         if value is not None and not (isinstance(value, int | float) and 0 < value < 2**63):
             raise UserError(f"{shown}: {key} is {shown_value(value)}. Allowed: numbers above 0.")

@@ -7,9 +7,10 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 
 from kernelsweep.base.json_files import AGAIN, check_device, check_keys, read_json
 from kernelsweep.device.kinds import KINDS
@@ -26,15 +27,41 @@ ENVIRONMENT = "environment.json"
 # A recording's name; config.yaml calls its platform recording/<name>.
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
-# The required keys of environment.json and of its device.
-ENVIRONMENT_KEYS: Mapping[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("measured", "git_revision"), (str, type(None))),
-    **dict.fromkeys(("device", "host", "packages", "configuration"), dict),
-    "compilers": list,
-}
-DEVICE_KEYS = {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}
+# A time such as 2026-11-29T08:50:47Z, or its day.
+_Time = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(T[\d:]+Z)?$")]
 
-_RUNS, _STUDIES = TypeAdapter(list[dict[str, Any]]), TypeAdapter(list[str])
+
+class _Configuration(TypedDict):
+    studies: dict[str, Any]
+    config: NotRequired[dict[str, Any]]
+
+
+class _Run(TypedDict):
+    measured: _Time
+
+
+class _OtherRun(_Run):
+    kernels: dict[str, list[str]] | list[str]
+
+
+class _CountersRun(_Run):
+    studies: list[str] | dict[str, Any]
+
+
+class _Environment(TypedDict):
+    """environment.json, as far as a reader needs it; its device is checked as each device.json is."""
+
+    measured: _Time | None
+    git_revision: str | None
+    device: dict[str, Any]
+    host: dict[str, Any]
+    packages: dict[str, Any]
+    configuration: _Configuration
+    compilers: list[Any]
+    kernel_codes: NotRequired[dict[str, str]]
+    other_runs: NotRequired[list[_OtherRun]]
+    counters: NotRequired[list[_CountersRun]]
+
 
 # Texts that identify a user or a machine: home folders and e-mail addresses.
 _PRIVATE = (
@@ -121,35 +148,24 @@ def _text(path: Path) -> str:
 
 
 def check_environment(folder: Path) -> None:
-    """Raise UserError if a key is missing in a recording's environment.json, or its device has no clock."""
+    """Raise UserError, with file and key, if a recording's environment.json is none, or its device has no clock."""
     file = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
     environment = read_json(folder / ENVIRONMENT)
-    check_keys(environment, ENVIRONMENT_KEYS, file)
-    configuration = environment["configuration"]
-    check_keys(configuration, {"studies": dict}, f"{file}: configuration")
-    check_keys({"config": {}, **configuration}, {"config": dict}, f"{file}: configuration")
-    _check_runs(environment, file)
+    try:
+        TypeAdapter(_Environment).validate_python(environment, strict=True)
+        TypeAdapter(list[str]).validate_python(environment["configuration"].get("config", {}).get("studies", []))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "configuration.config.studies"
+        raise UserError(f"{file}: {key}: {first['msg']}. {AGAIN}") from error
     device = environment["device"]
     check_device(device, file)
-    check_keys(device, DEVICE_KEYS, file)
+    check_keys(device, {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}, file)
     timed = [name for name, kind in KINDS.items() if kind.has_clock]
     if device["kind"] not in timed:
         raise UserError(
             f"{file}: device.kind is {device['kind']!r}. Recordings need times. Allowed: {', '.join(timed)}"
         )
-
-
-def _check_runs(environment: Mapping[str, Any], file: str) -> None:
-    """Raise UserError unless the runs that a recording was made of are such, each with its day and its studies."""
-    configured = environment["configuration"].get("config", {}).get("studies", [])
-    try:
-        _STUDIES.validate_python(configured)
-        for name, key in (("other_runs", "kernels"), ("counters", "studies")):
-            for run in _RUNS.validate_python(environment.get(name, [])):
-                check_keys(run, {"measured": str, key: (list, dict)}, f"{file}: {name}")
-                _STUDIES.validate_python([*run[key]])
-    except ValidationError as error:
-        raise UserError(f"{file}: other_runs, counters or studies: {error.errors()[0]['msg']}. {AGAIN}") from error
 
 
 def recorded_device(environment: Mapping[str, Any], name: str) -> dict[str, Any]:
