@@ -181,7 +181,9 @@ def test_what_there_is_is_shown_and_what_is_not_there_is_said() -> None:
     assert {"check", "Study", "load", "run"} <= {*dir(ks)} and not {"Path", "offered"} & {*dir(ks)}
     assert (ks.__doc__ or "").startswith("Check CUDA kernels") and ks.bounds.unit("float32") == 2**-24
     assert repr(study()) == "Study of scaled.cu: 4 points of n, block; inputs, reference given"
-    with pytest.raises(UserError, match="/nowhere is no folder"):
-        ks.load("/nowhere")
-    with pytest.raises(UserError, match=r"config/studies/axpi\.yaml is no file"):
-        ks.run("axpi")
+    for name in ("/nowhere", "a" * 5_000):
+        with pytest.raises(UserError, match="is no folder"):
+            ks.load(name)
+    for name in ("axpi", "a" * 5_000, __file__):  # Pins: OSError and IndexError.
+        with pytest.raises(UserError, match="is no file in a folder config/studies"):
+            ks.run(name)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from checkout import ROOT
 from workflow_runs import share_builds
@@ -88,7 +89,11 @@ def test_what_is_not_there_is_said(ran: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"lines\(\): x is 'with'"):
         RECORDED.lines("transpose", x="with")
     with pytest.raises(UserError, match="axes has 'm'"):  # Nothing was run: no results of an earlier run.
-        ks.run(ran["results"].folder.parents[1] / "config/studies/axpy.yaml", platform="emulator", axes={"m": [1]})
+        ks.run(
+            ran["results"].folder.parents[1] / "config/studies/axpy.yaml",
+            platform="emulator",
+            axes={"m": [np.int64(1)]},
+        )
     with pytest.raises(UserError, match="has no measurements"):
         ks.load(tmp_path).measurements  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'lode'"):

@@ -9,6 +9,7 @@ ks.run("config/studies/axpy.yaml", platform="emulator")
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -22,9 +23,9 @@ from typing import Any
 import pandas
 
 from kernelsweep.base.json_files import read_device, read_json
+from kernelsweep.base.running import environment
 from kernelsweep.device.kinds import GPU
-from kernelsweep.errors import UserError, check_known
-from kernelsweep.home import HOME
+from kernelsweep.errors import UserError, check_known, readable, shown_value
 from kernelsweep.judge.best.best_file import best_entries
 from kernelsweep.judge.data.measurements import frame, load_measurements
 from kernelsweep.judge.data.study_data import StudyData
@@ -157,6 +158,8 @@ class PlatformResults:
         from kernelsweep.publish.figures import DRAWERS
 
         self._check_known(study)
+        if not 0 < width < math.inf:
+            raise UserError(f"{figure}(): width is {width}. Allowed: numbers of inches above 0.")
         settings = self._settings(study)
         known = FIGURES[figure].axes
         for key, value in axes.items():
@@ -200,8 +203,10 @@ def load(folder: str | Path) -> PlatformResults:
 
     Raises UserError where there is no such folder.
     """
-    if not Path(folder).is_dir():
-        raise UserError(f"{folder} is no folder. Name one with results, such as results/nvidia-h200.")
+    if not os.path.isdir(folder):
+        raise UserError(
+            f"{readable(str(folder), 200)} is no folder. Name one with results, such as results/nvidia-h200."
+        )
     return PlatformResults(Path(folder))
 
 
@@ -213,16 +218,20 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
     cores   that jobs may use; all by default
     config  settings of config.yaml for this run, such as platform="emulator" or axes={"n": [1024]}
 
-    Its answer is printed. Raises UserError, with its last words, where it failed before a point was run.
+    Its answer is printed. Raises UserError where no such study can be run so, and, with its last words, where it failed
+    before a point was run.
     """
     file = Path(study) if Path(study).suffix else Path(f"config/studies/{study}.yaml")
-    if not file.is_file():
-        raise UserError(f"{file} is no file. Name a study of {Path.cwd()}, or a study's file.")
-    file = file.resolve()
-    root, given = file.parents[2], [f"{name}={json.dumps(value)}" for name, value in config.items()]
-    command = [sys.executable, "-m", "snakemake", "-s", str(HOME / "Snakefile"), "-d", str(root)]
-    command += ["--cores", str(cores or os.cpu_count() or 1), file.stem, *(["--config", *given] if given else [])]
-    ran = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
+    if not os.path.isfile(file) or file.resolve().parts[-3:-1] != ("config", "studies"):
+        shown = readable(str(file), 200)
+        raise UserError(f"{shown} is no file in a folder config/studies. Name a study of {Path.cwd()}, or its file.")
+    if cores is not None and cores < 1:
+        raise UserError(f"cores is {cores}. Allowed: numbers from 1 up.")
+    root = file.resolve().parents[2]
+    command = [sys.executable, "-m", "kernelsweep.project.command", file.stem, "-d", str(root)]
+    command += ["--cores", str(cores or os.cpu_count() or 1)]
+    command += ["--config", *(f"{name}={json.dumps(value, default=_plain)}" for name, value in config.items())]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", env=environment())
     platform = config.get("platform", "auto")
     platform = "*" if platform in ("auto", GPU) else platform
     found = sorted(root.glob(f"results/{platform}/points/{file.stem}/*.csv"), key=lambda path: path.stat().st_mtime)
@@ -232,3 +241,14 @@ def run(study: str | Path, cores: int | None = None, **config: Any) -> PlatformR
         raise UserError(said)
     print(said.replace(f"file://{Path.cwd()}/", ""))
     return load(found[-1].parents[2])
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number or array as JSON has it, or a set. Raises UserError for another object."""
+    if isinstance(value, set | frozenset | range):
+        return list(value)
+    if not hasattr(value, "tolist"):
+        raise UserError(
+            f"{shown_value(value)} is no value of config.yaml. Allowed: texts, numbers, lists, dictionaries."
+        )
+    return value.tolist()
