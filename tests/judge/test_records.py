@@ -24,6 +24,9 @@ from kernelsweep.sweep.recorded import of_source, recorded
         "[" * 100_000,
         {"value": None},
         {"value": {"outcome": {"status": "ok", "visits": [], "of another release": 1}}},
+        # Pins: stacks.
+        *({"value": {"of": of}} for of in ([], identity({"n": 1}, "b", {"device.name": 5}), identity({}, "b", {}))),
+        {"value": {"measured": None}},
     ],
     ids=lambda damage: str(damage)[:80],
 )

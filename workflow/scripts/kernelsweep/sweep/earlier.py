@@ -66,7 +66,7 @@ def finalists(journal: Journal) -> set[Point]:
     """The points of which the journal has right visits after the first: in a search, those that won, and their ties."""
     found = set()
     for value in journal.values():
-        with suppress(KeyError, TypeError, ValueError):  # As in EarlierVersions.
+        with suppress(KeyError, TypeError, ValueError, AttributeError):  # As in EarlierVersions.
             if value["outcome"]["status"] == "ok" and value["of"]["visit"] > 0:
                 found.add(Point(value["of"]["point"]))
     return found

@@ -36,7 +36,7 @@ class TimeLimits:
         self._fewest = math.inf
         for value in itertools.chain(journal.values(), journal.beside(_MOST_OF_OTHERS)):
             # A sweep's line, one of a study with other axes, or one that was edited.
-            with suppress(KeyError, IndexError, TypeError):
+            with suppress(KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError):
                 self.add(Point(value["of"]["point"]), value["outcome"]["visits"][0]["seconds"])
 
     def add(self, point: Point, seconds: float) -> None:

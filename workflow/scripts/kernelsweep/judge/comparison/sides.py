@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 
 from kernelsweep.base.groups import grouped
 from kernelsweep.device.outcome import Outcome, combined, flags_of, read_outcome
@@ -72,9 +75,9 @@ def read_records(journals: Sequence[Path]) -> dict[str, Record]:
             continue
         record.source, record.measured = line["source_sha256"], line["measured"]
         if line["outcome"].status == "ok":
-            record.right[key["visit"]] = line["outcome"]
+            record.right[line["visit"]] = line["outcome"]
         else:
-            record.right.pop(key["visit"], None)
+            record.right.pop(line["visit"], None)
     return records
 
 
@@ -84,15 +87,48 @@ def differing(settings: Mapping[str, Any], others: Mapping[str, Any]) -> list[st
     return [name.replace(".", " ").replace("_", " ") for name in names]
 
 
+_Settings = TypedDict("_Settings", {"device.name": str})
+
+
+class _Version(TypedDict):
+    binary: str
+
+
+class _Identity(TypedDict):
+    point: dict[str, str | int | float | bool | None]
+    version: _Version
+    settings: _Settings
+    visit: NotRequired[int]
+
+
+class _Line(TypedDict):
+    of: _Identity
+    again: NotRequired[str]
+
+
+class _Visit(_Line):
+    measured: str
+    source_sha256: str
+
+
+_LINE, _VISIT = TypeAdapter(_Line), TypeAdapter(_Visit)
+
+
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The values of a journal's lines, each with its outcome as a record."""
     for number, value in read_lines(path):
         try:
             if AGAIN in value:
-                yield {**value, "of": value["of"]}
+                _LINE.validate_python(value, strict=True)
+                yield value
             elif "sweep" not in value:  # As earlier releases left them.
-                yield {**value, "outcome": read_outcome(value["outcome"])}
-        except (TypeError, KeyError, ValueError, AttributeError) as error:
+                _VISIT.validate_python(value, strict=True)
+                yield {**value, "outcome": read_outcome(value["outcome"]), "visit": value["of"]["visit"]}
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"]))
+            raise refused_line(path, number, f"it has another form ({key}: {first['msg']})") from error
+        except (TypeError, KeyError, ValueError) as error:
             raise refused_line(path, number, f"it has another form ({error})") from error
 
 
