@@ -209,7 +209,7 @@ def test_lines_name_at_most_seven_the_best_the_baseline_and_rivals_and_join_no_c
     assert tuple(drawing.figure.get_size_inches()) == (3.3, 2.2) and len(named) == 7
     values = dict(named)
     assert values["modulo_baseline"] == "9.9%" and values["warp_shuffle"] == "91%"
-    assert "Grey, or under another: mask_baseline, cascaded and last_warp_shuffled." in drawing.caption
+    assert "In grey, under the others: mask_baseline, cascaded and last_warp_shuffled." in drawing.caption
     # Sizes that vary together are categories; a library stands beside the kernels, and each precision has its panel.
     of_float32, of_tf32 = lines.draw(recorded("matmul")).figure.axes
     assert not [line for line in of_tf32.lines if line.get_linestyle() == "-" and not line.get_alpha()]
@@ -242,6 +242,11 @@ def test_a_larger_number_in_a_heat_map_is_never_paler() -> None:
     darkness = [dark for _, dark in sorted(cells)]
     assert darkness == sorted(darkness) and darkness[-1] > 1.5 * darkness[0]
     assert figure.axes[-1].get_xlabel() == "share of the peak (%)"
+    # One column has one kernel, with the outlines that it has among all.
+    one = heatmap.draw(recorded("operations"), layout.WIDTHS["one_column"])
+    wide = next(axes for axes in figure.axes if axes.get_title("left") == "unrolled_warps")
+    assert one.figure.axes[0].get_title("left") == "unrolled_warps" and "Of 4 kernels" in one.caption
+    assert len(one.figure.axes[0].patches) == len(wide.patches) == 8
 
 
 def test_a_step_is_drawn_at_its_own_grid_size() -> None:

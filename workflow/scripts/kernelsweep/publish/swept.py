@@ -137,8 +137,8 @@ def axes_of_lines(data: StudyData) -> tuple[str, str | None, str | None]:
     return x, chosen.get("by") or next((axis for axis in others if axis not in (x, panel)), None), panel
 
 
-def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], rivals: Sequence[str]) -> list[Any]:
-    """The lines with names: the first, the fastest at the last x, libraries, and those furthest from these.
+def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], asked: Sequence[str]) -> list[Any]:
+    """The lines with names: the first, the fastest at the last x, those asked for, and those furthest from these.
 
     What ends within LITTLE of a line with a name, and is within MOST of it everywhere, has none: it looks the same.
     """
@@ -146,7 +146,7 @@ def named_lines(rows: pandas.DataFrame, x: str, order: Sequence[Any], rivals: Se
     places = rows.pivot_table(index="line", columns=x, values="level", sort=False)
     levels = rows.sort_values(x).groupby("line")["level"].last()
     fastest = rows.sort_values([x, "time_us"], ascending=[False, True])["line"].iloc[0]
-    named = [line for line in dict.fromkeys([order[0], fastest, *rivals]) if line in levels][:MOST_NAMED]
+    named = [line for line in dict.fromkeys([order[0], fastest, *asked]) if line in levels][:MOST_NAMED]
     rest = levels.drop(named)
     while len(named) < MOST_NAMED:
         for line in named:
@@ -173,7 +173,7 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     """The rows that a heat map compares, with `is_outlined` at the fastest of each problem and its ties.
 
     And a caption's sentence on what is left out: kernels that vary on one axis, beside others that vary on both; or all
-    panels but the fastest one's.
+    panels but the one that is fastest most often.
     """
     rows, panel, said = shown.rows[shown.rows["status"] != "skipped"], shown.panel, ""
     if panel == KERNEL:
@@ -184,10 +184,6 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
         if has_several.any() and left_out:
             rows = rows[~rows[KERNEL].isin(left_out)]
             said = f" Not shown, as only one axis varies: {list_texts(left_out, len(left_out))}."
-    if panel and only_one:
-        rows, before = rows[rows[panel] == rows.sort_values("time_us")[panel].iloc[0]], rows
-        what = "kernels" if panel == KERNEL else "panels"
-        said = f" The fastest of {before[panel].nunique()} {what}." * (len(rows) < len(before))
     # Problems of several sizes are not compared with each other.
     sizes = swept_axes.problem_axes(shown.data, [*shown.axes, *filter(None, [panel])])
     fastest = rows.sort_values("time_us").drop_duplicates(sizes) if sizes else rows.sort_values("time_us").head(1)
@@ -196,7 +192,12 @@ def rows_of_map(shown: Swept, only_one: bool) -> tuple[pandas.DataFrame, str]:
     high = rows[sizes].assign(one=1).merge(fastest.assign(one=1), "left", key)["time_high_us"].set_axis(rows.index)
     near = rows[rows["shown"].notna() & may_tie(rows["time_low_us"], high)]
     ties = [is_tie(row, by_size[tuple(row[axis] for axis in sizes)]) for row in near.to_dict("records")]
-    return rows.assign(is_outlined=rows.index.isin(near.index[ties])), said
+    rows = rows.assign(is_outlined=rows.index.isin(near.index[ties]))
+    if panel and only_one and (count := rows[panel].nunique()) > 1:
+        often = rows.groupby(panel)["is_outlined"].transform("sum")
+        rows = rows[rows[panel] == rows[often == often.max()].sort_values("time_us")[panel].iloc[0]]
+        said = f" Of {count} {'kernels' if panel == KERNEL else 'panels'}, the one with most outlined cells."
+    return rows, said
 
 
 def cells_of_map(shown: Swept, rows: pandas.DataFrame) -> tuple[pandas.DataFrame, list[Sequence[Any]], str]:

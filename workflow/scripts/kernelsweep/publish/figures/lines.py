@@ -35,10 +35,12 @@ def draw(data: StudyData, width: float = TWO_COLUMNS) -> Drawing:
     panel_names, left_out = shown.panels(rows, is_narrow(width))
     order = swept_axes.values_of(rows, by, data) if by else [""]
     rows = rows.assign(line=rows[by] if by else "")
-    named = named_lines(rows[rows["shown"].notna()], x, order, data.settings.rival_names)
+    # In a view, the reader chose the lines.
+    asked = order if "label" in data.settings.figure_axes.get("lines", {}) else data.settings.rival_names
+    named = named_lines(rows[rows["shown"].notna()], x, order, asked)
     grey = [line for line in order if line not in named]
     words = {line: line if by == KERNEL else value_text(data, by, line) if by else "the best" for line in order}
-    caption += f" Grey, or under another: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
+    caption += f" In grey, under the others: {list_texts([words[line] for line in grey], len(grey))}." if grey else ""
     ticks, is_tied = swept_axes.size_texts(data, x, rows), any(x in group for group in data.settings.tied)
     places, joined = places_of([*ticks], is_tied)
     are_categories = not any(joined)
