@@ -6,6 +6,7 @@ and one the executed notebook.
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,13 +17,38 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parents[1]
 # What is a page of the site although it lies elsewhere, or under another name.
 PLACES = {"README.md": "index.md", "docs/README.md": "documents.md", "examples/notebook.ipynb": "notebook.md"}
-# Where .github/workflows/site.yml puts the results' pages.
-REPORT = "pages/recording/nvidia-h200/report.html"
+# The results' pages, where a run has made them.
+RESULTS, REPORT = ROOT / "results", "pages/recording/nvidia-h200/report.html"
+HAS_PAGES = (RESULTS / REPORT.removeprefix("pages/")).is_file()
 EXPLORER = f'''
 <iframe src="{REPORT}?explorer" title="The explorer of the H200's recording" height="860"></iframe>
 
 <p><a href="{REPORT}">All of the page</a>, and <a href="pages/index.html">all results</a></p>
 '''
+NO_PAGES = "This copy of the site has no results. `uv run snakemake` makes their pages; then build the site again."
+
+
+def on_config(config: Any) -> Any:
+    """Leave out the link to the results' pages where there are none."""
+    if not HAS_PAGES:
+        (results,) = (part["Results"] for part in config.nav if "Results" in part)
+        del results[0]
+    return config
+
+
+def on_post_build(config: Any) -> None:
+    """Put the results' pages into the site, without what no page links to; links to sources lead to the repository."""
+    if not HAS_PAGES:
+        return
+    left_out, pages = ("build", "journal", "logs", "made_from", "references", ".*"), Path(config.site_dir, "pages")
+    shutil.copytree(RESULTS, pages, ignore=shutil.ignore_patterns(*left_out), dirs_exist_ok=True)
+    for page in pages.rglob("*.html"):
+        text = re.sub(
+            r'href="(?:\.\./)+((?:kernels|config|docs|resources)/)',
+            rf'href="{config.repo_url}/blob/HEAD/\1',
+            page.read_text(encoding="utf-8"),
+        )
+        page.write_text(text, encoding="utf-8")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -30,7 +56,7 @@ def on_files(files: Any, config: Any) -> Any:
     files.remove(files.get_file_from_path("README.md"))
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in PLACES}
     home, rest = texts["README.md"].split("\n## Your kernel", 1)
-    texts["README.md"] = f"{home}\n## Explore it\n{EXPLORER}\n## Your kernel{rest}"
+    texts["README.md"] = f"{home}\n## Explore it\n{EXPLORER if HAS_PAGES else NO_PAGES}\n## Your kernel{rest}"
     texts["examples/notebook.ipynb"] = _notebook(json.loads(texts["examples/notebook.ipynb"]))
     for name, text in texts.items():
         files.append(File.generated(config, PLACES[name], content=_linked(text, PurePosixPath(name).parent, config)))

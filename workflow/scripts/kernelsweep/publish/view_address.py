@@ -26,8 +26,8 @@ def read_view(address: str) -> dict[str, str]:
     view = dict(parse_qsl(address.partition("explorer?")[2]))
     if missing := [name for name in _NAMED if not view.get(name)]:
         raise UserError(
-            f"view={address!r} is no whole view: it lacks {list_texts(missing, len(missing))}. Open the page at it, and "
-            "copy the address that the page then has: snakemake figure --config view='<address>' width=3.3"
+            f"view={address!r} is no whole view: it lacks {list_texts(missing, len(missing))}. Open the page at it, "
+            "and copy the address that the page then has: snakemake figure --config view='<address>' width=3.3"
         )
     for key in (key for key in view if not key.startswith(AT)):
         check_known(key, (*_NAMED, *_FURTHER, f"{AT}<axis>"), "view: it has")
