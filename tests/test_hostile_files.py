@@ -17,7 +17,7 @@ from checkout import ROOT
 from kernelsweep.base.json_files import read_json
 from kernelsweep.device.outcome import Outcome, Timing, outcome_values, read_outcome
 from kernelsweep.errors import UserError, in_a_line
-from kernelsweep.judge.best.best_file import best_json
+from kernelsweep.judge.best.best_file import best_json, read_best
 from kernelsweep.judge.best.find import Best, Configuration
 from kernelsweep.judge.data.measurements import load_measurements
 from kernelsweep.judge.data.proofs import read_proofs
@@ -100,8 +100,9 @@ def test_no_text_of_a_recording_is_code_of_the_header(name: str, tmp_path: Path)
     parameters = {"block_size": 64, "operation": 'system("touch${IFS}PWN")', "dtype": "unsigned int"}
     fastest = Configuration(parameters, 2.0, 1.0, 3.0, None, None, None)
     point = {"cache": "cold", "array_size": 8}
-    document = json.loads(best_json([Best("s", "k", False, point, 1, fastest, ())], [], ["s"], {"name": name}))
-    header = constants_header(document, "s", point)
+    file = tmp_path / "best.json"
+    file.write_text(best_json([Best("s", "k", False, point, 1, fastest, ())], [], ["s"], {"name": name}), "utf-8")
+    header = constants_header(read_best(file), "s", point)
     assert "#define S_K_DTYPE unsigned int\n" in header
     (tmp_path / "best.h").write_text(header, encoding="utf-8")
     (tmp_path / "main.cpp").write_text(
@@ -113,6 +114,10 @@ def test_no_text_of_a_recording_is_code_of_the_header(name: str, tmp_path: Path)
     run = subprocess.run(["./main"], cwd=tmp_path, capture_output=True)
     assert run.stdout == f"{name}\n{parameters['operation']}\n".encode()
     assert not (tmp_path / "PWN").exists()
+    document = json.loads(file.read_text("utf-8"))
+    for key, part in (("device", "device: Input"), ("entries", "entries: Input"), ("use", "use: Field")):
+        file.write_text(json.dumps({**document, key: 5}) if key != "use" else '{"device": {}}', "utf-8")
+        assert_refused(lambda: read_best(file), "best.json: ", part)
 
 
 @pytest.mark.parametrize("content", ["a bomb", "cut", "no archive"])

@@ -19,9 +19,8 @@ from made_settings import made
 from synthetic_sweep import EMULATOR, H200, fail
 
 import kernelsweep as ks
-from kernelsweep.base.json_files import read_json
 from kernelsweep.errors import UserError
-from kernelsweep.judge.best.best_file import best_json, best_uses
+from kernelsweep.judge.best.best_file import best_json, read_best
 from kernelsweep.judge.best.best_words import best_text
 from kernelsweep.judge.best.find import find_best, find_uses
 from kernelsweep.judge.claims.claim import check_claims, own_claims
@@ -202,7 +201,7 @@ def test_best_configurations_are_named_by_the_studys_axes(here: Path) -> None:
     text = re.sub(r" +", " ", best_text(found, [], {"product": data.settings}, H200))
     assert "| `tiled` | block_x=32 tile=1 order=rows | 2,560.00 | 2,552.32–2,570.24 | 53,687 | tile=2 |" in text
     (here / "best.json").write_text(json.dumps(document))
-    assert best_uses(read_json(here / "best.json")) == find_uses("product", data)
+    assert read_best(here / "best.json").use == find_uses("product", data)
     frame = ks.load(here).best("product")
     assert list(frame["kernel"]) == [best.kernel for best in found] and str(frame["ties"].dtype) == "Int64"
     assert list(frame["time_us"]) == [best.fastest.time_us for best in found]

@@ -6,10 +6,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from kernelsweep.base.plain_files import read_text
 from kernelsweep.errors import UserError, shown_value
+
+Value = TypeVar("Value")
 
 # The keys that every description of a device has, with their types.
 _DEVICE: Mapping[str, type | tuple[type, ...]] = {
@@ -19,6 +23,7 @@ _DEVICE: Mapping[str, type | tuple[type, ...]] = {
     "multiprocessors": int,
     "provenance": str,
 }
+_BY_STUDY = TypeAdapter(dict[str, dict[str, Any]])
 
 AGAIN = "The file was cut or edited: delete it, or restore it if it is no result, and type the same command again."
 
@@ -38,6 +43,19 @@ def read_json(path: str | Path) -> dict[str, Any]:
     return content
 
 
+def checked(content: Any, adapter: TypeAdapter[Value], shown: str | Path, strict: bool = False) -> Value:
+    """What an adapter makes of the content of a file. Raises UserError, naming file and key, for another content.
+
+    strict  whether a text is no number, and a number no text
+    """
+    try:
+        return adapter.validate_python(content, strict=strict)
+    except ValidationError as error:
+        first = error.errors()[0]
+        words = filter(None, (str(shown), ".".join(map(str, first["loc"])), first["msg"]))
+        raise UserError(f"{': '.join(words)}. {AGAIN}") from error
+
+
 def check_keys(content: Mapping[str, Any], types: Mapping[str, type | tuple[type, ...]], shown: str | Path) -> None:
     """Raise UserError, naming file and key, for a key that is missing or has a value of another type."""
     for key, expected in types.items():
@@ -55,7 +73,8 @@ def read_device(path: str | Path, studies: Iterable[str] = ()) -> dict[str, Any]
     device = read_json(path)
     check_device(device, path)
     names = list(studies)
-    own = device.get("by_study", {}).get(names[0], {}) if len(names) == 1 else {}
+    by_study = checked(device.get("by_study", {}), _BY_STUDY, f"{path}: by_study")
+    own = by_study.get(names[0], {}) if len(names) == 1 else {}
     return {**device, **own}
 
 

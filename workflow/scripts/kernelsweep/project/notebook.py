@@ -26,7 +26,7 @@ from kernelsweep.base.json_files import read_device, read_json
 from kernelsweep.base.running import environment
 from kernelsweep.device.kinds import GPU
 from kernelsweep.errors import UserError, check_known, readable, shown_value
-from kernelsweep.judge.best.best_file import best_entries
+from kernelsweep.judge.best.best_file import read_best
 from kernelsweep.judge.data.measurements import frame, load_measurements
 from kernelsweep.judge.data.study_data import StudyData
 from kernelsweep.publish.drawing.layout import TWO_COLUMNS, Drawing
@@ -126,7 +126,7 @@ class PlatformResults:
         """
         self._check_known(study)
         files = [*self.folder.glob("best.json"), *self.folder.glob(f"studies/{study}/best.json")]
-        entries = [one for file in files for one in best_entries(read_json(file)) if one.study == study]
+        entries = [one for file in files for one in read_best(file).entries if one.study == study]
         if not entries and self.measurements["time_us"].notna().any():
             raise UserError(f"{self.folder} has no best.json of {study!r}, which a run of the study leaves there.")
         rows = []

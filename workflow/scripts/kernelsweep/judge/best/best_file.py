@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from kernelsweep.base.json_files import checked, read_json
 from kernelsweep.judge.best.find import Best, Use
 from kernelsweep.judge.data.reference import has_times
 
@@ -41,11 +44,21 @@ def reason_for_none(studies: Collection[str], device: Mapping[str, Any]) -> str:
     return "No point of these studies has a time."
 
 
-def best_uses(document: Mapping[str, Any]) -> list[Use]:
-    """What to use, by the document that best_json() wrote."""
-    return TypeAdapter(list[Use]).validate_python(document["use"])
+@dataclass(frozen=True)
+class BestFile:
+    """What best_json() wrote: the device's description, what to use, the entries, and why there are none, or ""."""
+
+    device: dict[str, Any]
+    use: list[Use]
+    entries: list[Best]
+    reason_for_none: str
 
 
-def best_entries(document: Mapping[str, Any]) -> list[Best]:
-    """The entries of the document that best_json() wrote."""
-    return TypeAdapter(list[Best]).validate_python(document["entries"])
+def read_best(path: Path) -> BestFile:
+    """What best_json() wrote to a file. Raises UserError, naming file and key, for another content."""
+    return checked(read_json(path), _adapter(), path)
+
+
+@cache
+def _adapter() -> TypeAdapter[BestFile]:
+    return TypeAdapter(BestFile)

@@ -124,7 +124,7 @@ class Claim(ClaimSettings):
 def published_claims(path: Path) -> list[Claim]:
     """The claims of a CSV file. Raises UserError, naming the file and the claim, for a mistake in it."""
     claims: dict[str, Claim] = {}
-    for row in read_rows(path):
+    for row in read_rows(path, ["id", "quantity", "at"]):
         where = f"{path}: {row['id']}"
         if row["id"] in claims:
             raise UserError(f"{where} occurs twice; give each claim its own id")

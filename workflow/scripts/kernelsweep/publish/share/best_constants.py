@@ -14,31 +14,29 @@ from typing import Any
 
 from kernelsweep.base.templates import environment
 from kernelsweep.errors import UserError
-from kernelsweep.judge.best.best_file import best_entries, best_uses
+from kernelsweep.judge.best.best_file import BestFile
 from kernelsweep.judge.best.find import Best
 
 
-def constants_header(best: Mapping[str, Any], study: str, reference: Mapping[str, Any]) -> str:
+def constants_header(best: BestFile, study: str, reference: Mapping[str, Any]) -> str:
     """The header's text.
 
-    best       a best.json
+    best       what best.json says
     study      the study
     reference  its reference point, by axis; the header has the configurations of its cache state
 
     Raises UserError if best.json has no configuration of the study.
     """
-    entries = [
-        entry for entry in best_entries(best) if entry.study == study and entry.point["cache"] == reference["cache"]
-    ]
+    entries = [one for one in best.entries if one.study == study and one.point.get("cache") == reference["cache"]]
     if not entries:
-        reason = best["reason_for_none"] or f"No point with a {reference['cache']} cache has a time."
+        reason = best.reason_for_none or f"No point with a {reference['cache']} cache has a time."
         raise UserError(f"There is no best configuration of {study} for a header. {reason}")
     template = environment(Path(__file__).parent, is_html=False).get_template("best_constants.h.j2")
     return template.render(
         study=study,
         reference=reference,
-        device=best["device"]["name"],
-        uses=[use for use in best_uses(best) if use.study == study and use.kind.items() <= reference.items()],
+        device=str(best.device.get("name")),
+        uses=[use for use in best.use if use.study == study and use.kind.items() <= reference.items()],
         kernels={
             kernel: [entry for entry in entries if entry.kernel == kernel]
             for kernel in dict.fromkeys(entry.kernel for entry in entries)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict  # pydantic's, before Python 3.12
 
-from kernelsweep.base.json_files import AGAIN, check_device, check_keys, read_json
+from kernelsweep.base.json_files import AGAIN, check_device, check_keys, checked, read_json
 from kernelsweep.device.kinds import KINDS
 from kernelsweep.errors import UserError
 from kernelsweep.results import BUILD_COLUMNS, read_rows
@@ -150,14 +150,9 @@ def _text(path: Path) -> str:
 def check_environment(folder: Path) -> None:
     """Raise UserError, with file and key, if a recording's environment.json is none, or its device has no clock."""
     file = f"resources/recordings/{folder.name}/{ENVIRONMENT}"
-    environment = read_json(folder / ENVIRONMENT)
-    try:
-        TypeAdapter(_Environment).validate_python(environment, strict=True)
-        TypeAdapter(list[str]).validate_python(environment["configuration"].get("config", {}).get("studies", []))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "configuration.config.studies"
-        raise UserError(f"{file}: {key}: {first['msg']}. {AGAIN}") from error
+    environment = checked(read_json(folder / ENVIRONMENT), TypeAdapter(_Environment), file, strict=True)
+    studies = environment["configuration"].get("config", {}).get("studies", [])
+    checked(studies, TypeAdapter(list[str]), f"{file}: configuration.config.studies")
     device = environment["device"]
     check_device(device, file)
     check_keys(device, {"peak_bandwidth_gbs": (int, float, type(None)), "driver": (str, type(None))}, file)
