@@ -22,7 +22,8 @@ from kernelsweep.reasons import Reason
 ASSEMBLY, CLOCK = "assembly", "clock"
 
 # A backslash before the end of a line joins it with the next one, for both compilers also where blanks lie between.
-_SPLICE = re.compile(r"\\[ \t\v\f\r]*\n")
+_SPLICED = r"\\[ \t\v\f\r]*\n"
+_SPLICE = re.compile(_SPLICED)
 _LITERAL = re.compile(LITERALS, re.DOTALL)
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*+"?')
 _DIRECTIVE = re.compile(r"^[^\S\n]*#[^\n]*", re.MULTILINE)
@@ -77,11 +78,9 @@ _CLOCK_OF_ASSEMBLY = re.compile(r"%(?:clock\w*|globaltimer\w*)")
 def check_source(text: str, shown: str) -> dict[str, str]:
     """What a source shows, by check. Raises UserError for what no candidate may have; `shown` is its file."""
     joined, words = _words(text, shown)
-    if hiding := next(filter(None, map(_HIDING_DIRECTIVE.match, _DIRECTIVE.findall(words))), None):
-        raise UserError(
-            f"{shown} has {hiding[0].strip()[:100]!r}, by which code can be other code where it is checked."
-        )
-    _check_words(joined, words, shown)
+    _check_words(
+        joined, words, shown, next(filter(None, map(_HIDING_DIRECTIVE.match, _DIRECTIVE.findall(words))), None)
+    )
     return _findings(*_words(device_text(text), shown), shown)
 
 
@@ -103,8 +102,8 @@ def _without_text(literal: re.Match[str]) -> str:
     return '""'
 
 
-def _check_words(joined: str, words: str, shown: str) -> None:
-    if hiding := _HIDING.search(words):
+def _check_words(joined: str, words: str, shown: str, directive: re.Match[str] | None = None) -> None:
+    if hiding := directive or _HIDING.search(words):
         raise UserError(
             f"{shown} has {hiding[0].strip()[:100]!r}, by which code can be other code where it is checked."
         )
@@ -206,9 +205,7 @@ def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
 
 _CONDITION = re.compile(r"\s*#\s*(if|el|endif)")
 _LINE = re.compile(r"\s*#\s*line\s+(\d+)")
-_END_OR_MORE = re.compile(
-    r"\n|(?P<more>\\[ \t\v\f\r]*\n|//(?:\\[ \t\v\f\r]*\n|[^\n])*|/\*.*?(?:\*/|\Z))|" + LITERALS, re.DOTALL
-)
+_END_OR_MORE = re.compile(rf"\n|(?P<more>{_SPLICED}|//(?:{_SPLICED}|[^\n])*|/\*.*?(?:\*/|\Z))|" + LITERALS, re.DOTALL)
 
 
 def other_branch(of_gxx: str, of_nvcc: str, conditions: list[str]) -> str:

@@ -45,17 +45,19 @@ _ROUNDED_TO = (1, 1, 1, 4, 8, 16, 32, 64, 128)
 
 # What a study's graded kernels keep of it.
 _KEPT = (
-    "title",
-    "data",
-    "axes",
-    "restrictions",
-    "tied",
-    "cxx",
-    "problem",
-    "platforms",
-    "reference",
-    "kernels",
-    "compares",
+    *(
+        "title",
+        "data",
+        "axes",
+        "restrictions",
+        "tied",
+        "cxx",
+        "problem",
+        "platforms",
+        "reference",
+        "kernels",
+        "compares",
+    ),
 )
 # What a candidate keeps of the kernel whose launches it takes, and what a file x.yaml beside x.cu may say instead.
 _OF_KERNEL = ("axes", "platforms", "restrictions", "results", "updates", "roundings")
