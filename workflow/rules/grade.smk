@@ -1,7 +1,5 @@
 # Untrusted kernels, judged as further kernels of a study (docs/grading.md). Not part of `all`.
 
-import json
-
 from kernelsweep.project.grading import exit_status
 from kernelsweep.base.control_groups import PLACE, place_of_groups
 from kernelsweep.base.sandbox import HIDDEN, VARIABLE, choose_sandbox
@@ -10,7 +8,7 @@ if PROJECT.grading:
     os.environ[VARIABLE] = for_users(choose_sandbox)(config["sandbox"] == "none")
     if not workflow.output_settings.dryrun and (groups := place_of_groups()):
         os.environ[PLACE] = str(groups)
-    os.environ[HIDDEN] = json.dumps([config["candidate"]])
+    os.environ[HIDDEN] = config["candidate"]
     LAST_WORDS.status = lambda: exit_status(
         targets_of(workflow), Path(path("grade", platform=PROJECT.platforms[0], file="verdict.json"))
     )

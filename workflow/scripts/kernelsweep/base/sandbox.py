@@ -8,7 +8,6 @@ the system calls that reach beyond it: sockets, new processes, new namespaces.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -28,7 +27,7 @@ from kernelsweep.errors import UserError
 
 # The environment variable that says to the jobs of a run which sandbox they use; unset where all code is trusted.
 VARIABLE = "KERNELSWEEP_SANDBOX"
-# The one with the files and folders that no candidate sees, as JSON: the candidates.
+# The one with the file or folder that no candidate sees: the candidates.
 HIDDEN = "KERNELSWEEP_HIDDEN"
 BUBBLEWRAP, NAMESPACES, NO_SANDBOX = "bubblewrap", "namespaces", "none"
 _INSIDE = "inside"
@@ -116,21 +115,15 @@ def emulating(
     own = [path for path in here.iterdir() if not path.name.startswith(".") and path.name != "results"]
     own = [path for path in own if path.is_dir() or path.is_file()]  # and no socket
     read = [*_system(), *_python(), *own, here / "results/build", here / "results/references"]
-    hidden = [Path(name).absolute() for name in json.loads(os.environ.get(HIDDEN, "[]"))]
     seen = _reading(read)
-    hiding = [("hide", str(path)) for path in hidden if _lies_in(str(path), [shown for _, shown in seen])]
-    hides = [path for _, path in hiding]
+    shown = [path for _, path in seen]
+    hides = [path for path in [str(here / os.environ.get(HIDDEN, "/"))] if _lies_in(path, shown)]
     further = [str(path) for file in files for path in {file.absolute(), file.resolve()} if path.exists()]
-    paths = [("private", _PRIVATE), *seen, *hiding]
-    paths += [
-        ("read", path) for path in further if not _lies_in(path, [each for _, each in seen]) or _lies_in(path, hides)
-    ]
+    paths = [("private", _PRIVATE), *seen, *(("hide", path) for path in hides)]
+    paths += [("read", path) for path in further if not _lies_in(path, shown) or _lies_in(path, hides)]
     kept = {name: environment[name] for name in _KEPT if name in environment}
-    own_variables = {"HOME": _PRIVATE, "TMPDIR": _PRIVATE, "PYTHONUSERBASE": site.getuserbase(), VARIABLE: _INSIDE}
-    return _command(way, command, paths, str(here), [*_OF_EMULATOR, *_threads(_MOST_THREADS)]), {
-        **kept,
-        **own_variables,
-    }
+    kept |= {"HOME": _PRIVATE, "TMPDIR": _PRIVATE, "PYTHONUSERBASE": site.getuserbase(), VARIABLE: _INSIDE}
+    return _command(way, command, paths, str(here), [*_OF_EMULATOR, *_threads(_MOST_THREADS)]), kept
 
 
 def limits_of_job() -> dict[str, int]:

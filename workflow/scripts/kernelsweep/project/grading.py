@@ -45,19 +45,8 @@ _ROUNDED_TO = (1, 1, 1, 4, 8, 16, 32, 64, 128)
 
 # What a study's graded kernels keep of it.
 _KEPT = (
-    *(
-        "title",
-        "data",
-        "axes",
-        "restrictions",
-        "tied",
-        "cxx",
-        "problem",
-        "platforms",
-        "reference",
-        "kernels",
-        "compares",
-    ),
+    *("title", "data", "axes", "restrictions", "tied", "cxx", "problem", "platforms", "reference", "kernels"),
+    "compares",
 )
 # What a candidate keeps of the kernel whose launches it takes, and what a file x.yaml beside x.cu may say instead.
 _OF_KERNEL = ("axes", "platforms", "restrictions", "results", "updates", "roundings")
@@ -127,16 +116,11 @@ def graded(
     kinds = {point[DRAWN] for point in refused}
     for one, points in drawn.items():
         drawn[one] = [p for p in points if (p not in refused if one == EMULATOR else p[DRAWN] not in kinds)]
-    layers = [
-        {
-            "platforms": {
-                one: {"axes": {axis: [value] for axis, value in point.items() if value is not None}}
-                for one, point in zip(drawn, points, strict=True)
-                if point
-            }
-        }
-        for points in zip_longest(*drawn.values())
-    ]
+    layers = []
+    for of_each in zip_longest(*drawn.values()):
+        axes_of = {one: point.items() for one, point in zip(drawn, of_each, strict=True) if point}
+        known = {one: {axis: [value] for axis, value in axes if value is not None} for one, axes in axes_of.items()}
+        layers.append({"platforms": {one: {"axes": axes} for one, axes in known.items()}})
     candidates, more, files = {}, {}, {}
     of_candidates = _files(config, against)
     others = {file.resolve() for file in of_candidates.values()}
@@ -266,11 +250,10 @@ def _some(points: ValidPoints, chance: random.Random) -> list[Point]:
 
 def _is_possible(study: Study, kernel: str, point: Point, seed: int) -> bool:
     """Whether the problem has right results at a point that its author did not choose."""
-    try:
+    with suppress(UserError):
         study.problem.instance(kernel, point, seed).check()
-    except UserError:
-        return False
-    return True
+        return True
+    return False
 
 
 # A candidate's files

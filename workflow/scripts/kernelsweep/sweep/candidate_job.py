@@ -24,12 +24,7 @@ from kernelsweep.results import (
 )
 from kernelsweep.sweep.tries import end_try
 
-_COLUMNS = {
-    "points": MEASUREMENT_COLUMNS,
-    "samples": SAMPLE_COLUMNS,
-    "builds": BUILD_COLUMNS,
-    "proofs": PROOF_COLUMNS,
-}
+_COLUMNS = {"points": MEASUREMENT_COLUMNS, "samples": SAMPLE_COLUMNS, "builds": BUILD_COLUMNS, "proofs": PROOF_COLUMNS}
 # How long a job itself may work on a candidate, on a processor: apart from compilers and workers, and from waiting.
 _MOST_SECONDS = 600
 # What ends a job for its candidate's sake, by the exit status.
