@@ -2,6 +2,9 @@
 //
 // The handlers are installed for the duration of a launch. They run on a stack of the worker's own, since the kernel's
 // may be the one that is full, note what happened, and jump back to where the worker takes its next block.
+//
+// SIGUSR1 ends a launch that lasts too long, so that it says where its threads are, in a process that ignores the signal
+// otherwise. It may come while a function of the system's runs, which must not be left: then nothing happens.
 #pragma once
 
 #include "block.hpp"
@@ -11,14 +14,35 @@
 
 namespace emulator {
 
-constexpr int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
+constexpr int fault_signals[] = {SIGUSR1, SIGSEGV, SIGBUS, SIGFPE};
 constexpr unsigned fault_signal_count = sizeof fault_signals / sizeof fault_signals[0];
 
 inline Worker *the_worker = nullptr; // of this library
 inline struct sigaction previous_actions[fault_signal_count];
 
+// Where the thread was that SIGUSR1 has ended, and the functions that had called there, the innermost first.
+struct RunningPlaces {
+    uintptr_t of[32];
+    unsigned count;
+};
+inline RunningPlaces running_places;
+
+// Addresses of code on a thread's stack: those of its callers, and perhaps some that were left there.
+EMULATOR_UNCOUNTED inline void find_running_places(const Worker &worker, uintptr_t place)
+{
+    const unsigned char *const top = worker.current->stack_top;
+    const uintptr_t local = uintptr_t(worker.fault_address);
+    running_places.of[0] = place;
+    running_places.count = 1;
+    for (uintptr_t at = local; at < uintptr_t(top) && running_places.count < 32; at += sizeof at) {
+        const uintptr_t word = *reinterpret_cast<const uintptr_t *>(at);
+        if (counting::is_in_code(word))
+            running_places.of[running_places.count++] = word;
+    }
+}
+
 // Where a thread was, behind whose instruction; 0 on other processors.
-inline uintptr_t place_of_fault([[maybe_unused]] const void *context)
+EMULATOR_UNCOUNTED inline uintptr_t place_of_fault([[maybe_unused]] const void *context)
 {
 #if defined(__x86_64__)
     return uintptr_t(static_cast<const ucontext_t *>(context)->uc_mcontext.gregs[REG_RIP]) + 1;
@@ -29,7 +53,19 @@ inline uintptr_t place_of_fault([[maybe_unused]] const void *context)
 #endif
 }
 
-inline void on_fault(int signal, siginfo_t *information, void *context)
+// The stack pointer of that thread; null on other processors.
+EMULATOR_UNCOUNTED inline void *stack_of_fault([[maybe_unused]] const void *context)
+{
+#if defined(__x86_64__)
+    return reinterpret_cast<void *>(static_cast<const ucontext_t *>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+    return reinterpret_cast<void *>(static_cast<const ucontext_t *>(context)->uc_mcontext.sp);
+#else
+    return nullptr;
+#endif
+}
+
+EMULATOR_UNCOUNTED inline void on_fault(int signal, siginfo_t *information, void *context)
 {
     // Any thread of the process may have faulted. Ours is on the signal stack of our region.
     Worker *const worker = the_worker;
@@ -39,8 +75,16 @@ inline void on_fault(int signal, siginfo_t *information, void *context)
         worker->fault_signal = signal;
         worker->fault_address = has_address ? information->si_addr : nullptr;
         worker->fault_place = place_of_fault(context);
+        if (signal == SIGUSR1) {
+            if (!counting::is_in_code(worker->fault_place))
+                return;
+            worker->fault_address = stack_of_fault(context);
+            find_running_places(*worker, worker->fault_place);
+        }
         siglongjmp(worker->recovery, 1);
     }
+    if (signal == SIGUSR1)
+        return;
     // This fault is not ours: restore the previous handler, which gets it when the instruction faults again.
     for (unsigned i = 0; i < fault_signal_count; ++i)
         if (fault_signals[i] == signal)
@@ -52,8 +96,12 @@ inline void install_fault_handlers()
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (unsigned i = 0; i < fault_signal_count; ++i)
-        sigaction(fault_signals[i], &action, &previous_actions[i]);
+    running_places.count = 0;
+    for (unsigned i = 0; i < fault_signal_count; ++i) {
+        sigaction(fault_signals[i], nullptr, &previous_actions[i]);
+        if (fault_signals[i] != SIGUSR1 || previous_actions[i].sa_handler == SIG_IGN)
+            sigaction(fault_signals[i], &action, nullptr);
+    }
 }
 
 inline void restore_fault_handlers()
@@ -62,9 +110,44 @@ inline void restore_fault_handlers()
         sigaction(fault_signals[i], &previous_actions[i], nullptr);
 }
 
+// A launch lasts too long: how many of its threads wait where, and who runs.
+EMULATOR_UNCOUNTED inline void describe_running(Worker &worker)
+{
+    const Thread *stalled = nullptr, *const warp = worker.running_warp;
+    unsigned stalled_count = 0;
+    for (unsigned rest = worker.stalled_warps; rest != 0; rest &= rest - 1) {
+        const unsigned index = unsigned(__builtin_ctz(rest));
+        stalled_count += count_of(worker.stalled[index]);
+        if (stalled == nullptr && worker.stalled[index] != 0)
+            stalled = &worker.threads[index * lanes_of_a_warp + first_of(worker.stalled[index])];
+    }
+    const struct {
+        unsigned count;
+        const char *where;
+        const Site *site;
+    } groups[] = {{worker.arrived, "at the barrier", &worker.barrier},
+                  {worker.astray, "at the barrier", worker.astray == 0 ? nullptr : &worker.first_astray->site},
+                  {stalled_count, "for others", stalled == nullptr ? nullptr : &stalled->site},
+                  {count_of(worker.waiting_lanes), "for lanes of their warp",
+                   worker.waiting_lanes == 0 ? nullptr : &warp[first_of(worker.waiting_lanes)].site}};
+    size_t length = 0;
+    const auto left = [&]() EMULATOR_UNCOUNTED { return length < sizeof worker.message ? sizeof worker.message - length : 0; };
+    for (const auto &group : groups)
+        if (group.count != 0 && group.site != nullptr)
+            length += size_t(snprintf(worker.message + length, left(), "%u of %u threads wait %s at %s:%d, ", group.count,
+                                      worker.block_threads, group.where, group.site->file, group.site->line));
+    if (worker.ended != 0)
+        length += size_t(snprintf(worker.message + length, left(), "%u have ended, ", worker.ended));
+    snprintf(worker.message + length, left(), "%s%s runs", length == 0 ? "" : "and ", ThreadName(worker, *worker.current).text);
+    worker.failure = Failure::other;
+    worker.current = nullptr;
+}
+
 // After a fault: its cause, as the launch's message.
 inline void describe_fault(Worker &worker)
 {
+    if (worker.fault_signal == SIGUSR1)
+        return describe_running(worker);
     const Thread &thread = *worker.current;
     const StackLayout layout = stack_layout(sizeof(Worker));
     const unsigned char *address = static_cast<unsigned char *>(worker.fault_address);

@@ -324,6 +324,7 @@ EMULATOR_COLD inline Failure launch_kernel(const Entry &entry, const size_t *gri
         refuse("a cooperative launch of clusters, which the emulator does not supply");
         return Failure::not_supplied;
     }
+    counting::begin_steps(entry.name);
     if (!counting::prepare_launch(entry.name, grid, block, shared_bytes, in_turns, is_programmatic))
         return refuse("no room to count the accesses of %zu blocks", size_t(blocks));
     const auto refuse_stacks = [&](size_t count) {

@@ -22,6 +22,8 @@
 //     size_t emulator_fault_place()
 //         Where a thread of the last launch has ended it by an illegal access, a stack overflow or a division by zero: the
 //         place in the code from the library's start, or 0.
+//     unsigned emulator_running_places(size_t *places)
+//         Of a launch that SIGUSR1 has ended: up to 32 such places on the stack of the thread that ran, the innermost first.
 //     void emulator_set_schedule(unsigned number)
 //         The order in which blocks, warps and lanes run from now on, as Schedule in block.hpp numbers them.
 //     void emulator_release()
@@ -67,6 +69,12 @@ EMULATOR_EXPORTED void *emulator_symbol(const char *name, size_t *size)
     return nullptr;
 }
 EMULATOR_EXPORTED const char *emulator_partial_barrier() { return emulator::partial_barrier; }
+EMULATOR_EXPORTED unsigned emulator_running_places(size_t *places)
+{
+    for (unsigned place = 0; place < emulator::running_places.count; ++place)
+        places[place] = emulator::counting::place_in_code(emulator::running_places.of[place]);
+    return emulator::running_places.count;
+}
 EMULATOR_EXPORTED size_t emulator_fault_place()
 {
     using namespace emulator::counting;

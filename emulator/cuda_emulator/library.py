@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -197,6 +198,9 @@ class Report:
 
 _MESSAGE_CAPACITY = 1024
 
+# A line of the emulator's C++.
+_OF_HEADERS = re.compile(r"(?:^|/)emulator/cpp/[\w/]+\.hpp:|^:0$|^an unknown line$")
+
 # One launch at a time, because a launch installs signal handlers for the whole process. One library at a time keeps its
 # stacks, because the number of a process's memory maps is limited.
 _launching = threading.Lock()
@@ -338,7 +342,18 @@ class Library:
             self.partial_barrier = self._library.emulator_partial_barrier().decode(errors="replace")
         if failed:
             text, place = message.value.decode(errors="replace"), self._library.emulator_fault_place()
-            raise LaunchFailed(f"{text}, at {self.lines.line(place)}" if place else text, FAILURES[failed])
+            where = self._running(entry) or ([self.lines.line(place)] if place else [])
+            raise LaunchFailed(", at ".join([text, *where[:1]]), FAILURES[failed])
+
+    def _running(self, entry: int) -> list[str]:
+        """Lines of the source where the thread was that SIGUSR1 has ended, the likeliest first; empty without one."""
+        found = (ctypes.c_size_t * 32)()
+        places = found[: self._library.emulator_running_places(found)]
+        kernel = self._library.emulator_entry_kernel(entry) - self._start if places else 0
+        end = self.lines.end_of_function(kernel)
+        # Other words on the stack may be left from functions that have returned.
+        likely = sorted(places[1:], key=lambda place: not kernel < place <= end)
+        return [line for line in map(self.lines.line, [*places[:1], *likely]) if not _OF_HEADERS.search(line)]
 
     def parameter_types(self, entry: int) -> list[str]:
         """What an entry's parameters hold, each a kind and its bytes, such as p8 and f4.
@@ -437,7 +452,7 @@ class Library:
         start, size  of memory: those of two threads there, of which one comes between two of the other; of all memory
                      without these, the last ones
 
-        At most MOST_STEPS, of the first 65,536 since start(). None of the order 0.
+        At most MOST_STEPS, of the first 65,536 since a kernel ran again, or since start(). None of the order 0.
         """
         taken = (_Step * MOST_RECORDED_STEPS)()
         count = self._library.emulator_steps(taken)

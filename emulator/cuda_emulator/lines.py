@@ -90,6 +90,10 @@ class Lines:
         """The address of the function with this symbol."""
         return self._functions[name]
 
+    def end_of_function(self, address: int) -> int:
+        """Where the next function begins after the one at an address."""
+        return min((start for start in self._functions.values() if start > address), default=address)
+
     def shared_arrays(self, kernel: int, kernels: Iterable[int]) -> list[Variable]:
         """The `__shared__` arrays that a kernel can use, by offset; the arrays of other kernels are left out.
 

@@ -103,7 +103,7 @@ def in_words(
         elif one.space == "global":
             found_in, itemsize = buffer(one.buffer), buffer(one.buffer).shape.itemsize
             array, place = found_in.name, f"{found_in.name}{found_in.shape.place(one.offset, size)}"
-            kind = f"{found_in.kind} {found_in.name} of {found_in.size // itemsize} elements"
+            kind = f"{found_in.kind} {found_in.name} of {found_in.shape.elements(found_in.size)}"
         else:
             shared_in = shared_array(shared, one.offset)
             array, itemsize, place, kind = _shared_place(one.offset, shared_in, shape(shared_in), size, dynamic_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
+from math import prod
 
 import numpy as np
 from elftools.dwarf.die import DIE
@@ -39,9 +40,11 @@ class Shape:
             text += f".{name}{shape.place(rest - start, size)}"
         return text
 
-    def elements(self) -> str:
-        """How many it has: 8 x 33 elements."""
-        return f"{' x '.join(map(str, self.sides))} element{'s' if self.sides != (1,) else ''}"
+    def elements(self, size: int = 0) -> str:
+        """How many it has: 8 x 33 elements. `size`: of all in bytes, where the first side is open."""
+        rows = size // self.itemsize // (prod(self.sides[1:]) or 1)
+        sides = (rows, *self.sides[1:]) if size else self.sides
+        return f"{' x '.join(map(str, sides))} element{'s' if sides != (1,) else ''}"
 
 
 def of_dtype(sides: tuple[int, ...], dtype: np.dtype[np.void]) -> Shape:

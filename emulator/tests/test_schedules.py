@@ -80,6 +80,10 @@ def test_a_right_kernel_is_right_in_each_order(library: Library, name: str, righ
 
 def test_an_order_shows_a_lost_update_and_a_deadlock(library: Library) -> None:
     assert [found(library, "counted<false>", number) for number in range(4)] == [128, 128, 1, 1]
+    library.start(check=True)
+    assert {found(library, "counted<false>", 2) for _ in range(2)} == {1}  # The last run alone is told.
+    steps = [step.partition(" of")[0] for step in library.steps(0, 2**64)]
+    assert steps == ["thread 0", "thread 1", "thread 0", "thread 1"]
     assert found(library, "two_locks<false>", 0) == 4
     library.start(check=True)
     message = str(found(library, "two_locks<false>", 2))

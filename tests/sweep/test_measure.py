@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import signal
 import statistics
 from collections.abc import Callable, Sequence
@@ -132,6 +133,7 @@ def test_a_kernel_that_never_ends_costs_its_point_and_after_two_the_others_are_s
     hanging, right, second, other = (outcomes[one] for one in order)
     assert [hanging.status, right.status, second.status, other.status] == ["timed_out", "ok", "timed_out", "skipped"]
     assert "0.8 s (measuring.timeout_seconds)" in hanging.message and not hanging.samples
+    assert re.search(r"thread \d+ runs, at \S+\.cu:\d+$", hanging.message)
     assert "took too long" in other.message
     # While it runs, a point is named with its limit.
     assert f"{order[0]} has run for 0.5 s; its first run may take 0.8 s" in told

@@ -15,6 +15,7 @@ struct Resident;
 // What follows from them is compiled once, with the runtime (on_events.hpp).
 bool prepare_launch(const char *kernel, const size_t *grid_size, const size_t *block_size, size_t shared_bytes,
                     bool in_turns, bool is_programmatic);
+void begin_steps(const char *kernel);
 void start_block(Worker &worker, unsigned block, unsigned threads, Lanes existing_lanes);
 void go_on_with_block(Worker &worker, unsigned block, unsigned warp, Lanes existing_lanes);
 void end_block(); // or leave it at the barrier of blocks that take turns

@@ -24,7 +24,8 @@
 //     int emulator_trace(unsigned block, unsigned warp, unsigned capacity)
 //     unsigned emulator_traced(Traced *entries)
 //     unsigned emulator_steps(Step *entries)
-//         The first `most_steps` atomic functions since emulator_start_counting(), in schedules other than 0.
+//         The first `most_steps` atomic functions since the launch of a kernel that had run before, or since
+//         emulator_start_counting(), in schedules other than 0.
 #pragma once
 
 #include "../block.hpp"
@@ -45,9 +46,19 @@ constexpr unsigned most_steps = 1u << 16;
 struct Steps {
     Step of[most_steps];
     unsigned count;
+    const char *kernel; // of the first launch
 };
 
 inline Steps steps;
+
+// A kernel that runs again begins a run of its own.
+EMULATOR_UNCOUNTED void begin_steps(const char *kernel)
+{
+    if (kernel == steps.kernel)
+        steps.count = 0;
+    if (steps.count == 0)
+        steps.kernel = kernel;
+}
 
 // A lane has made many accesses in a row: the others of its warp catch up.
 EMULATOR_COLD inline void pause_lane(Worker &worker, unsigned lane)

@@ -82,6 +82,9 @@ struct Spaces {
 
     uintptr_t library; // where it is loaded
     size_t library_size;
+    uintptr_t code; // of its functions
+    size_t code_place; // from the library's start
+    size_t code_size;
     uintptr_t shared;
     size_t shared_size; // of static arrays and the largest dynamic one
     Shadow own_shadow;     // of shared memory
@@ -150,13 +153,18 @@ EMULATOR_UNCOUNTED inline int find_library(dl_phdr_info *information, size_t, vo
 {
     const uintptr_t own = reinterpret_cast<uintptr_t>(&spaces);
     bool is_own = false;
-    size_t thread_local_size = 0, size = 0;
+    size_t thread_local_size = 0, size = 0, code_size = 0;
+    uintptr_t code = 0;
     for (unsigned i = 0; i < information->dlpi_phnum; ++i) {
         const auto &segment = information->dlpi_phdr[i];
         const uintptr_t start = information->dlpi_addr + segment.p_vaddr;
         is_own = is_own || (segment.p_type == PT_LOAD && own - start < segment.p_memsz);
         if (segment.p_type == PT_LOAD)
             size = segment.p_vaddr + segment.p_memsz;
+        if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+            code = start;
+            code_size = segment.p_memsz;
+        }
         if (segment.p_type == PT_TLS)
             thread_local_size = segment.p_memsz;
     }
@@ -164,6 +172,9 @@ EMULATOR_UNCOUNTED inline int find_library(dl_phdr_info *information, size_t, vo
         return 0;
     spaces.library = information->dlpi_addr;
     spaces.library_size = size;
+    spaces.code = code;
+    spaces.code_place = code - information->dlpi_addr;
+    spaces.code_size = code_size;
     spaces.shared = reinterpret_cast<uintptr_t>(information->dlpi_tls_data);
     spaces.shared_size = thread_local_size;
     return 1;
@@ -242,6 +253,14 @@ EMULATOR_UNCOUNTED_INLINE bool find_place(uintptr_t address, size_t size, Place 
              is_live && in_heap >= start_of(there) && in_heap + size <= start_of(there) + there->size};
     return true;
 }
+
+EMULATOR_UNCOUNTED inline bool is_in_code(uintptr_t address)
+{
+    return address - spaces.code < spaces.code_size;
+}
+
+// From the library's start.
+EMULATOR_UNCOUNTED inline size_t place_in_code(uintptr_t address) { return address - spaces.code + spaces.code_place; }
 
 // Whether an address is that of a variable of the library: in constant memory, a static one, or the emulator's own.
 EMULATOR_UNCOUNTED_INLINE bool is_in_library(uintptr_t address)

@@ -280,7 +280,7 @@ class Platform(Protocol):
     def mistakes(self, buffers: Iterable[tuple[Memory, str, np.dtype[Any]]]) -> list[MemoryMistake]:
         """The mistakes since watch(); none where the platform doesn't watch.
 
-        buffers  all buffers, each with the name and type of the array in it, for messages
+        buffers  all buffers, each with the name of the array in it, for messages, and the type of its rows or elements
         """
         return []
 

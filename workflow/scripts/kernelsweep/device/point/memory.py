@@ -305,10 +305,11 @@ class KernelMemory:
         return ""
 
     def buffers(self) -> Iterator[tuple[Memory, str, np.dtype[Any]]]:
-        """All memory of the point's arrays, each with the array's name and type."""
+        """All memory of the point's arrays, each with the array's name and type: of several dimensions, a row's."""
         for name, memory in self._buffers.all():
             if name in self._arrays:
-                yield memory, name, self._arrays[name].dtype
+                array = self._arrays[name]
+                yield memory, name, np.dtype((array.dtype, array.shape[1:]))
 
     def free(self) -> None:
         """Give all buffers back."""

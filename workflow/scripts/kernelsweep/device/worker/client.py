@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +33,8 @@ _OF_JOB = ("CUDA_VISIBLE_DEVICES", "TMPDIR", FOLDER_OF_NOTES)
 
 # Time limit for a worker to start Python, PyCUDA and a context, and to load the kernel.
 _START_SECONDS = 60.0
+# And for one that lasts too long to say where it is.
+_LAST_SECONDS = 2.0
 
 # The keys of a worker's answers, and the size of one read from its pipe.
 _ANSWERS = frozenset({"ready", "now", "outcome", "refused", "rests"})
@@ -149,9 +152,8 @@ class Worker:
                 turns.lend()
                 answer = _answer(process, limit)
         if answer is None:
-            self.stop()
             why = "measuring.timeout_seconds" if limit == self._timeout else "by the study's other points"
-            return Outcome("timed_out", f"no result within {limit:.3g} s ({why})"), False
+            return self._timed_out(process, f"no result within {limit:.3g} s ({why})"), False
         if not answer:
             status, words = self._last_words(process)
             hint = _CRASH_HINT if status in _CRASHES else ""
@@ -161,6 +163,21 @@ class Worker:
         if answer["lost"]:
             self.stop()
         return read_outcome(answer["outcome"]), False
+
+    def _timed_out(self, process: WorkerProcess, message: str) -> Outcome:
+        """The outcome of a visit that lasts too long. An emulator's worker says where it is, and what it has found."""
+        told = Outcome("timed_out", message)
+        kind = kind_of_implementation(self._task.platform)
+        until = time.monotonic() + (0 if is_untrusted() or (kind and kind.needs_gpu) else _LAST_SECONDS)
+        while time.monotonic() < until:
+            process.interrupt()
+            if (answer := _answer(process, _LAST_SECONDS / 10)) and "outcome" in answer:
+                found = read_outcome(answer["outcome"])
+                told = replace(found, status="timed_out", message=f"{message}: {found.message}")
+            if answer is not None and "now" not in answer:
+                break
+        self.stop()
+        return told
 
     def rest(self, is_over: bool = False) -> None:
         """Have the worker give back its buffers, if it is alive.

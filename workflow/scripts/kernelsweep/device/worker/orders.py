@@ -35,7 +35,9 @@ def in_other_orders(outcome: Outcome, platform: Platform, runner: Runner, run: C
             memories = [memory for memory, name, _ in runner.memory.buffers() if name == array]
             size = right[array].dtype.itemsize
             each = (platform.steps(memory, element * size, size) for memory in memories)
-            steps, differing = next(filter(None, each), []), f"{array}[{element}]"
+            # If no two threads have changed the element, those that meet first anywhere may have decided who does.
+            steps = next(filter(None, each), []) or platform.steps(None, 0, 2**64)
+            differing = f"{array}[{element}]"
         told = f". In steps: {', then '.join(steps)}" if steps else ""
         how = f", where this runs first: {platform.order_name(order)}{told}"
         for mistake in other.mistakes:

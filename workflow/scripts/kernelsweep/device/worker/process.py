@@ -140,6 +140,11 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
 
+    def interrupt(self) -> None:
+        """Have the emulator end its launch."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, signal.SIGUSR1)
+
     def memory_bytes(self) -> int:
         """The memory of it and of the processes that it has started, as a sandbox does; 0 where Linux doesn't say."""
         total, waiting = 0, [self.pid]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -119,7 +120,7 @@ def run_watched(platform: Platform, runner: Runner, request: VisitRequest) -> Ou
     outcome = runner.run(request)
     outcome.mistakes = platform.mistakes(runner.memory.buffers())
     outcome.touched = {
-        name: -(-size // dtype.itemsize)
+        name: -(-size // dtype.base.itemsize)
         for memory, name, dtype in runner.memory.buffers()
         if (size := platform.touched(memory))
     }
@@ -201,6 +202,7 @@ def serve_platform(platform: str) -> None:
     Ends the process with the status GPU_FAILED where the GPU fails as it is opened.
     """
     end_with_parent()  # Otherwise it would disturb the next job's measurements.
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # so that it ends a launch on the emulator alone
     # Prints of libraries go to standard error, and only answers to standard output.
     private = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
