@@ -149,9 +149,9 @@ class Bench:
 
     @contextmanager
     def _named(self, point: Point, limit: float) -> Iterator[None]:
-        """Name the point, and the seconds that its first run may take, if the block takes long."""
+        """Name the point, and the seconds that its first run may take, if the block takes long and has the device."""
         words = f"{point} has run for {SECONDS_UNTIL_NAMED:g} s; its first run may take {limit:.3g} s"
-        timer = Timer(SECONDS_UNTIL_NAMED, self._tell, [words])
+        timer = Timer(SECONDS_UNTIL_NAMED, lambda: self._lease and self._tell(words))
         timer.daemon = True
         timer.start()
         try:

@@ -168,7 +168,7 @@ def swept(
         at_device = (name, device, journal, known["source_sha256"])
         margin = to_decide.margin if to_decide else config.compare.same_within
         terminal = sys.stderr if sys.stderr.isatty() else silent  # A line of progress; the rest is for a job's log.
-        job = KernelJob(f"{study.name}/{kernel}", task, *at_device, None, terminal, 1, source, store, margin)
+        job = KernelJob(kernel, task, *at_device, None, terminal, 1, source, store, margin)
         job = replace(job, decides=to_decide is not None, against=against, log=silent)
         with redirect_stdout(silent), redirect_stderr(silent):
             outcomes = job.sweep(planned, outcomes_without_runs(planned, report), _on_these_streams(show))

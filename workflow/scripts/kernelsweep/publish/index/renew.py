@@ -13,7 +13,7 @@ from kernelsweep.publish.html_text import html_text
 from kernelsweep.publish.index.statuses import PAGE_FILE, PlatformStatus, Status, StudyOutcome, read_statuses, when
 from kernelsweep.publish.page.embed import link
 
-_FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "environment.json")
+_FILES = ("summary.md", "best.md", "claims.md", "measurements.csv", "metrics.csv", "environment.json")
 # The verdicts of a platform, each with its page: on an edit or two sweeps, and on candidates.
 _VERDICTS = {"comparison/comparison.json": "comparison.html", "grade/verdict.json": "grade.html"}
 
@@ -87,8 +87,6 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
     current = [one for one in platform.statuses if study in one.studies and not platform.is_old(study, one)]
     page = next(filter(None, (_page(one, results, study) for one in current or [status])), "")
     remark = "" if platform.whole in current else f"run by itself, {when(status.made)}"
-    if not page:
-        remark = f"{COMMAND} {study} makes its page"
     if is_uncounted:
         remark = f"out of date; to renew it: {COMMAND} {study}"
     elif outcome.edited:
@@ -101,6 +99,7 @@ def _study_row(study: str, platform: PlatformStatus, results: Path, is_uncounted
         "name": study,
         "title": outcome.title.partition(": ")[2],
         "page": page,
+        "makes_page": "" if page or is_uncounted else f"{COMMAND} {study}",
         "sign": _sign(outcome.is_right, not is_uncounted and not outcome.edited),
         "points": "not counted" if is_uncounted else _counts([outcome]),
         "remark": remark,
@@ -120,11 +119,12 @@ def _sign(is_right: bool, is_known: bool) -> str:
 def _points(outcomes: Sequence[StudyOutcome], uncounted: int) -> str:
     """The points of studies that were counted, and how many studies were measured since and were not counted."""
     more = f"; {uncounted} {'study' if uncounted == 1 else 'studies'} not counted" if uncounted else ""
-    return f"{_counts(outcomes)} points right{more}" if outcomes else "not counted"
+    return f"{_counts(outcomes, ' points right')}{more}" if outcomes else "not counted"
 
 
-def _counts(outcomes: Sequence[StudyOutcome]) -> str:
-    return f"{sum(one.right for one in outcomes):,} of {sum(one.run for one in outcomes):,}"
+def _counts(outcomes: Sequence[StudyOutcome], what: str = "") -> str:
+    right, run, skipped = (sum(getattr(one, kind) for one in outcomes) for kind in ("right", "run", "skipped"))
+    return f"{right:,} of {run:,}{what}" + (f", {skipped:,} skipped" if skipped else "")
 
 
 def _page(status: Status | None, base: Path, study: str = "") -> str:

@@ -29,6 +29,7 @@ class StudyOutcome:
 
     right, run  its points with the right result, and those that were run
     mistaken    its kernels in which a proof found a mistake
+    skipped     its points that were not run
     edited      its kernels that were edited after they were recorded
     answer      what to use, in words by the names of the page's columns, and as "curve" the share of the peak at each
                 size, from the first of the "sizes" to the last, and that of all "kernels"; empty without times
@@ -40,6 +41,7 @@ class StudyOutcome:
     right: int
     run: int
     mistaken: int
+    skipped: int = 0
     edited: Sequence[str] = ()
     title: str = field(default="", compare=False)
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
