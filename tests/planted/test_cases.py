@@ -14,7 +14,7 @@ Found = dict[Case, list[tuple[str, str, str]]]
 
 @pytest.fixture(scope="module")
 def found() -> Found:
-    return found_in_all(seeds=6)
+    return found_in_all(seeds=6, seeds_of_wrong=1)
 
 
 @pytest.mark.xdist_group("memory_cases")

@@ -160,10 +160,10 @@ def _entries(topic: str, of_topic: list[Case]) -> list[str]:
     return [name for case in of_topic for name in (*earlier_launches(topic, case.name), case.name)]
 
 
-def found_in_all(seeds: int = 1) -> dict[Case, list[tuple[str, str, str]]]:
-    """What is found in each case: check, finding and message of each.
+def found_in_all(seeds: int = 1, seeds_of_wrong: int = 0) -> dict[Case, list[tuple[str, str, str]]]:
+    """What is found in each case, in so many orders of threads: check, finding and message of each.
 
-    seeds  in so many orders of threads a right one runs; a wrong one is to be found in the first
+    seeds_of_wrong  the orders for wrong cases; 0 for as many as for right ones
     """
     by_topic: dict[str, list[Case]] = {}
     for case in cases():
@@ -183,7 +183,7 @@ def found_in_all(seeds: int = 1) -> dict[Case, list[tuple[str, str, str]]]:
             platform = platforms[number % _UNITS]
             runner = _Runner(platform, topic, seeds)
             for case in of_topic:
-                runner.seeds = 1 if case.kind == "wrong" else seeds
+                runner.seeds = (seeds_of_wrong or seeds) if case.kind == "wrong" else seeds
                 outcome = run_watched(platform, runner, VisitRequest(Point({}), case.name))  # type: ignore[arg-type]
                 found[case] = [finding[:3] for finding in findings(outcome)]
                 runner.memory.free()
