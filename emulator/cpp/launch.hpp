@@ -5,6 +5,7 @@
 #include "counting/spins.hpp"
 #include "entries.hpp"
 #include "faults.hpp"
+#include "turns.hpp"
 
 #include <stdlib.h>
 
