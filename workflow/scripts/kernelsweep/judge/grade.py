@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import exp, log
-from pathlib import Path
 from statistics import fmean
 from textwrap import shorten
 from typing import Any
@@ -81,14 +80,6 @@ class Verdict:
             counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
             words.append(f"Time {ratio_text(self.ratio)} times, over {len(self.timed)} sizes: {counts}.")
         return " ".join(filter(None, words))
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines of its file that its first findings name, each with its number."""
-        file, said = Path(self.file), " ".join(messages[0] for messages in self.findings.values())
-        numbers = sorted({int(number) for number in re.findall(rf"\b{re.escape(file.name)}:(\d+)", said)})
-        text = file.read_text(encoding="utf-8", errors="replace").splitlines() if numbers and file.is_file() else []
-        return [f"{number:>4}  {text[number - 1]}" for number in numbers if number <= len(text)]
 
     @property
     def timed(self) -> list[dict[str, Any]]:
